@@ -19,7 +19,7 @@ import (
 // The seeds of the seats do not depend on the instance: two runs of one seed have
 // the same randomness, even if their protocols differ.
 type Derived struct {
-	secrets []Secret
+	roots []root // by seat
 
 	// With real keys.
 	keys      []ed25519.PrivateKey
@@ -35,8 +35,8 @@ type Derived struct {
 func Derive(seed uint64, n int) *Derived {
 	d := derive(seed, n)
 	d.keys, d.committee = make([]ed25519.PrivateKey, n), make(Committee, n)
-	for i, s := range d.secrets {
-		d.keys[i] = s.key()
+	for i := range d.roots {
+		d.keys[i] = d.roots[i].key()
 		d.committee[i] = d.keys[i].Public().(ed25519.PublicKey)
 	}
 	d.digest = d.committee.Digest()
@@ -53,8 +53,8 @@ func Derive(seed uint64, n int) *Derived {
 func DeriveSymbolic(seed uint64, n int) *Derived {
 	d := derive(seed, n)
 	d.tokens = make([][sha256.Size]byte, n)
-	for i, s := range d.secrets {
-		d.tokens[i] = hash("synod/symbol/2", s.bytes[:])
+	for i := range d.roots {
+		d.tokens[i] = hash("synod/symbol/2", d.roots[i][:])
 	}
 	master := masterOf(seed)
 	d.digest = hash("synod/symbolic/2", master[:], binary.BigEndian.AppendUint32(nil, uint32(n)))
@@ -66,11 +66,11 @@ func DeriveSymbolic(seed uint64, n int) *Derived {
 func DeriveUnsigned(seed uint64, n int) *Derived { return derive(seed, n) }
 
 func derive(seed uint64, n int) *Derived {
-	d, master := &Derived{secrets: make([]Secret, n)}, masterOf(seed)
-	for i := range d.secrets {
+	d, master := &Derived{roots: make([]root, n)}, masterOf(seed)
+	for i := range d.roots {
 		var seat [4]byte
 		binary.BigEndian.PutUint32(seat[:], uint32(i))
-		d.secrets[i].bytes = hash("synod/secret/2", master[:], seat[:])
+		d.roots[i] = hash("synod/secret/2", master[:], seat[:])
 	}
 	return d
 }
@@ -82,7 +82,7 @@ func masterOf(seed uint64) [sha256.Size]byte {
 // Identity returns the identity of a seat in one run. It panics if there is no such
 // seat.
 func (d *Derived) Identity(seat synod.NodeID, in Instance) Identity {
-	return Identity{seat, seedOf(d.secrets[seat], nil), d.Signer(seat, in)}
+	return Identity{seat, seedOf(&d.roots[seat], nil), d.Signer(seat, in)}
 }
 
 // Signer signs for one seat in one run. It panics if there is no such seat. It is nil

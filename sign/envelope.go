@@ -20,7 +20,7 @@ func preAuth(payloadType string, payload []byte) []byte {
 
 // SignEnvelope signs the payload of a DSSE envelope with the secret's key.
 func (s Secret) SignEnvelope(payloadType string, payload []byte) []byte {
-	return ed25519.Sign(s.key(), preAuth(payloadType, payload))
+	return ed25519.Sign(s.own().key, preAuth(payloadType, payload))
 }
 
 // VerifyEnvelope reports whether the key signed the payload of a DSSE envelope. It refuses
@@ -54,5 +54,5 @@ func CheckKey(key []byte) bool {
 
 // LinkKey returns the key with which the owner proves on a connection who it is. TLS and Noise
 // sign texts that begin with names of their own, so that no signature on a connection is one under
-// an envelope or a statement of a run.
-func (s Secret) LinkKey() ed25519.PrivateKey { return s.key() }
+// an envelope or a statement of a run. It must not be changed.
+func (s Secret) LinkKey() ed25519.PrivateKey { return s.own().key }

@@ -65,18 +65,43 @@ type Identity struct {
 	Signer synod.Signer // signs as this seat in this run
 }
 
+// root is the bytes from which everything of one seat is derived.
+type root [sha256.Size]byte
+
+func (r *root) key() ed25519.PrivateKey {
+	seed := hash("synod/key/2", r[:])
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
 // Secret is the root of one seat's identity in all runs. It must be known to that
 // seat only. Printing it does not show it; Reveal does.
-type Secret struct{ bytes [sha256.Size]byte }
+//
+// The zero Secret is nobody's, and its methods panic.
+type Secret struct {
+	// A function, of which fmt shows the address only, whatever the verb is and whatever
+	// value has the Secret in a field that is not exported.
+	own func() *owned
+}
+
+// owned is a root with its key, which takes longer to derive than a signature to make.
+type owned struct {
+	root root
+	key  ed25519.PrivateKey
+}
+
+func newSecret(r root) Secret {
+	o := &owned{r, r.key()}
+	return Secret{func() *owned { return o }}
+}
 
 // Generate draws a secret from a source of randomness, which must be
 // cryptographically secure (crypto/rand.Reader). It fails if the source does.
 func Generate(random io.Reader) (Secret, error) {
-	var s Secret
-	if _, err := io.ReadFull(random, s.bytes[:]); err != nil {
+	var r root
+	if _, err := io.ReadFull(random, r[:]); err != nil {
 		return Secret{}, fmt.Errorf("sign: generate a secret: %w", err)
 	}
-	return s, nil
+	return newSecret(r), nil
 }
 
 // secretPrefix begins the text of a secret, so that one can be found where it
@@ -86,18 +111,16 @@ const secretPrefix = "synod-secret-"
 // ParseSecret reads the text that Reveal returns. It ignores white space around it.
 // Errors do not repeat the text.
 func ParseSecret(text string) (Secret, error) {
-	var s Secret
 	digits, ok := strings.CutPrefix(strings.TrimSpace(text), secretPrefix)
-	if b, err := hex.DecodeString(digits); ok && err == nil && len(b) == len(s.bytes) {
-		copy(s.bytes[:], b)
-		return s, nil
+	if b, err := hex.DecodeString(digits); ok && err == nil && len(b) == len(root{}) {
+		return newSecret(root(b)), nil
 	}
 	return Secret{}, fmt.Errorf("sign: not a secret: it must be %q and %d hexadecimal digits", secretPrefix,
-		2*len(s.bytes))
+		2*len(root{}))
 }
 
 // Reveal returns the secret as text, to be stored where only its owner can read it.
-func (s Secret) Reveal() string { return secretPrefix + hex.EncodeToString(s.bytes[:]) }
+func (s Secret) Reveal() string { return secretPrefix + hex.EncodeToString(s.own().root[:]) }
 
 // String returns a placeholder, so that logs and errors do not hold the secret.
 func (s Secret) String() string { return "secret" }
@@ -106,18 +129,13 @@ func (s Secret) String() string { return "secret" }
 func (s Secret) GoString() string { return "sign.Secret{}" }
 
 // PublicKey returns the Ed25519 public key by which others know the seat.
-func (s Secret) PublicKey() []byte { return s.key().Public().(ed25519.PublicKey) }
-
-func (s Secret) key() ed25519.PrivateKey {
-	seed := hash("synod/key/2", s.bytes[:])
-	return ed25519.NewKeyFromSeed(seed[:])
-}
+func (s Secret) PublicKey() []byte { return s.own().key.Public().(ed25519.PublicKey) }
 
 // Identity returns the identity of a seat of the committee in one run. It fails if
 // the committee has another key at that seat. The seed is bound to the run: it
 // reveals nothing about the secret or about the seat's seeds in other runs.
 func (s Secret) Identity(seat synod.NodeID, committee Committee, in Instance) (Identity, error) {
-	key := s.key()
+	key := s.own().key
 	if seat < 0 || int(seat) >= len(committee) {
 		return Identity{}, fmt.Errorf("sign: seat %d is not in the committee, which has %d seats", seat, len(committee))
 	}
@@ -125,13 +143,13 @@ func (s Secret) Identity(seat synod.NodeID, committee Committee, in Instance) (I
 		return Identity{}, fmt.Errorf("sign: the committee has another public key for seat %d than the one of this "+
 			"secret", seat)
 	}
-	return Identity{seat, seedOf(s, []byte(in)), &signer{verifier{committee, newScope(in, committee.Digest())}, key}},
-		nil
+	own := &signer{verifier{committee, newScope(in, committee.Digest())}, key}
+	return Identity{seat, seedOf(&s.own().root, []byte(in)), own}, nil
 }
 
-// seedOf returns the seed of a secret's randomness in one context.
-func seedOf(s Secret, context []byte) uint64 {
-	sum := hash("synod/seed/2", s.bytes[:], context)
+// seedOf returns the seed of a seat's randomness in one context.
+func seedOf(r *root, context []byte) uint64 {
+	sum := hash("synod/seed/2", r[:], context)
 	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 

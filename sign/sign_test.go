@@ -132,7 +132,7 @@ func TestSecretText(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := s.Reveal()
-	if back, err := ParseSecret(text + "\n"); err != nil || back != s {
+	if back, err := ParseSecret(text + "\n"); err != nil || back.Reveal() != text {
 		t.Errorf("read back: %v", err)
 	}
 	for _, bad := range []string{"", text[1:], text[:len(text)-1], text + "00", strings.Replace(text, "7", "x", 1)} {
@@ -141,9 +141,17 @@ func TestSecretText(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	if shown := fmt.Sprintf("%v %+v %#v %s", s, &s, s, s); strings.Contains(shown, "73") ||
-		strings.Contains(shown, "115") {
-		t.Errorf("printed: %s", shown)
+	holder, shown := struct{ secret Secret }{s}, ""
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x"} {
+		for _, what := range []any{s, &s, holder, &holder, []Secret{s}} {
+			shown += fmt.Sprintf(verb+"\n", what)
+		}
+	}
+	key := strings.Trim(fmt.Sprint(s.LinkKey()[:3]), "[]")
+	for _, digits := range []string{"115 115", "7373", "0x73, 0x73", "ssss", key} {
+		if strings.Contains(shown, digits) {
+			t.Errorf("printed with %q: %s", digits, shown)
+		}
 	}
 }
 
@@ -166,8 +174,8 @@ func TestIdentityHoldsNothingOfOthers(t *testing.T) {
 	}
 	private := map[string][]byte{"the master secret": master[:], "the seed": {0xfe, 0xed, 0xfa, 0xce, 0xca, 0xfe, 0xf0,
 		0x0d}}
-	for i, s := range keys.secrets {
-		private[fmt.Sprint("the secret of seat ", i)] = s.bytes[:]
+	for i := range keys.roots {
+		private[fmt.Sprint("the secret of seat ", i)] = keys.roots[i][:]
 		if i != 1 {
 			private[fmt.Sprint("the key of seat ", i)] = keys.keys[i].Seed()
 			private[fmt.Sprint("the seed of seat ", i)] = fmt.Append(nil, keys.Identity(synod.NodeID(i), "run").Seed)
@@ -178,11 +186,11 @@ func TestIdentityHoldsNothingOfOthers(t *testing.T) {
 			t.Errorf("an identity holds %s", what)
 		}
 	}
-	for i, s := range keys.secrets {
-		if want := hash("synod/secret/2", master[:], []byte{0, 0, 0, byte(i)}); s.bytes != want {
+	for i, r := range keys.roots {
+		if want := root(hash("synod/secret/2", master[:], []byte{0, 0, 0, byte(i)})); r != want {
 			t.Errorf("the secret of seat %d is not the hash of the master secret and the seat", i)
 		}
-		if !ed25519.PublicKey(s.PublicKey()).Equal(keys.committee[i]) {
+		if !ed25519.PublicKey(newSecret(r).PublicKey()).Equal(keys.committee[i]) {
 			t.Errorf("the key of seat %d is not the one of its secret", i)
 		}
 	}

@@ -35,7 +35,7 @@ func TestKeyFiles(t *testing.T) {
 		if passphrase != "" {
 			ask = words(passphrase)
 		}
-		if got, err := Read(path, ask); err != nil || got != secret {
+		if got, err := Read(path, ask); err != nil || got.Reveal() != secret.Reveal() {
 			t.Errorf("%s: %v", name, err)
 		}
 		b, _ := os.ReadFile(path)
