@@ -33,7 +33,8 @@ var journalDisk = &subject{
 		{ID: claimLeaves, Property: "after an error of the disk no request leaves and no run counts as kept until " +
 			"the journal is opened again", Model: Disk, Source: "own (LE-5)"},
 		{ID: claimRead, Property: "whatever bit changes and whatever is torn, no reply is read that was not " +
-			"written, and a journal with an end is read whole or not at all", Model: Disk, Source: "own (JO-3)"},
+			"written, and a journal with an end is read whole or not at all; without a power cut none that was taken " +
+			"disappears from a segment", Model: Disk, Source: "own (JO-3)"},
 		{ID: claimSame, Property: common[2].Property, Model: Any, Source: common[2].Source},
 	},
 	states: []string{"file", "segment", "paid", "closed", "write failed", "resumed", "not resumed"},
