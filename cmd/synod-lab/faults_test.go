@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/lab"
@@ -217,9 +220,10 @@ func TestWorkerGoesOn(t *testing.T) {
 	}
 }
 
-// TestSecondHub: a second hub is refused, on one folder and on one queue of a NATS server.
+// TestSecondHub: a second hub is refused, on one folder and on one queue of a NATS server, also with a copy of the
+// folder. The copy is served when the first hub is gone.
 func TestSecondHub(t *testing.T) {
-	dir, other := study(t, simulated(2), 1), study(t, simulated(2), 1)
+	dir, other, moved := study(t, simulated(2), 1), study(t, simulated(2), 1), t.TempDir()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
 		StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
 	if err != nil {
@@ -239,6 +243,20 @@ func TestSecondHub(t *testing.T) {
 		!strings.Contains(p.output(), errSecondHub.Error()) {
 		t.Errorf("a second hub of the queue: %s", p.output())
 	}
+	if err := os.CopyFS(filepath.Join(moved, "run"), os.DirFS(filepath.Join(dir, "run"))); err != nil {
+		t.Fatal(err)
+	}
+	if p := startHub(t, moved, "", "--nats", s.ClientURL()); p.code(30*time.Second) != 1 ||
+		!strings.Contains(p.output(), errSecondHub.Error()) {
+		t.Errorf("a second hub of the queue, with a copy of the folder: %s", p.output())
+	}
+	first.kill()
+	first = startHub(t, moved, "", "--nats", s.ClientURL())
+	first.expect("listening on", time.Minute)
+	if p := startHub(t, dir, "", "--nats", s.ClientURL()); p.code(30*time.Second) != 1 ||
+		!strings.Contains(p.output(), errSecondHub.Error()) {
+		t.Errorf("the first hub, after its copy has begun: %s", p.output())
+	}
 	second := startHub(t, other, "", "--nats", s.ClientURL(), "--queue", "other")
 	second.expect("listening on", 30*time.Second)
 	a := runWorker(t, nil, dir, "w", s.ClientURL())
@@ -247,6 +265,44 @@ func TestSecondHub(t *testing.T) {
 		if code := p.code(time.Minute); code != 0 {
 			t.Errorf("%v ends with %d:\n%s", p.args, code, p.output())
 		}
+	}
+}
+
+// TestLostLock: a hub that did not renew its lock in time ends when another hub has it; until then it takes it again.
+func TestLostLock(t *testing.T) {
+	nc, err := nats.Connect(natsServer(t, server.Options{JetStream: true}).ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	n := names{defaultQueue}
+	first, err := takeLock(t.Context(), nc, n, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := first.bucket.Delete(t.Context(), lockKey); err != nil { // as if it had expired
+			t.Fatal(err)
+		}
+		if err := first.renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := first.bucket.Delete(t.Context(), lockKey); err != nil {
+		t.Fatal(err)
+	}
+	second, err := takeLock(t.Context(), nc, n, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.renew(t.Context()); !errors.Is(err, errSecondHub) {
+		t.Errorf("the hub that has lost its lock says %v", err)
+	}
+	if err := first.release(t.Context()); err == nil {
+		t.Error("the hub that has lost its lock releases that of another hub")
+	}
+	if err := second.renew(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

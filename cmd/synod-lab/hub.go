@@ -31,7 +31,7 @@ type hubOptions struct {
 	access  natsAccess
 	queue   string // name
 	lease   time.Duration
-	every   time.Duration // between beats; 0: a tenth of the lease
+	every   time.Duration // between beats; 0: a tenth of the lease, or longestEvery
 	window  int           // units in the queue at most
 	version string
 	log     io.Writer
@@ -100,6 +100,9 @@ type member struct {
 	left     bool // it has said so
 }
 
+// longestEvery is the longest time between beats.
+const longestEvery = 10 * time.Second
+
 // openHub begins to serve a sweep. The caller closes the hub.
 func openHub(ctx context.Context, dir string, cells []string, runs []*lab.Run, budget lab.Budget, r results,
 	o hubOptions) (h *hub, err error) {
@@ -108,7 +111,7 @@ func openHub(ctx context.Context, dir string, cells []string, runs []*lab.Run, b
 		claims: map[string]claimOf{}, uploads: map[string]*upload{},
 		examine: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	if h.every == 0 {
-		h.every = h.lease / 10
+		h.every = min(h.lease/10, longestEvery)
 	}
 	defer func() {
 		if err != nil {
@@ -191,8 +194,11 @@ func (h *hub) connect(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if h.lock, err = takeLock(ctx, h.conn.Conn, h.names, h.sweep); err != nil {
-		return err
+	if h.nats != "" { // an own server serves one folder, which is locked
+		if h.lock, err = takeLock(ctx, h.conn.Conn, h.names, h.log); err != nil {
+			h.lock = nil
+			return err
+		}
 	}
 	if h.queued, err = openQueue(ctx, h.conn.Conn, h.names, h.sweep, h.lease); err != nil {
 		return err
@@ -261,6 +267,13 @@ func (h *hub) run(outer context.Context) error {
 	defer all.Wait()
 	defer stop()
 	all.Go(func() { h.feed(ctx) })
+	if h.lock != nil {
+		all.Go(func() {
+			if err := h.lock.keep(ctx); err != nil {
+				h.fail(err)
+			}
+		})
+	}
 	tick := time.NewTicker(h.every)
 	defer tick.Stop()
 	var over time.Time // since when workers may know that the sweep is over
@@ -274,7 +287,7 @@ func (h *hub) run(outer context.Context) error {
 			return outer.Err()
 		case <-tick.C:
 		}
-		if err := h.round(ctx); err != nil {
+		if err := errors.Join(h.bury(), h.writeStatus()); err != nil {
 			return err
 		}
 		if h.stateNow() == working {
@@ -287,20 +300,6 @@ func (h *hub) run(outer context.Context) error {
 			return nil
 		}
 	}
-}
-
-// round is what a hub does between beats: it renews its lock, forgets workers that are silent, and writes its status.
-func (h *hub) round(ctx context.Context) error {
-	within, cancel := context.WithTimeout(ctx, h.every)
-	err := h.lock.renew(within)
-	cancel()
-	if errors.Is(err, errSecondHub) {
-		return err
-	}
-	if err := h.bury(); err != nil {
-		return err
-	}
-	return h.writeStatus()
 }
 
 // bury forgets workers that were silent for a lease: others may take their units, and what their requests may have
