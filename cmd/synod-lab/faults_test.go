@@ -132,6 +132,97 @@ func checkLimits(t *testing.T, more func(process int) []string) {
 		worst.Round(time.Millisecond))
 }
 
+// waitingRoom is a server whose calls wait until its door is opened.
+type waitingRoom struct {
+	*llmtest.Server
+	door chan struct{}
+
+	mu            sync.Mutex
+	came, running int
+	lost, left    int // calls of the worker that is lost, which came first, and how many of them are over
+	most, above   int // calls that ran at a time, and those that were not of the lost worker
+}
+
+func openRoom(t *testing.T, lost int) *waitingRoom {
+	t.Helper()
+	r := &waitingRoom{door: make(chan struct{}), lost: lost}
+	r.Server = llmtest.Start(t, llmtest.Fixed("42", 0.9), llmtest.Quiet(), llmtest.With(func(x *llmtest.Exchange) {
+		r.mu.Lock()
+		r.came++
+		r.running++
+		stale := r.came <= r.lost
+		r.most, r.above = max(r.most, r.running), max(r.above, r.running-min(r.came, r.lost)+r.left)
+		r.mu.Unlock()
+		select {
+		case <-r.door:
+		case <-x.R.Context().Done():
+		}
+		r.mu.Lock()
+		r.running--
+		if stale {
+			r.left++
+		}
+		r.mu.Unlock()
+		llmtest.Usage(usage)(x)
+	}))
+	return r
+}
+
+// fill waits until so many calls run.
+func (r *waitingRoom) fill(t *testing.T, n int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		r.mu.Lock()
+		running := r.running
+		r.mu.Unlock()
+		if running >= n {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d calls run, not %d", running, n)
+		}
+	}
+}
+
+// TestLostCalls: when a lease ends, the permits of the lost worker are free though its calls still run. Its calls are
+// all that runs beyond the concurrency of the account, also after it has come back.
+func TestLostCalls(t *testing.T) {
+	const concurrency = 4
+	room := openRoom(t, concurrency)
+	dir := study(t, endpoints(room.URL, fmt.Sprintf(", concurrency: %d", concurrency), "", 2), 4)
+	address := "127.0.0.1:" + freePort(t)
+	hub := startHub(t, dir, address)
+	hub.expect("listening on", 30*time.Second)
+	env, more := []string{"LAB_TEST_KEY=x"}, append(pricesFile(t, dir), "--parallel", "4")
+	a := runWorker(t, env, dir, "a", address, more...)
+	room.fill(t, concurrency)
+	if err := a.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	hub.expect("is silent for "+testLease, time.Minute)
+	b := runWorker(t, env, dir, "b", address, more...)
+	room.fill(t, 2*concurrency)
+	if err := a.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	const said = "is here"
+	for end := time.Now().Add(time.Minute); strings.Count(hub.output(), said) < 3; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the worker has not come back:\n%s", hub.output())
+		}
+	}
+	close(room.door)
+	for i, p := range []*process{hub, a, b} {
+		if code := p.code(2 * time.Minute); code != 0 {
+			t.Fatalf("process %d ends with %d:\n%s", i, code, p.output())
+		}
+	}
+	if room.most != 2*concurrency || room.above != concurrency {
+		t.Errorf("%d calls ran at a time, %d of them not of the lost worker, which had %d; the limit is %d", room.most,
+			room.above, concurrency, concurrency)
+	}
+}
+
 // noSecret fails if a file has the key.
 func noSecret(t *testing.T, dir, key string) {
 	t.Helper()
