@@ -78,6 +78,7 @@ type subject struct {
 	states    []string   // situations that must occur in a campaign: the report is red if one never does
 	signs     bool       // messages are signed, so that faults of signatures mean something
 	counts    bool       // the messages of honest members are counted
+	private   bool       // members write notes that nobody else may read
 	exchanges bool       // members exchange answers in rounds
 	form      synod.Form // of the question; "": a number
 	also      []string   // adversaries that apply although their entries do not name the subject

@@ -141,6 +141,14 @@ func (p *Player) protocol(s *subject, params string) (synod.Protocol, error) {
 
 // join returns the honest machine of a seat. copy tells apart machines of one seat.
 func (p *Player) join(seat synod.Seat, copy int) synod.Machine {
+	m := p.joinPlain(seat, copy)
+	if p.trace.noting() && p.trace.honest(seat.Self) {
+		return &discreet{m, p.trace, seat.Self}
+	}
+	return m
+}
+
+func (p *Player) joinPlain(seat synod.Seat, copy int) synod.Machine {
 	seat.Seed += uint64(copy)
 	idle := p.idle[p.current]
 	if n := len(idle); n > 0 {

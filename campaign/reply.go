@@ -59,8 +59,12 @@ func (p *Player) honestReply(c *sim.Call, salt uint64) synod.Reply {
 	h = mix(h)
 	if d, ok := q.Detail.(synod.Simulable); ok {
 		chance := rand.New(rand.NewPCG(h, 1))
-		return d.Simulate(q, synod.Simulation{Ability: .7, Noise: .1, Stubbornness: .2, Sharpness: 4,
+		r := d.Simulate(q, synod.Simulation{Ability: .7, Noise: .1, Stubbornness: .2, Sharpness: 4,
 			Score: func(a synod.Answer, _ string) float64 { return p.score(c.Node, a) }, Rand: chance})
+		if p.trace.noting() && proposes(c) {
+			return withNote(c.Node, r)
+		}
+		return r
 	}
 	out := synod.Reply{Status: synod.OK, Typed: true}
 	switch q.Purpose {

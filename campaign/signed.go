@@ -328,7 +328,7 @@ func (t *trace) totals(h *panelist) {
 }
 
 var gameSubject = &subject{
-	name: "game", signs: true, share: 2,
+	name: "game", signs: true, private: true, share: 2,
 	claims: append([]Claim{
 		{ID: "I-GM-1", Property: "a player ends the game if and only if two thirds of all players vote to stop",
 			Model:  Any,
@@ -340,6 +340,8 @@ var gameSubject = &subject{
 			Model: Any, Source: "Can AI Agents Agree? §3"},
 		{ID: "I-GM-5", Property: "all honest players end the game after the same round", Model: Sync,
 			Source: "own (GM-7)"},
+		{ID: claimPrivate, Property: "what an honest player notes for itself is in no message, in no opinion " +
+			"and in no prompt of another", Model: Any, Source: "Can AI Agents Agree? §3; own (GM-2)"},
 		{ID: "I-GM-E", Property: "nobody accuses an honest player of having sent two votes", Model: Any, Source: "own"},
 	}, common...),
 	states: []string{"valid", "none", "evidence", "stopped"},

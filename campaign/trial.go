@@ -30,8 +30,8 @@ type Tried struct {
 
 // Trials returns all trials.
 func Trials() []Trial {
-	return slices.Concat(smallScope, ruleTrials, textTrials, certificateTrials, runTrials, ledgerTrials,
-		journalTrials)
+	return slices.Concat(smallScope, ruleTrials, grindingTrials, textTrials, certificateTrials, runTrials, budgetTrials,
+		ledgerTrials, journalTrials)
 }
 
 // TrialOf returns the trial of a claim.
