@@ -59,7 +59,7 @@ type drive struct {
 	passed []int               // by event: the calls, or starts, that it might have hit
 	crash  string              // the kind of fault that ended the process; "": it ended by itself
 	cut    int                 // how often the power was cut
-	hurt   bool                // a write or a sync has failed since the process began
+	hurt   bool                // a write or a sync has failed since what it writes was opened
 	rotten bool                // a bit has changed
 	torn   bool                // sectors were lost between others that were not
 	files  []map[string][]byte // copies of all files, for ledgers that are rolled back
@@ -216,6 +216,7 @@ const mostTries = 12
 func (d *drive) again(open func() error) (err error) {
 	defer d.faulty(true)
 	for range mostTries {
+		d.hurt = false
 		err = open()
 		switch {
 		case d.Dead():
@@ -225,6 +226,7 @@ func (d *drive) again(open func() error) (err error) {
 		}
 	}
 	d.faulty(false)
+	d.hurt = false
 	return open()
 }
 

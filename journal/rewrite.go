@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"io"
 	"maps"
 	"os"
@@ -20,11 +21,12 @@ func (s *Segment) rewrite() error {
 		if len(s.runs) > 0 {
 			return nil
 		}
-		if err := s.file.Truncate(0); err != nil {
-			s.err = err // what is written now would be in the middle of what is there
+		// Without a sync a power cut could leave what is written now in the middle of what is there.
+		if err := errors.Join(s.file.Truncate(0), s.file.Sync()); err != nil {
+			s.err = err
 			return err
 		}
-		s.size, s.unsafe = 0, true
+		s.size, s.unsafe = 0, false
 		return nil
 	}
 	f, err := s.disk.OpenFile(s.path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)

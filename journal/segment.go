@@ -123,13 +123,14 @@ func OpenSegmentOn(d durable.Disk, path string) (*Segment, error) {
 	return s, nil
 }
 
-// store puts what was read on disk: whoever finds a run that was taken relies on it (Lines).
+// store puts what was read on disk, and no more: whoever finds a run that was taken relies on it (Lines). The process
+// before may have cut off what follows, and failed to sync that.
 func (s *Segment) store() error {
 	f, ok := s.file.(durable.File)
-	if !ok || s.size == 0 {
+	if !ok {
 		return nil
 	}
-	if err := durable.Rewrite(f, 0, s.size); err != nil {
+	if err := errors.Join(f.Truncate(s.size), durable.Rewrite(f, 0, s.size)); err != nil {
 		return err
 	}
 	return f.Sync()
