@@ -78,7 +78,7 @@ func resumed(t *Tried) {
 	if whole == nil {
 		return
 	}
-	head := bytes.IndexByte(whole, '\n') + 1
+	head := firstWrite(whole)
 	for range 3 {
 		cut := head + t.rand.IntN(len(whole)-head)
 		if !t.need(os.WriteFile(r.ask.Journal, whole[:cut], 0o600)) {
@@ -89,6 +89,13 @@ func resumed(t *Tried) {
 			"cut after %d of %d bytes: %q is decided, and was %q: %v", cut, len(whole),
 			o.Decision, r.outcome.Decision, err)
 	}
+}
+
+// firstWrite returns how many bytes of a journal are written at first: its head with their sum. Before they are there
+// nothing was asked, and there is no run to go on with.
+func firstWrite(whole []byte) int {
+	sum := bytes.Index(whole, []byte("\n"+`{"k":"sum"`)) + 1
+	return sum + bytes.IndexByte(whole[sum:], '\n') + 1
 }
 
 // resume goes on with the run in a journal that was cut off.

@@ -98,3 +98,65 @@ func TestForgetThatFails(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// taken returns an open segment on a disk, with one run that was taken.
+func taken(t *testing.T, d *faultdisk.Disk) *journal.Segment {
+	t.Helper()
+	s, err := journal.OpenSegmentOn(d, "/data/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Create("q", journal.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Reply(0, 0, paid)
+	if _, err = w.Close("rounds"); err == nil {
+		_, err = s.Take("q")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A segment that was emptied is empty on the disk, too: otherwise a power cut could mix old chunks with new ones.
+func TestEmptiedOnDisk(t *testing.T) {
+	for seed := range uint64(8) {
+		d, _ := failing(t, faultdisk.Sync)
+		s := taken(t, d)
+		if err := s.Forget("q"); err != nil {
+			t.Fatal(err)
+		}
+		d.PowerCut(rand.New(rand.NewPCG(seed, 1)), true)
+		if b := d.Backup()["/data/s"]; len(b) > 0 {
+			t.Errorf("seed %d: %d bytes of a run that was forgotten are on the disk", seed, len(b))
+		}
+	}
+}
+
+// What was cut off when a segment was opened is not on the disk, also if the first sync after it failed.
+func TestCutOnDisk(t *testing.T) {
+	d, fails := failing(t, faultdisk.Sync)
+	taken(t, d)
+	whole := len(d.Backup()["/data/s"])
+	f, err := d.OpenFile("/data/s", os.O_RDWR, 0)
+	if err == nil {
+		_, err = f.WriteAt([]byte(`{"k":"chunk","run":"torn`), int64(whole))
+	}
+	if err = errors.Join(err, f.Sync()); err != nil {
+		t.Fatal(err)
+	}
+	*fails = true
+	if _, err := journal.OpenSegmentOn(d, "/data/s"); err == nil {
+		t.Fatal("a segment is open that could not be synced")
+	}
+	*fails = false
+	if _, err := journal.OpenSegmentOn(d, "/data/s"); err != nil {
+		t.Fatal(err)
+	}
+	d.PowerCut(rand.New(rand.NewPCG(1, 1)), false)
+	if n := len(d.Backup()["/data/s"]); n != whole {
+		t.Errorf("%d bytes are on the disk, and %d were kept", n, whole)
+	}
+}
