@@ -27,16 +27,12 @@ func CompareGrids(grids []*Grid) (*report.GridComparison, error) {
 			if at < 0 {
 				continue
 			}
-			d, err := compareRuns(g.Runs[i], first.Runs[at])
+			row, d, err := compareCells(first.Runs[at], g.Runs[i], &out.Grids[0], &out.Grids[k+1])
 			if errors.Is(err, ErrNothingCommon) {
 				continue
 			}
 			if err != nil {
 				return nil, fmt.Errorf("cell %s: %w", c.Name, err)
-			}
-			row, err := differenceOf(first.Runs[at], g.Runs[i], d)
-			if err != nil {
-				return nil, err
 			}
 			row.Cell, row.Grid = c.Name, k+1
 			pooled[k+1].plus(d)
@@ -57,19 +53,23 @@ func CompareGrids(grids []*Grid) (*report.GridComparison, error) {
 	return out, nil
 }
 
-// differenceOf returns the row of a cell that two grids have.
-func differenceOf(first, second *Run, d *comparison) (row report.CellDifference, err error) {
+// compareCells returns the row of a cell that two grids have, and adds to the grids what the cell has.
+func compareCells(first, second *Run, a, b *report.GridName) (row report.CellDifference, d *comparison, err error) {
+	if d, err = compareRuns(second, first); err != nil {
+		return row, nil, err
+	}
 	was, err := first.Report()
 	if err != nil {
-		return row, err
+		return row, nil, err
 	}
 	now, err := second.Report()
 	if err != nil {
-		return row, err
+		return row, nil, err
 	}
-	row.Compared = d.compared()
+	a.Add(was)
+	b.Add(now)
+	row = report.CellDifference{Compared: d.compared(), Before: was.Metrics.Decision, After: now.Metrics.Decision,
+		Kinds: slices.Compact(slices.Sorted(slices.Values(append(was.MembersKind, now.MembersKind...))))}
 	row.Compared.Against = first.Name
-	row.Before, row.After = was.Metrics.Decision, now.Metrics.Decision
-	row.Kinds = slices.Compact(slices.Sorted(slices.Values(append(was.MembersKind, now.MembersKind...))))
-	return row, nil
+	return row, d, nil
 }

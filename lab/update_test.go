@@ -251,7 +251,7 @@ func TestCompareGrids(t *testing.T) {
 		}
 	}
 	if !slices.Equal(got, []string{"r2 1 3", "r1 1 3", "r2 2 3"}) || len(c.Grids) != 3 ||
-		c.Grids[1].Folder != second.Dir() {
+		c.Grids[1].Folder != second.Dir() || !slices.Equal(c.Grids[1].Models, []string{"dice × 4", "weak × 3"}) {
 		t.Errorf("%v, %+v", got, c.Grids)
 	}
 	for name, grids := range map[string][]*lab.Grid{"two or more grids": {first},

@@ -24,6 +24,39 @@ type GridName struct {
 	Folder     string `json:"folder"`
 	Experiment string `json:"experiment"`
 	Members    string `json:"members"`
+	// Models are those of the cells that are compared, each with its number of seats: "large = gpt-42 × 5".
+	Models []string `json:"models"`
+	// Fooling is what is assumed to fool simulated members of these cells.
+	Fooling []string `json:"fooling,omitempty"`
+}
+
+// Add adds what a cell of the grid has.
+func (g *GridName) Add(r *Report) {
+	for _, m := range r.Setting.Models {
+		if !slices.Contains(g.Models, m) {
+			g.Models = append(g.Models, m)
+		}
+	}
+	for _, f := range r.fooling() {
+		if !slices.Contains(g.Fooling, f) {
+			g.Fooling = append(g.Fooling, f)
+		}
+	}
+}
+
+// mostModels is how many models the text of a comparison names of each grid.
+const mostModels = 8
+
+// line describes the grid in one line.
+func (g *GridName) line(i int) string {
+	s := fmt.Sprintf("grid %d: %s · %s · members: %s", i, plain(g.Folder), plain(g.Experiment), plain(g.Members))
+	if n := len(g.Models); n > 0 {
+		s += " · models: " + plain(strings.Join(g.Models[:min(n, mostModels)], ", "))
+		if n > mostModels {
+			s += fmt.Sprintf(" and %d more", n-mostModels)
+		}
+	}
+	return s + fooledBy(g.Fooling)
 }
 
 // CellDifference is a cell of a grid minus the cell of the same name of the first grid.
@@ -57,8 +90,7 @@ func (c *GridComparison) Write(w io.Writer, format string) error {
 
 func (c *GridComparison) head() (lines []string) {
 	for i, g := range c.Grids {
-		lines = append(lines, fmt.Sprintf("grid %d: %s · %s · members: %s", i, plain(g.Folder), plain(g.Experiment),
-			plain(g.Members)))
+		lines = append(lines, g.line(i))
 	}
 	return lines
 }

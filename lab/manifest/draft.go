@@ -127,9 +127,21 @@ func chosen(cells []*cell, pattern string) (kept []*cell, err error) {
 	case len(cells) == 0:
 		return nil, errors.New("only and exclude leave no cell")
 	case len(kept) == 0:
-		return nil, fmt.Errorf("no cell matches %q; the cells are: %s", pattern, strings.Join(names, ", "))
+		return nil, fmt.Errorf("no cell matches %q%s; %s", pattern, synod.Hint(pattern, names), someOf(names))
 	}
 	return kept, nil
+}
+
+// mostNames is how many cells an error names.
+const mostNames = 12
+
+// someOf names the cells, or the first and how to see all.
+func someOf(names []string) string {
+	if len(names) <= mostNames {
+		return "the cells are: " + strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("there are %d cells, such as %s; --dry-run without --cell lists all", len(names),
+		strings.Join(names[:mostNames], ", "))
 }
 
 // drafting collects the parts of a grid.
