@@ -146,29 +146,57 @@ func eta(done, left int, took time.Duration) string {
 	return "about " + rest.Round(time.Second).String() + " left"
 }
 
-// benchProgress shows how many questions of a run are finished and the estimated time left.
+// plainEvery is the time between lines of progress where standard error is no terminal.
+const plainEvery = 30 * time.Second
+
+// benchProgress shows how many questions of a run are finished and the estimated time left: in a bar on a terminal, and
+// in a line from time to time elsewhere.
 func (a *app) benchProgress(cmd *cobra.Command, outage time.Duration) (show *bar, at func(lab.Progress)) {
-	if !a.quiet && !a.onTerminal(cmd) {
-		return &bar{}, announceWaits(cmd.ErrOrStderr(), outage)
-	}
 	start := time.Now()
+	switch {
+	case a.quiet:
+		return &bar{}, func(lab.Progress) {}
+	case !a.onTerminal(cmd):
+		waits := announceWaits(cmd.ErrOrStderr(), outage)
+		line := plainly(cmd.ErrOrStderr(), plainEvery, start)
+		return &bar{}, func(now lab.Progress) {
+			waits(now)
+			line(time.Now(), func() string { return questionsOf(now, time.Since(start)) })
+		}
+	}
 	show = a.newBar(cmd, false, "starting the members")
 	return show, func(now lab.Progress) {
 		show.say(func() string {
-			text := fmt.Sprintf("%d of %d questions · %d calls · %s", now.Finished, now.Total, now.Calls,
-				eta(now.Now, now.Left(), time.Since(start)))
-			if now.Failed > 0 {
-				text += fmt.Sprintf(" · %d failed", now.Failed)
-			}
-			if now.Again {
-				text += " · asking the failed ones again"
-			}
+			text := questionsOf(now, time.Since(start))
 			for _, w := range now.Waiting {
 				text += " · " + waiting(w, outage)
 			}
 			return text
 		})
 		show.set(int64(now.Finished), int64(now.Total))
+	}
+}
+
+// questionsOf says how many questions are finished after a time.
+func questionsOf(now lab.Progress, took time.Duration) string {
+	text := fmt.Sprintf("%d of %d questions · %d calls · %s", now.Finished, now.Total, now.Calls,
+		eta(now.Now, now.Left(), took))
+	if now.Failed > 0 {
+		text += fmt.Sprintf(" · %d failed", now.Failed)
+	}
+	if now.Again {
+		text += " · asking the failed ones again"
+	}
+	return text
+}
+
+// plainly returns a function that prints a line if enough time has gone by since the last one, or since the beginning.
+func plainly(out io.Writer, every time.Duration, last time.Time) func(now time.Time, text func() string) {
+	return func(now time.Time, text func() string) {
+		if now.Sub(last) >= every {
+			last = now
+			fmt.Fprintln(out, "synod:", oneLine(text()))
+		}
 	}
 }
 
