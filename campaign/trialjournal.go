@@ -14,8 +14,9 @@ var journalTrials = []Trial{
 	{Claim: Claim{ID: "JO-1", Property: "playing a journal again without any model gives the same digest, and the " +
 		"same seed gives the same journal", Model: Any, Source: "own (RU-1)", Protocols: []string{"journal"}},
 		try: replayed},
-	{Claim: Claim{ID: "JO-2", Property: "a run whose journal was cut at any byte and that is resumed decides what " +
-		"the uninterrupted run decides", Model: Crash, Source: "own (RU-2)", Protocols: []string{"journal"}},
+	{Claim: Claim{ID: "JO-2", Property: "a run whose journal was cut at any byte after its head and that is " +
+		"resumed decides what the uninterrupted run decides", Model: Crash,
+		Source: "own (RU-2)", Protocols: []string{"journal"}},
 		try: resumed},
 	{Claim: Claim{ID: "JO-3", Property: "a flipped bit in a journal is an error, or its replay has the same digest",
 		Model: Disk, Source: "own", Protocols: []string{"journal"}}, try: flippedJournal},
