@@ -12,10 +12,12 @@ import (
 var squatterEntry = Entry{
 	Entry: synod.Entry{Name: "position-squatter", Summary: "a wrong answer from the seat that lists show first"},
 	Facts: Facts{Number: 28, Place: AtSeat, Model: Restricted, Protocols: []string{"debate", "decentllms"},
-		Defence: "one answer in each call of a judge; lists in the order of scores", Kind: Deterministic,
+		Defence: "one answer in each call of a judge; lists in the order of scores (sac); in debate an order that " +
+			"each reader draws (order), which only makes no seat better than another", Kind: Deterministic,
 		Source: "position bias of judges: Wang et al. 2023, arXiv 2305.17926"},
 	About: `Sends another answer than its model's in every round and nothing beside it. Give it the
-first seat: lists of answers are in the order of seats, and many models prefer what comes first.
+first seat: without the defence order, lists of answers are in the order of seats, and many models
+prefer what comes first.
 
 answer  its answer; by default another than its model's`,
 	New: func(params map[string]any) (Adversary, error) {

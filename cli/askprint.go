@@ -279,11 +279,12 @@ func labels(w io.Writer, o council.Outcome) {
 			fmt.Fprintf(w, "%s members, not live models: %s\n", kind, strings.Join(ids, ", "))
 		}
 	}
+	assumed := map[string]bool{"": true}
 	for _, m := range o.Members {
-		if m.Fooling != "" {
+		if !assumed[m.Fooling] {
 			fmt.Fprintf(w, "simulated members can be fooled (%s)\n", m.Fooling)
-			break
 		}
+		assumed[m.Fooling] = true
 	}
 	var adversaries []string
 	printed := map[string]bool{}

@@ -177,15 +177,15 @@ func (a *app) searchReport(cmd *cobra.Command, f searchFlags, o search.Options, 
 		if k := string(x.Kind); !slices.Contains(s.Kinds, k) {
 			s.Kinds = append(s.Kinds, k)
 		}
-		if x.Fooling != "" {
-			s.Fooling = x.Fooling
-		}
 	}
 	file, err := o.File(r, "synod "+release)
 	if err != nil {
 		return fail(exitError1, err)
 	}
 	attacked, err := file.Attacked()
+	if err == nil {
+		s.Fooling, err = fooledIn(attacked)
+	}
 	if err != nil {
 		return fail(exitError1, err)
 	}
@@ -208,6 +208,25 @@ func (a *app) searchReport(cmd *cobra.Command, f searchFlags, o search.Options, 
 			council.ShellWord(s.File), council.ShellWord(s.Attacked))
 	}
 	return nil
+}
+
+// fooledIn returns what is assumed to fool the simulated members of a council file.
+func fooledIn(text []byte) (string, error) {
+	spec, err := council.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	plan, err := council.NewPlan(spec)
+	if err != nil {
+		return "", err
+	}
+	var all []string
+	for _, x := range plan.Seats() {
+		if x.Fooling != "" && !slices.Contains(all, x.Fooling) {
+			all = append(all, x.Fooling)
+		}
+	}
+	return strings.Join(all, "; "), nil
 }
 
 func attackReplayCommand(a *app) *cobra.Command {

@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/graph/topology"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/param"
 )
 
@@ -175,6 +176,19 @@ func (p *Plan) linkless() error {
 				"between "+
 				"nodes, and a council in one process has none: run the seat with synod-node (docs/nodes.md)", h.Name())}
 		}
+	}
+	return nil
+}
+
+// stateFooling adds to what fools simulated members that they believe derivations, where adversaries can send some.
+func (p *Plan) stateFooling() error {
+	if number(p.parameters()["rationale"]) == 0 || !slices.ContainsFunc(p.seats, func(s Seat) bool {
+		return s.Adversary != ""
+	}) {
+		return nil
+	}
+	for i := range p.seats {
+		p.seats[i].Fooling = llm.Fooling(p.spec.Models[p.seats[i].Model], true)
 	}
 	return nil
 }

@@ -152,10 +152,7 @@ type Defence struct {
 
 // Defences returns all defences that do something in the protocol of the plan.
 func (p *Plan) Defences() (all []Defence) {
-	params := map[string]any{}
-	if text, err := json.Marshal(p.protocol); err == nil {
-		_ = json.Unmarshal(text, &params) // without it the keys below are absent
-	}
+	params := p.parameters()
 	for _, e := range defence.Catalogue.All() {
 		if !e.Applies(p.entry.Name) {
 			continue
@@ -175,6 +172,15 @@ func (p *Plan) Defences() (all []Defence) {
 		all = append(all, Defence{e.Name, on})
 	}
 	return all
+}
+
+// parameters returns the parameters of the protocol by their keys.
+func (p *Plan) parameters() map[string]any {
+	params := map[string]any{}
+	if text, err := json.Marshal(p.protocol); err == nil {
+		_ = json.Unmarshal(text, &params) // without it the keys are absent
+	}
+	return params
 }
 
 // DefencesOn returns the names of the defences that the council has; not nil.

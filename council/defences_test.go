@@ -182,3 +182,29 @@ func bit(b bool) int {
 	}
 	return 0
 }
+
+// A text that is no answer of the form wins no vote, even where its sender alone states that it is certain.
+func TestTypedVotes(t *testing.T) {
+	for value, decided := range map[string]bool{defence.On: false, defence.Off: true} {
+		spec, err := council.Parse([]byte(`protocol: {name: cp-wbft}
+rule: {name: protocol}
+models: {m: {provider: simulated, ability: 1}}
+seats: [{id: a, model: m, count: 4}, {id: x, model: m, adversary: {name: null-model}}]
+defences: {typed: ` + value + "}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := council.Convene(spec, llm.Env{Getenv: func(string) string { return "" }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := c.Decide(context.Background(), council.Ask{Question: synod.Question{Text: "What is 17 + 25?",
+			Form: synod.Number}})
+		if err != nil || !o.Answered() {
+			t.Fatal(err, o.Status)
+		}
+		if (*o.Answer != "42") != decided {
+			t.Errorf("typed %s: %q is decided", value, *o.Answer)
+		}
+	}
+}

@@ -9,7 +9,9 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
+	"synod.dev/synod/defence"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/read"
 	"synod.dev/synod/sim"
 	"synod.dev/synod/structured"
 )
@@ -145,6 +147,30 @@ func (j *judgment) take(p *Plan, in Instance, records []Record) {
 			j.last[i] = o.Opinion
 			j.reused += o.Reused
 		}
+	}
+	j.dropUntyped()
+}
+
+// dropUntyped takes the answers from last opinions that cannot be read in the form of the question, with the defence
+// typed. Honest members do not take over such a text, and a vote for it must not win either.
+func (j *judgment) dropUntyped() {
+	q := &j.in.Question
+	if j.plan.spec.Defences["typed"] != defence.On || q.Form == "" || q.Form.Long() || q.Form == synod.Stance {
+		return
+	}
+	readable := synod.None // the answer that was read last
+	for i, o := range j.last {
+		a := answerOf(o)
+		if a == synod.None || a == readable {
+			continue
+		}
+		if _, ok := read.Canonical(q, string(a)); ok {
+			readable = a
+			continue
+		}
+		silent := *o
+		silent.Answer = synod.None
+		j.last[i] = &silent
 	}
 }
 

@@ -124,7 +124,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 	}
 	if err := p.steps([]step{
 		{"seats", p.placeAdversaries}, {"graph", p.buildGraph}, {"rule", p.fillRule}, {"seats", p.assignRoles},
-		{"adversaries", p.corrupt}, {"adversaries", p.collude},
+		{"adversaries", p.corrupt}, {"adversaries", p.collude}, {"seats", p.stateFooling},
 		{"graph", p.checkAllToAll},
 		{"same", p.checkSame},
 		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.checkPatience},
@@ -238,7 +238,7 @@ func (p *Plan) expandSeats() (err error) {
 		}
 		name, _ := settings["provider"].(string)
 		if provider, err := llm.Providers.Find(name); err == nil { // checkModels reports the error
-			s.Kind, s.Fooling = provider.Kind, llm.Fooling(settings)
+			s.Kind, s.Fooling = provider.Kind, llm.Fooling(settings, false)
 		}
 	}
 	return nil

@@ -69,7 +69,7 @@ func (r *Run) graded() (map[string]*graded, error) {
 			return
 		}
 		g := &graded{question: r.question(j), agreed: res.Agreed}
-		g.right, g.decided = res.Decided()
+		g.right, g.decided = res.Decided(roles)
 		g.captured, _ = res.Captured(roles)
 		g.final, g.asked = res.FinalRight(roles)
 		all[r.identity(j)] = g

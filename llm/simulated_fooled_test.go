@@ -50,10 +50,16 @@ func TestFooled(t *testing.T) {
 	if low != 0 || own.Answer != "42" || strings.Contains(info.Identity+info.Name, "ooled") {
 		t.Errorf("with fooled 0: score %v, refined %v, %+v", low, own, info)
 	}
-	if s := llm.Fooling(map[string]any{"provider": "simulated", "fooled": 0.5}); !strings.Contains(s, "0.5") {
+	if s := llm.Fooling(map[string]any{"provider": "simulated", "fooled": 0.5}, false); !strings.Contains(s, "0.5") {
 		t.Errorf("outputs say %q", s)
 	}
-	if s := llm.Fooling(map[string]any{"provider": "simulated"}); s != "" {
-		t.Errorf("outputs say %q of a member that nothing fools", s)
+	for _, settings := range []map[string]any{{"provider": "simulated"}, {"provider": "simulated", "gullible": 0}} {
+		if s := llm.Fooling(settings, settings["gullible"] != nil); s != "" {
+			t.Errorf("%v: outputs say %q of a member that nothing fools", settings, s)
+		}
+	}
+	if s := llm.Fooling(map[string]any{"provider": "simulated"}, true); s != "assumed, not measured: it believes a "+
+		"derivation with probability 0.8" {
+		t.Errorf("outputs say %q of a member that derivations reach", s)
 	}
 }

@@ -150,8 +150,9 @@ func (m *simulated) think(it *item, p *synod.Prompt, by judge, reply *synod.Repl
 }
 
 // Fooling describes what fools a simulated member with some settings, for outputs; "" for other providers
-// and for members that nothing fools.
-func Fooling(settings map[string]any) string {
+// and for members that nothing fools. It names the probability to believe a derivation where the settings have a text
+// fool the member, or where derivations of adversaries reach it.
+func Fooling(settings map[string]any, derivations bool) string {
 	if settings["provider"] != simulatedProvider.Name {
 		return ""
 	}
@@ -162,16 +163,18 @@ func Fooling(settings map[string]any) string {
 		{"anchored", "is kept from a text beside another answer, where its prompt shows its own, with " +
 			"probability %v"}} {
 		v, set := settings[s.key]
-		if !set || fmt.Sprint(v) == "0" {
-			continue
+		fools := set && fmt.Sprint(v) != "0"
+		if fools {
+			does = append(does, fmt.Sprintf(s.does, v))
 		}
-		does = append(does, fmt.Sprintf(s.does, v))
-		if s.key == "fooled" {
+		if s.key == "fooled" && (fools || derivations) {
 			gullible, set := settings["gullible"]
 			if !set {
 				gullible = NewSimulatedConfig().Gullible
 			}
-			does = append(does, fmt.Sprintf("believes a derivation with probability %v", gullible))
+			if fools || fmt.Sprint(gullible) != "0" {
+				does = append(does, fmt.Sprintf("believes a derivation with probability %v", gullible))
+			}
 		}
 	}
 	if len(does) == 0 {

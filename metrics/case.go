@@ -131,19 +131,22 @@ func Plurality(answers []synod.Answer) (winner synod.Answer, tie bool) {
 	return winner, false
 }
 
-// Decided reports whether the council decided and its decision is right. That is
-// not known if the grader cannot read the decision.
-func (c *Case) Decided() (right, known bool) {
+// Decided reports whether the council decided and its decision is right. That is not known if the grader cannot read
+// the decision, unless an adversary held it: a text of an adversary that is no answer is not right.
+func (c *Case) Decided(seats []Member) (right, known bool) {
 	if !c.Agreed {
 		return false, true
 	}
-	return c.grade(c.Decision)
+	if right, known = c.grade(c.Decision); !known && !c.Ungraded && c.Decision != synod.None {
+		known = c.heldByAdversary(seats)
+	}
+	return right, known
 }
 
 // Captured reports whether the decision is wrong and an adversary held it in some round, as Numbers.Capture counts
 // it. It is not known without a key.
 func (c *Case) Captured(seats []Member) (captured, known bool) {
-	right, known := c.Decided()
+	right, known := c.Decided(seats)
 	return known && c.Agreed && !right && c.heldByAdversary(seats), known
 }
 

@@ -230,8 +230,8 @@ func (d design) study(chance *rand.Rand, w, v *world, truth, other map[string]fl
 			a, b := *w.draw(chance, difficulty), v.draw(chance, difficulty)
 			a.Question = id
 			cases = append(cases, a.Case)
-			before, _ := a.Decided()
-			after, _ := b.Decided()
+			before, _ := a.Decided(w.seats)
+			after, _ := b.Decided(v.seats)
 			decided.Add(id, before, after)
 			agreed.Add(id, a.Agreed, b.Agreed)
 			x, of := a.FinalRight(w.seats)

@@ -189,11 +189,12 @@ func (t *Tally) Add(c Case) {
 	t.honest.add(q, &c, honest)
 	right, known := false, false
 	if c.Agreed {
-		right, known = c.grade(c.Decision)
+		right, known = c.Decided(t.seats)
 		t.decision.add(q, right, known)
 	}
 	t.withstood.add(q, &c, right)
-	t.capture.add(q, known && !right && c.heldByAdversary(t.seats), t.adversaries)
+	captured, known := c.Captured(t.seats)
+	t.capture.add(q, captured, known && t.adversaries)
 }
 
 // Fail counts an attempt at the question with this id that was begun and could not be finished. It is in no

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -144,16 +145,13 @@ func (s Spec) cells(p *council.Plan) (yaml.MapSlice, error) {
 		"params": map[string]any{"adversary": "", "members": 0, "seats": ""}}}}
 	for _, name := range names {
 		for _, k := range members {
-			if n := len(p.Seats()); k < 1 || k >= n {
-				return nil, fmt.Errorf("%d adversaries among %d members; at least one must be honest "+
-					"(example: --members 1)", k, n)
+			if err := enough(p, k, places); err != nil {
+				return nil, err
 			}
 			for _, at := range places {
-				cells = append(cells, yaml.MapItem{Key: fmt.Sprintf("%s-%d-%s", name, k, at.name),
-					Value: map[string]any{
-						"adversaries": map[string]any{"adversary": map[string]any{"name": name}, "members": k,
-							"seats": at.seats, "seed": at.seed},
-						"params": map[string]any{"adversary": name, "members": k, "seats": at.name}}})
+				if k <= at.most {
+					cells = append(cells, at.cell(name, k))
+				}
 			}
 		}
 	}
@@ -173,8 +171,11 @@ func Names(p *council.Plan, listed []string) ([]string, error) {
 			return nil, fmt.Errorf("%w; see: synod list adversaries", err)
 		}
 		if e.Place != adversary.AtSeat {
-			return nil, fmt.Errorf("%s does not sit in a seat but at a %s: it attacks nodes, not a council in one "+
-				"process; see: synod explain %s", name, e.Place, name)
+			what := "at a link: it attacks nodes, not a council in one process"
+			if e.Place == adversary.AtFile {
+				what = "in a model file: it attacks those who load the file"
+			}
+			return nil, fmt.Errorf("%s does not sit in a seat but %s; see: synod explain %s", name, what, name)
 		}
 	}
 	return listed, nil
@@ -201,24 +202,53 @@ type place struct {
 	name  string // part of the name of the cell
 	seats any
 	seed  uint64 // of rules that draw
+	role  string // only seats with this role; "": all
+	most  int    // how many seats there are
 }
 
-// places returns where adversaries sit. Ids of seats make one list.
+// cell is the overlay of an adversary at k seats.
+func (at place) cell(name string, k int) yaml.MapItem {
+	of := map[string]any{"adversary": map[string]any{"name": name}, "members": k, "seats": at.seats, "seed": at.seed}
+	if at.role != "" {
+		of["role"] = at.role
+	}
+	return yaml.MapItem{Key: fmt.Sprintf("%s-%d-%s", name, k, at.name), Value: map[string]any{"adversaries": of,
+		"params": map[string]any{"adversary": name, "members": k, "seats": at.name}}}
+}
+
+// enough returns an error if k members cannot be adversaries at any of the places.
+func enough(p *council.Plan, k int, places []place) error {
+	n := len(p.Seats())
+	switch {
+	case k < 1:
+		return fmt.Errorf("--members is %d; it must be at least 1", k)
+	case k >= n:
+		return fmt.Errorf("%d adversaries among %d members; at least one must be honest (example: --members 1)", k, n)
+	case slices.ContainsFunc(places, func(at place) bool { return k <= at.most }):
+		return nil
+	}
+	return fmt.Errorf("no role has %d members; list the seats, as in --seats %s", k, strings.Join(ids(p)[:k], ","))
+}
+
+// places returns where adversaries sit. Ids of seats make one list. A rule chooses among the members of each role,
+// because many attacks do nothing in one of them: who only judges gives no answer, and who answers judges nobody.
 func (s Spec) places(p *council.Plan) (all []place, err error) {
-	if len(s.Seats) == 0 {
-		return []place{{name: Worst, seats: Worst}}, nil
+	rules := s.Seats
+	if len(rules) == 0 {
+		rules = []string{Worst}
 	}
 	var listed []any
-	for _, name := range s.Seats {
+	for _, name := range rules {
 		switch {
-		case slices.ContainsFunc(p.Seats(), func(of council.Seat) bool { return of.ID == name }):
+		case slices.Contains(ids(p), name):
 			listed = append(listed, name)
 		case name == Random:
 			for i := range uint64(draws) {
-				all = append(all, place{fmt.Sprintf("random%d", i+1), Random, max(s.Seed, 1) + i})
+				all = append(all, byRole(p, place{name: fmt.Sprintf("random%d", i+1), seats: Random,
+					seed: max(s.Seed, 1) + i})...)
 			}
 		case name == Worst:
-			all = append(all, place{name: Worst, seats: Worst})
+			all = append(all, byRole(p, place{name: Worst, seats: Worst})...)
 		default:
 			return nil, fmt.Errorf("--seats has %q%s; it must be worst, random or the id of a seat: %s", name,
 				synod.Hint(name, ids(p)), strings.Join(ids(p), ", "))
@@ -228,9 +258,26 @@ func (s Spec) places(p *council.Plan) (all []place, err error) {
 		if slices.Max(append(s.Members, 1)) > len(listed) {
 			return nil, errors.New("--members is greater than the number of listed --seats")
 		}
-		all = append(all, place{name: "listed", seats: listed})
+		all = append(all, place{name: "listed", seats: listed, most: len(listed)})
 	}
 	return all, nil
+}
+
+// byRole returns a place for each role of the council, or the place itself if there is one role.
+func byRole(p *council.Plan, at place) (all []place) {
+	in := map[string]int{}
+	for _, x := range p.Seats() {
+		in[string(x.Role)]++
+	}
+	for _, role := range slices.Sorted(maps.Keys(in)) {
+		of := at
+		if of.most = in[role]; len(in) > 1 {
+			of.role = role
+			of.name += "-" + role
+		}
+		all = append(all, of)
+	}
+	return all
 }
 
 func ids(p *council.Plan) (all []string) {

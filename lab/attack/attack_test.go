@@ -127,6 +127,64 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// A decision that nobody can read, because it is the text of an adversary, is captured and not right.
+func TestUnreadableDecision(t *testing.T) {
+	table := play(t, attack.Spec{Adversaries: []string{"null-model"}, Members: []int{3}, Questions: 20,
+		Council: council(t, `protocol: {name: sac, rounds: 2, rationale: 600}
+defences: {typed: off}
+models: {m: {provider: simulated, ability: 0.9, fooled: 1}}
+seats: [{id: a, model: m, count: 7}]
+f: 3
+`)})
+	a := table.Attacks[0]
+	if a.Accuracy.N != 20 || a.Capture.Value < 0.5 || a.Accuracy.Value+a.Capture.Value > 1 {
+		t.Errorf("captured %+v, right %+v", a.Capture, a.Accuracy)
+	}
+}
+
+// Every format says what the members are and what is assumed of them, also where the council file leaves it at its
+// default.
+func TestLabelled(t *testing.T) {
+	table := play(t, attack.Spec{Adversaries: []string{"persuader"}, Questions: 2,
+		Council: council(t, "protocol: {name: sac, rounds: 1, rationale: 600}"+members)})
+	for _, format := range attack.Formats() {
+		var b bytes.Buffer
+		if err := table.Write(&b, format, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		if s := b.String(); !strings.Contains(s, "simulated") ||
+			!strings.Contains(s, "believes a derivation with probability 0.8") {
+			t.Errorf("%s does not say it:\n%s", format, s)
+		}
+	}
+}
+
+// In a council with roles a rule chooses among the seats of each, because an attack may do nothing in one of them.
+func TestRoles(t *testing.T) {
+	s := attack.Spec{Adversaries: []string{"inverter"}, Members: []int{2, 3}, Questions: 1,
+		Council: council(t, `protocol: {name: decentllms}
+models: {m: {provider: simulated}}
+seats: [{id: w, model: m, role: worker, count: 2}, {id: e, model: m, role: evaluator, count: 7}]
+f: 1
+`)}
+	table := play(t, s)
+	var got []string
+	for _, a := range table.Attacks {
+		got = append(got, a.Rule+": "+strings.Join(a.Seats, " "))
+	}
+	want := []string{"worst-evaluator: e1 e2", "worst-worker: w1 w2", "worst-evaluator: e1 e2 e3"}
+	if !slices.Equal(got, want) {
+		t.Errorf("seats %q, want %q", got, want)
+	}
+	for k, want := range map[int]string{0: "--members is 0", 8: "no role has 8 members; list the seats",
+		9: "at least one must be honest"} {
+		s.Members = []int{k}
+		if _, err := s.Manifest(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d members: %v", k, err)
+		}
+	}
+}
+
 // "all" takes the adversaries that apply to the protocol, each once, and none that does not sit in a seat.
 func TestApplicable(t *testing.T) {
 	s := attack.Spec{Council: council(t, "protocol: {name: sac, rounds: 2}"+members), Questions: 1}

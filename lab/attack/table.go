@@ -76,7 +76,6 @@ func Compute(g *lab.Grid) (*Table, error) {
 		if c.Cell == baseline {
 			honest = g.Runs[i]
 			t.Council, t.Protocol, t.Questions, t.Baseline = g.Source, c.Protocol, c.Questions, effect(c.Report)
-			t.Fooling = fooling(c.Report)
 			if _, err := t.Baseline.grade(honest, honest); err != nil {
 				return nil, err
 			}
@@ -85,6 +84,7 @@ func Compute(g *lab.Grid) (*Table, error) {
 	if honest == nil {
 		return nil, errNoAttack
 	}
+	t.Fooling = fooling(r.Cells)
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		if c.Cell == baseline || toggledOf(c) != "" {
@@ -106,15 +106,21 @@ func Compute(g *lab.Grid) (*Table, error) {
 	return t, t.measure(g, r)
 }
 
-// fooling returns what is assumed to fool the simulated members of a cell.
-func fooling(r *report.Report) string {
-	var all []string
-	for _, s := range r.Seats {
-		if s.Fooling != "" && !slices.Contains(all, s.Fooling) {
-			all = append(all, s.Fooling)
+// fooling returns what is assumed to fool the simulated members, from the cell that says most: the baseline does not
+// say what derivations of adversaries do.
+func fooling(cells []report.Cell) (most string) {
+	for _, c := range cells {
+		var all []string
+		for _, s := range c.Report.Seats {
+			if s.Fooling != "" && !slices.Contains(all, s.Fooling) {
+				all = append(all, s.Fooling)
+			}
+		}
+		if s := strings.Join(all, "; "); len(s) > len(most) {
+			most = s
 		}
 	}
-	return strings.Join(all, "; ")
+	return most
 }
 
 // effect returns the figures of a cell.

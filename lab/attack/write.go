@@ -37,7 +37,13 @@ func (t *Table) Write(w io.Writer, format string, most float64, plots []report.P
 		return fmt.Errorf("the format %q is not known%s; it must be one of %s", format, synod.Hint(format, Formats()),
 			strings.Join(Formats(), ", "))
 	}
-	if format != "text" && format != "md" {
+	switch format {
+	case "csv":
+		return t.labelled().Write(w, format)
+	case "latex":
+		if _, err := fmt.Fprintf(w, "%% %s\n", t.head()); err != nil {
+			return err
+		}
 		return t.rows().Write(w, format)
 	}
 	if _, err := fmt.Fprintln(w, t.head()+"\n"); err != nil {
@@ -54,12 +60,28 @@ func (t *Table) Write(w io.Writer, format string, most float64, plots []report.P
 
 // head says what was attacked and by which kinds of members.
 func (t *Table) head() string {
-	b, kinds := t.Baseline, strings.Join(t.MembersKind, " and ")+" members"
+	b := t.Baseline
+	return table.Plain(fmt.Sprintf("%s (%s), %s, %d questions each; without adversaries: right %s, decided %s",
+		t.Council, t.Protocol, t.kinds(), t.Questions, share(b.Accuracy), share(b.Liveness)))
+}
+
+// kinds says what the members are, and what is assumed of simulated ones.
+func (t *Table) kinds() string {
+	kinds := strings.Join(t.MembersKind, " and ") + " members"
 	if t.Fooling != "" {
 		kinds += " (" + t.Fooling + ")"
 	}
-	return table.Plain(fmt.Sprintf("%s (%s), %s, %d questions each; without adversaries: right %s, decided %s",
-		t.Council, t.Protocol, kinds, t.Questions, share(b.Accuracy), share(b.Liveness)))
+	return kinds
+}
+
+// labelled is the one table of a format in which nothing stands above it: each row says what the members are.
+func (t *Table) labelled() *table.Table {
+	out := t.rows()
+	out.Head = append(out.Head, "members kind", "right without adversaries")
+	for i := range out.Rows {
+		out.Rows[i] = append(out.Rows[i], t.kinds(), share(t.Baseline.Accuracy))
+	}
+	return out
 }
 
 func (t *Table) table() *table.Table {
@@ -122,8 +144,8 @@ func (t *Table) junit(w io.Writer, most float64) error {
 	for _, a := range t.Attacks {
 		c := result{Class: table.Plain(t.Protocol),
 			Name: fmt.Sprintf("%s at %s", a.Adversary, strings.Join(a.Seats, " ")),
-			Output: fmt.Sprintf("%s members; right %s, decided %s, cost %s", strings.Join(t.MembersKind, " and "),
-				share(a.Accuracy), share(a.Liveness), factor(a.CostFactor))}
+			Output: fmt.Sprintf("%s; right %s, decided %s, cost %s", t.kinds(), share(a.Accuracy),
+				share(a.Liveness), factor(a.CostFactor))}
 		switch {
 		case a.Capture == nil:
 			c.Skipped = &message{"no question is finished"}
