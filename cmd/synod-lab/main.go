@@ -188,9 +188,8 @@ func serveGrid(ctx context.Context, dir string, o hubOptions) error {
 	word := council.ShellWord(dir)
 	switch {
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(o.log, "interrupted: %d of %d questions are finished. Go on with:\n  synod lab hub %s\n", done,
-			total, word)
-		return failed{err, exitInterrupted}
+		return failed{fmt.Errorf("interrupted: %d of %d questions are finished. Go on with:\n  synod lab hub %s", done,
+			total, word), exitInterrupted}
 	case err != nil:
 		return failed{fmt.Errorf("%w\n%d of %d questions are finished and kept; workers keep what they have finished "+
 			"and wait. When the problem is solved, go on with:\n  synod lab hub %s", err, done, total, word), exitError}
