@@ -41,8 +41,8 @@ var ledgerDisk = &subject{
 
 func init() { ledgerDisk.disk, journalDisk.disk = playLedger, playJournal } // which refer to them
 
-// shelf is a ledger on a disk, and what its users know of it.
-type shelf struct {
+// ledgerOnDisk is a ledger on a disk, and what its users know of it.
+type ledgerOnDisk struct {
 	t        *trace
 	d        *drive
 	own      sign.Secret
@@ -68,7 +68,7 @@ func mustSecret(n uint64) sign.Secret {
 var operatorKey, witnessKey = mustSecret(1), mustSecret(2)
 
 func playLedger(t *trace) {
-	s := &shelf{t: t, d: newDrive(t), own: operatorKey,
+	s := &ledgerOnDisk{t: t, d: newDrive(t), own: operatorKey,
 		witness: ledger.Witness{Secret: witnessKey, Log: operatorKey.PublicKey()}}
 	open := s.open()
 	for i := 0; i < t.x.Operations && open; i++ {
@@ -89,7 +89,7 @@ func playLedger(t *trace) {
 }
 
 // restart ends the process and begins another one.
-func (s *shelf) restart() bool {
+func (s *ledgerOnDisk) restart() bool {
 	if s.log != nil {
 		_ = s.log.Close() // it fails after a kill
 		s.log = nil
@@ -99,7 +99,7 @@ func (s *shelf) restart() bool {
 }
 
 // open opens the ledger, and checks what it holds. It returns false if the ledger cannot be opened.
-func (s *shelf) open() bool {
+func (s *ledgerOnDisk) open() bool {
 	err := s.d.again(func() (err error) {
 		s.log, err = ledger.OpenOn(s.d, shelfDir, s.own)
 		return err
@@ -120,7 +120,7 @@ func (s *shelf) open() bool {
 
 // check compares the entries of the ledger with those that it has acknowledged. All that it has are under a signed head
 // now, so that they are acknowledged from here on.
-func (s *shelf) check() {
+func (s *ledgerOnDisk) check() {
 	claim := claimKept
 	if s.d.rotten {
 		claim = claimWhole
@@ -153,7 +153,7 @@ func (s *shelf) check() {
 }
 
 // operate uses the ledger once.
-func (s *shelf) operate(i int) {
+func (s *ledgerOnDisk) operate(i int) {
 	switch k := s.d.rand.IntN(10); {
 	case k < 6 || len(s.tried) == 0:
 		name := fmt.Sprint("run-", i)
@@ -170,7 +170,7 @@ func (s *shelf) operate(i int) {
 }
 
 // add appends an entry, which the ledger may have already.
-func (s *shelf) add(name string) {
+func (s *ledgerOnDisk) add(name string) {
 	at, err := s.log.Append(context.Background(), shelfEntry(name))
 	s.t.state("append failed", err != nil)
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *shelf) add(name string) {
 }
 
 // cosign has the witness sign the head.
-func (s *shelf) cosign() {
+func (s *ledgerOnDisk) cosign() {
 	var path [][]byte
 	if s.witness.Last != nil {
 		path, _ = s.log.Consistency(s.witness.Last.Head.Size) // without it the witness signs nothing

@@ -93,7 +93,7 @@ func best(salt []byte) (a synod.Answer) {
 func (x *tie) play(p synod.Protocol) (decided synod.Answer, record *decentllms.Record) {
 	n := x.workers + x.evaluators
 	x.graded, x.sent = 0, map[synod.Tick][][]byte{}
-	book, machines := sign.DeriveSymbolic(1, n), make([]synod.Machine, n)
+	keys, machines := sign.DeriveSymbolic(1, n), make([]synod.Machine, n)
 	seat := synod.Seat{F: 1, Pace: pace, Question: questions[synod.Number]}
 	for i := range n {
 		role := decentllms.Evaluator
@@ -110,7 +110,7 @@ func (x *tie) play(p synod.Protocol) (decided synod.Answer, record *decentllms.R
 				s.Peers = append(s.Peers, synod.NodeID(j))
 			}
 		}
-		s.Signer = book.Signer(s.Self, thisRun)
+		s.Signer = keys.Signer(s.Self, thisRun)
 		machines[i] = &tapped{p.Join(s), x}
 	}
 	watch := func(_ synod.Tick, notes []sim.Noted) string {
