@@ -55,7 +55,7 @@ type ledgerOnDisk struct {
 	signed   []string // the entries under the last head that the witness has signed
 }
 
-const shelfDir = "/data/ledger"
+const ledgerDir = "/data/ledger"
 
 func mustSecret(n uint64) sign.Secret {
 	s, err := sign.Generate(bytes.NewReader(seedBytes(n)))
@@ -101,7 +101,7 @@ func (s *ledgerOnDisk) restart() bool {
 // open opens the ledger, and checks what it holds. It returns false if the ledger cannot be opened.
 func (s *ledgerOnDisk) open() bool {
 	err := s.d.again(func() (err error) {
-		s.log, err = ledger.OpenOn(s.d, shelfDir, s.own)
+		s.log, err = ledger.OpenOn(s.d, ledgerDir, s.own)
 		return err
 	})
 	s.replaced = s.replaced || s.t.injected[byName["ledger-lost"]] || s.t.injected[byName["ledger-rolled-back"]]
@@ -171,7 +171,7 @@ func (s *ledgerOnDisk) operate(i int) {
 
 // add appends an entry, which the ledger may have already.
 func (s *ledgerOnDisk) add(name string) {
-	at, err := s.log.Append(context.Background(), shelfEntry(name))
+	at, err := s.log.Append(context.Background(), diskEntry(name))
 	s.t.state("append failed", err != nil)
 	if err != nil {
 		s.failed = true
@@ -213,7 +213,7 @@ func (s *ledgerOnDisk) cosign() {
 	s.d.files = append(s.d.files, s.d.Backup())
 }
 
-func shelfEntry(name string) *ledger.Entry {
+func diskEntry(name string) *ledger.Entry {
 	return &ledger.Entry{Format: ledger.Format, Instance: name, Council: make([]byte, 32),
 		Parts: []ledger.Part{ledger.NewPart("question", []byte("question of "+name), false)}}
 }
