@@ -130,6 +130,9 @@ func (s *Segment) store() error {
 	if !ok {
 		return nil
 	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err // a device cannot be cut
+	}
 	if err := errors.Join(f.Truncate(s.size), durable.Rewrite(f, 0, s.size)); err != nil {
 		return err
 	}
