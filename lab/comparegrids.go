@@ -68,7 +68,7 @@ func compareCells(first, second *Run, a, b *report.GridName) (row report.CellDif
 	}
 	a.Add(was)
 	b.Add(now)
-	row = report.CellDifference{Compared: d.compared(), Before: was.Metrics.Decision, After: now.Metrics.Decision,
+	row = report.CellDifference{Compared: d.compared(),
 		Kinds: slices.Compact(slices.Sorted(slices.Values(append(was.MembersKind, now.MembersKind...))))}
 	row.Compared.Against = first.Name
 	return row, d, nil

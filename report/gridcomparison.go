@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"synod.dev/synod/metrics"
 	"synod.dev/synod/table"
 )
 
@@ -65,13 +64,19 @@ type CellDifference struct {
 	Grid  int      `json:"grid"` // index in Grids
 	Kinds []string `json:"members_kind"`
 	*Compared
-	Before *metrics.Rate `json:"before"` // share of decisions that are right, over all questions of the cell
-	After  *metrics.Rate `json:"after"`
 }
 
-const gridNote = "Differences are paired: over the questions that both cells have finished, the later grid minus " +
-	"the first. p is of the exact permutation test by question, which is McNemar's exact test without repeats; " +
-	"corrected: by Holm's method over all cells. The last rows pool the cells: all cells of a question are one cluster."
+// rights returns the shares of the questions that are compared which the first grid and the later one decided rightly,
+// in percent.
+func (d CellDifference) rights() (before, after string) {
+	p, percent := d.Compared.Pairs, 100/float64(d.Questions)
+	return fmt.Sprintf("%.1f", percent*float64(p[1][0]+p[1][1])), fmt.Sprintf("%.1f", percent*float64(p[0][1]+p[1][1]))
+}
+
+const gridNote = "All figures are over the questions that both cells have finished; one without a decision is not " +
+	"right. Differences are paired, the later grid minus the first. p is of the exact permutation test by question, " +
+	"which is McNemar's exact test without repeats; corrected: by Holm's method over all cells. The last rows pool " +
+	"the cells: all cells of a question are one cluster."
 
 // Write prints the comparison: text, json, csv or md.
 func (c *GridComparison) Write(w io.Writer, format string) error {
@@ -99,7 +104,8 @@ func (c *GridComparison) table() *table.Table {
 	t := &table.Table{Head: []string{"cell", "grid", "members", "questions", "grid 0, right %", "right %",
 		"difference, points", "p", "corrected p", "members at the end, points", "p", "corrected p"}, Align: "lrlr"}
 	for _, d := range slices.Concat(c.Cells, c.All) {
-		t.Add(plain(d.Cell), d.Grid, strings.Join(d.Kinds, " and "), d.Questions, value(d.Before), value(d.After),
+		before, after := d.rights()
+		t.Add(plain(d.Cell), d.Grid, strings.Join(d.Kinds, " and "), d.Questions, before, after,
 			valueWithInterval(d.Decision), pValue(d.P), corrected(d.Corrected), valueWithInterval(d.FAA),
 			pValue(d.FAAP), corrected(d.FAACorrected))
 	}
