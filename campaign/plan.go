@@ -123,8 +123,8 @@ func (p *planner) distribute(all uint64, tier Tier) {
 }
 
 // perDisk is how many executions a subject on a disk needs for each time that each of its kinds of faults is to take
-// effect: some can do that in one of the subjects only, in every eighth execution.
-const perDisk = 10
+// effect: some can do that in one of the subjects only, in every tenth execution.
+const perDisk = 11
 
 // perAdversary is how many executions a subject needs for each time that each of its adversaries is to be seated:
 // every second execution wants one of them, and half of the others seat some.
