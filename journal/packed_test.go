@@ -10,7 +10,7 @@ import (
 	"synod.dev/synod/journal"
 )
 
-// free writes a run without paid replies, whose opinions have every field that a summary has, and takes it.
+// free writes a run without paid replies and returns it when it is finished. Its opinions have all fields of a summary.
 func free(t testing.TB, more func(*journal.Writer)) *journal.Finished {
 	t.Helper()
 	s := journal.InMemory()

@@ -15,7 +15,7 @@ import (
 	"synod.dev/synod/task"
 )
 
-// opened is a run whose models are open.
+// opened is a run whose council is convened, so that it can ask its models.
 type opened struct {
 	run     *Run
 	council *council.Council

@@ -9,7 +9,8 @@ import (
 	"synod.dev/synod/lab"
 )
 
-// Rows are the finished questions of every cell, question by question. One that was changed is an error, and no row.
+// Rows are the finished questions of every cell, question by question. For a question whose record was
+// changed, an error is returned instead of a row.
 func TestRows(t *testing.T) {
 	grid, err := lab.DraftGrid(lab.GridManifest{Preset: "g", Cells: []lab.Cell{{Name: "a",
 		Params: map[string]any{"f": 1}}, {Name: "b"}}}, []lab.Plan{plan(t, seven, 3, 2), plan(t, seven, 2, 1)})

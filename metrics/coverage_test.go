@@ -248,10 +248,10 @@ func (d design) study(chance *rand.Rand, w, v *world, truth, other map[string]fl
 	to.add("difference of faa", decided.ShareDifference(chance.Uint64()), other["faa"]-truth["faa"])
 }
 
-// The intervals of a report have the true value in 93.5 to 96.5 of 100 studies. A study asks a council of five
-// honest members and an adversary, drawn from 48, and compares it with another one on the same questions. Each bound is
-// widened by five standard errors of so few studies, so that the test fails by chance in less than one of a million
-// runs.
+// The intervals of a report contain the true value in 93.5 to 96.5 of 100 studies. A study asks a council of five
+// honest members and an adversary, drawn from 48. It compares this council with another one on the same questions. Each
+// bound is widened by five standard errors of so few studies, so that the test fails by chance in less than one of a
+// million runs.
 func TestCoverage(t *testing.T) {
 	all, truths := worlds()
 	for _, d := range []design{{30, 1}, {100, 1}, {300, 1}, {60, 5}} {

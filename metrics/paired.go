@@ -66,7 +66,7 @@ func (p *Paired) list() (all []*paired) {
 	return all
 }
 
-// Plus adds the results of another comparison, whose questions of the same id are in the same cluster.
+// Plus adds the results of another comparison. Results of both whose questions have the same id form one cluster.
 func (p *Paired) Plus(o *Paired) {
 	for b := range p.Pairs {
 		for a := range p.Pairs[b] {

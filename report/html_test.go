@@ -92,10 +92,13 @@ func html(t *testing.T, r *report.Report, d report.Detail) string {
 var (
 	tag       = regexp.MustCompile(`<(/?)([a-zA-Z][a-zA-Z0-9]*)([^>]*)>`)
 	attribute = regexp.MustCompile(`([a-zA-Z0-9:-]+)="[^"]*"`)
-	known     = strings.Fields(`html pre head meta title style body main h1 h2 h3 span dl dt dd small div b p s table caption tr th td
-		figure figcaption details summary input label output svg g path text rect line polygon circle thead tbody form select option button a`)
-	harmless = strings.Fields(`hidden tabindex size placeholder stroke-dasharray lang charset http-equiv content name class viewBox font-family role aria-label transform d style x y width height
-		type id for checked fill stroke stroke-width x1 y1 x2 y2 points cx cy r font-size text-anchor dominant-baseline textLength lengthAdjust scope colspan href value data-column data-part data-of`)
+	known     = strings.Fields(`html pre head meta title style body main h1 h2 h3 span dl dt dd small div b p s table
+		caption tr th td figure figcaption details summary input label output svg g path text rect line polygon circle
+		thead tbody form select option button a`)
+	harmless = strings.Fields(`hidden tabindex size placeholder stroke-dasharray lang charset http-equiv content name
+		class viewBox font-family role aria-label transform d style x y width height type id for checked fill stroke
+		stroke-width x1 y1 x2 y2 points cx cy r font-size text-anchor dominant-baseline textLength lengthAdjust scope
+		colspan href value data-column data-part data-of`)
 )
 
 // Hostile names, keys and answers add no tags or attributes to a page, and no control

@@ -45,9 +45,9 @@ func (p *ClusterPairs) Add(lost, won, n int) {
 // Clusters returns the number of clusters.
 func (p *ClusterPairs) Clusters() int { return p.change.Clusters() }
 
-// Difference returns the share of successes after minus the share before. With one pair in every cluster the
-// interval is that of PairedDifference, else the same with the effective number of pairs and with Student's quantile,
-// as in ClusterMean.Share. It is not ok without pairs.
+// Difference returns the share of successes after minus the share before. If every cluster has one pair, its interval
+// is the interval of PairedDifference. Otherwise it is computed in the same way from the effective number of pairs and
+// Student's quantile, as in ClusterMean.Share. ok is false if there are no pairs.
 func (p *ClusterPairs) Difference() (e Estimate, ok bool) {
 	n := p.change.n
 	if n == 0 {

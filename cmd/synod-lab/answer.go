@@ -17,7 +17,7 @@ import (
 	"synod.dev/synod/journal"
 )
 
-// respond sends an answer or an error. Whoever asked has gone if it fails.
+// respond sends an answer or an error. If the sending fails, the worker that asked is no longer connected.
 func respond(m *nats.Msg, answer any, err error) {
 	r := reply{}
 	if err == nil {

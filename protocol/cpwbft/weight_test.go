@@ -7,8 +7,8 @@ import (
 	"synod.dev/synod/protocol/cpwbft"
 )
 
-// First answers weigh what is claimed for them: nothing without a claim, and 1 where no confidence is asked for. Only a
-// vote without rounds in which everyone counts is a vote by means.
+// The weight of a first answer is the confidence that its member states. It is 0 if the member states none, and 1 if
+// the protocol asks for none. Only a vote without rounds in which everyone counts is a vote by means.
 func TestWeights(t *testing.T) {
 	p, half := cpwbft.New(), 0.5
 	if p.Probe == cpwbft.NoProbe {
