@@ -189,10 +189,10 @@ func (f *reportFlags) write(cmd *cobra.Command, to func(io.Writer) error) error 
 	}
 	file, err := os.Create(f.out)
 	if err == nil {
-		text := &screen{to: file} // people read the file in a terminal too
+		text := newScreen(file) // people read the file in a terminal too
 		err = to(text)
-		text.flush()
-		err = errors.Join(err, text.err, file.Close())
+		text.Flush()
+		err = errors.Join(err, text.Err(), file.Close())
 	}
 	if err != nil {
 		return fail(exitError1, fmt.Errorf("write the report: %w", err))

@@ -3,10 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -42,7 +44,25 @@ func (a *app) runBeside(cmd *cobra.Command, program string, args []string) error
 	if file := cmd.Flag("prices"); file != nil && file.Value.String() != "" {
 		os.Setenv("SYNOD_PRICES", file.Value.String())
 	}
+	return become(cmd, path, args)
+}
+
+// become replaces this process by a program, which so keeps its process id, and nothing is left behind when it is
+// killed. Where the system cannot do this, or the streams are not those of the process, it runs the program and waits.
+func become(cmd *cobra.Command, path string, args []string) error {
+	if cmd.InOrStdin() == os.Stdin && shows(cmd.OutOrStdout(), os.Stdout) && shows(cmd.ErrOrStderr(), os.Stderr) {
+		err := syscall.Exec(path, append([]string{path}, args...), os.Environ())
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return fail(exitError1, fmt.Errorf("%s: %w", path, err))
+		}
+	}
 	return wait(cmd, path, args)
+}
+
+// shows reports that w is the screen of a stream of this process.
+func shows(w io.Writer, stream *os.File) bool {
+	s, ok := w.(*screen)
+	return ok && s.To == io.Writer(stream)
 }
 
 // beside returns the path of a program that lies beside this one. The error says how to build it from its folder of the

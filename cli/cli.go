@@ -45,7 +45,8 @@ func Main() {
 // exit code. Errors and hints are written to stderr. Progress bars are drawn only
 // if stderr is a terminal.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root, out, messages := newRoot(), &screen{to: stdout}, &screen{to: stderr, colours: coloured(stderr)}
+	root, out, messages := newRoot(), newScreen(stdout), newScreen(stderr)
+	messages.colours = coloured(stderr)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(out)
@@ -59,8 +60,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case !errors.As(err, &e):
 		e = &exitError{exitUsage, err, unknownCommand(root, err)} // cobra reports only usage errors itself
 	}
-	if out.flush(); out.err != nil && e.code != exitError1 { // whoever reads the output did not get it
-		e = &exitError{code: exitError1, err: fmt.Errorf("write the output: %w", out.err)}
+	if out.Flush(); out.Err() != nil && e.code != exitError1 { // whoever reads the output did not get it
+		e = &exitError{code: exitError1, err: fmt.Errorf("write the output: %w", out.Err())}
 	}
 	if e.err != nil {
 		paint(messages, red, "synod:")
@@ -69,7 +70,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if e.hint != "" {
 		fmt.Fprintln(messages, printable(e.hint))
 	}
-	messages.flush()
+	messages.Flush()
 	return e.code
 }
 

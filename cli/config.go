@@ -216,10 +216,10 @@ func (f *specFlags) files(a *app) ([]council.Layer, error) {
 		return []council.Layer{*f.nodes}, nil
 	}
 	if f.file != "" {
-		if _, err := council.Load(f.file); err != nil { // validates the file; its errors have line numbers
-			return nil, err
+		l, err := council.File(f.file) // once, because it may be a pipe
+		if err == nil {
+			_, err = l.Spec() // validates the file; its errors have line numbers
 		}
-		l, err := council.File(f.file)
 		return []council.Layer{l}, err
 	}
 	var layers []council.Layer

@@ -10,12 +10,13 @@ import (
 
 	"golang.org/x/term"
 
+	"synod.dev/synod/clean"
 	"synod.dev/synod/internal/durable"
 )
 
 // printable makes untrusted text safe for a terminal: control, format and
 // bidirectional characters, tags and escapes are printed as \u codes (SC-37).
-func printable(s string) string { return string(escaped([]byte(s))) }
+func printable(s string) string { return clean.Escape(s) }
 
 // oneLine is printable with white space, including line breaks, collapsed to single spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
@@ -29,7 +30,7 @@ func writeJSON(w io.Writer, v any) error {
 
 func isTerminal(w io.Writer) bool {
 	if s, ok := w.(*screen); ok {
-		w = s.to
+		w = s.To
 	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

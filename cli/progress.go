@@ -40,7 +40,7 @@ func (a *app) newBar(cmd *cobra.Command, spins bool, text string) *bar {
 	}
 	to := cmd.ErrOrStderr()
 	if s, ok := to.(*screen); ok {
-		to = s.to // a bar is drawn with escapes
+		to = s.To // a bar is drawn with escapes
 	}
 	b := &bar{to: to, columns: func() int { return columns(to) }, spins: spins, began: time.Now(),
 		text: func() string { return text }, stop: make(chan struct{}), stopped: make(chan struct{})}

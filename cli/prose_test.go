@@ -38,7 +38,7 @@ func TestProseOnTerminal(t *testing.T) {
 		{ID: "c1", Text: "Tides rise", Verdict: protocol.Supported, End: 11},
 		{ID: "c2", Text: "The end", Verdict: protocol.Disputed, Start: len(text) - 8, End: len(text)}}}
 	var b bytes.Buffer
-	s := &screen{to: &b}
+	s := newScreen(&b)
 	if _, err := s.Write([]byte(decisionText(&o, text) + "\n")); err != nil {
 		t.Fatal(err)
 	}

@@ -83,13 +83,13 @@ func TestScreenSplits(t *testing.T) {
 	text := "é\u202e€\U000e0041😀\xff\x1bend\xe2\x82"
 	for size := 1; size < 6; size++ {
 		var out bytes.Buffer
-		s := &screen{to: &out}
+		s := newScreen(&out)
 		for i := 0; i < len(text); i += size {
 			if n, err := s.Write([]byte(text[i:min(i+size, len(text))])); err != nil || n == 0 {
 				t.Fatal(n, err)
 			}
 		}
-		s.flush()
+		s.Flush()
 		if out.String() != `é\u202e€\udb40\udc41😀\ufffd\u001bend\ufffd\ufffd` {
 			t.Errorf("in pieces of %d: %s", size, out.String())
 		}
@@ -182,7 +182,9 @@ func TestPaint(t *testing.T) {
 		false: "agreed\\u001b[0m",
 	} {
 		var out bytes.Buffer
-		paint(&screen{to: &out, colours: colours}, red, "agreed\x1b[0m")
+		s := newScreen(&out)
+		s.colours = colours
+		paint(s, red, "agreed\x1b[0m")
 		if out.String() != want {
 			t.Errorf("colours %t: %q, not %q", colours, out.String(), want)
 		}

@@ -40,7 +40,7 @@ var version = cli.Version()
 
 func main() {
 	ctx, stop := program.Context()
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], &program.Screen{To: os.Stdout}, &program.Screen{To: os.Stderr})
 	stop()
 	os.Exit(code)
 }

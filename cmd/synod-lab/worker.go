@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -148,6 +149,10 @@ func needsKey(err error) bool {
 
 // isTransient reports whether the network may be the cause of an error.
 func isTransient(err error) bool {
+	var file *fs.PathError
+	if errors.As(err, &file) { // it has a method Timeout, too
+		return false
+	}
 	var network interface{ Timeout() bool }
 	return errors.As(err, &network) || errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) ||
 		errors.Is(err, io.EOF) || errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrConnectionClosed)

@@ -30,10 +30,13 @@ const (
 
 func main() {
 	ctx, stop := program.Context()
-	err := root().ExecuteContext(ctx)
+	command, messages := root(), &program.Screen{To: os.Stderr}
+	command.SetOut(&program.Screen{To: os.Stdout})
+	command.SetErr(messages)
+	err := command.ExecuteContext(ctx)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "synod:", program.Printable(err.Error()))
+		fmt.Fprintln(messages, "synod:", program.Printable(err.Error()))
 		code := exitError
 		var e *coded
 		switch {

@@ -23,7 +23,7 @@ import (
 func main() {
 	ctx, stop := program.Context()
 	log.SetOutput(io.Discard) // net/http logs bytes that clients and servers send
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], &program.Screen{To: os.Stdout}, &program.Screen{To: os.Stderr})
 	stop()
 	os.Exit(code)
 }
