@@ -177,9 +177,9 @@ weakened: ## searches for attacks with TRIES tries (10000) on protocols without 
 	$(GO) test -count=1 -timeout 24h -v -run Weakened ./lab/attack/search -tries $(TRIES)
 
 ATTACKS ?= runs/attacks
-attack-table: build ## docs/which-protocol.md with simulated, recorded and embedded members (DATA=folder)
+attack-table: build ## docs/research/which-protocol.md with simulated, recorded and embedded members (DATA=folder)
 	for m in simulated recorded embedded; do $(BIN) lab run attack-table --members $$m $(if $(DATA),--data $(DATA)) -o $(ATTACKS)/$$m || exit 1; done
-	$(BIN) attack guide $(ATTACKS)/simulated $(ATTACKS)/recorded $(ATTACKS)/embedded --format json > docs/which-protocol.json
+	$(BIN) attack guide $(ATTACKS)/simulated $(ATTACKS)/recorded $(ATTACKS)/embedded --format json > docs/research/which-protocol.json
 	$(GO) test -count=1 ./lab/attack -run TestGuidePage -rewrite
 
 MUTANTS ?= 1000000
@@ -227,7 +227,7 @@ million: synod ## 10000 simulated questions, MILLION times each (100), in MILLIO
 	du -sb $(or $(MILLIONS),runs/million)
 	/usr/bin/time -v $(BIN) bench report $(or $(MILLIONS),runs/million)
 
-bench: ## the benchmarks that docs/performance.md reports
+bench: ## the benchmarks that docs/operate/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 transcript: ## renew the transcripts; read the diff

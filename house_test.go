@@ -240,10 +240,10 @@ func listPackages(t *testing.T) (all []goPackage) {
 	}
 }
 
-// TestArchitecture checks that docs/architecture.md names every line of the table of
+// TestArchitecture checks that docs/extend/architecture.md names every line of the table of
 // ranks.
 func TestArchitecture(t *testing.T) {
-	page, err := os.ReadFile("docs/architecture.md")
+	page, err := os.ReadFile("docs/extend/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestArchitecture(t *testing.T) {
 			name = "synod"
 		}
 		if !bytes.Contains(page, []byte("`"+name+"`")) {
-			t.Errorf("docs/architecture.md does not name package %s", name)
+			t.Errorf("docs/extend/architecture.md does not name package %s", name)
 		}
 	}
 }

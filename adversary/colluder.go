@@ -13,12 +13,12 @@ var colluderEntry = Entry{
 		Summary: "always gives the wrong answer that others are most likely to give, the same as its accomplices"},
 	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: counting, Defence: "cascade with F at least the " +
 		"number of colluders",
-		Kind: Statistical, Source: "docs/cascade.md, attack lie"},
+		Kind: Statistical, Source: "docs/research/cascade.md, attack lie"},
 	About: `Asks its model for a convincing wrong answer, as the persuader does, and gives it in every
 round with confidence 1.0. If it has heard the answer of an accomplice before, it gives
 that one, so that colluders in later stages of cascade support the first. It judges
 nothing. Votes have more to lose by it than by replay, because honest members who err
-often err in the same way (docs/cascade.md, attack lie).
+often err in the same way (docs/research/cascade.md, attack lie).
 
 A simulated model gives the question's commonest mistake, so simulated colluders always
 give the same answer. Recorded replies stay as they were recorded; for them, bench run

@@ -13,11 +13,11 @@ var copierEntry = Entry{
 	Entry: synod.Entry{Name: "copier",
 		Summary: "copies another member's first answer, which earns trust, and defects on a share of the questions"},
 	Facts: Facts{Place: AtSeat, Model: Synchronous, Protocols: []string{"cascade", "weighted-majority"},
-		Defence: "reliability that finds copies", Kind: Statistical, Source: "docs/cascade.md, attack copy"},
+		Defence: "reliability that finds copies", Kind: Statistical, Source: "docs/research/cascade.md, attack copy"},
 	About: `Waits for the answer of the seat that it copies, and gives the same one as its own first
 answer. Where it defects, it gives a wrong answer as the colluder does. Copying the best
 member earns it the weight of that member in protocols that learn reliability
-(docs/cascade.md, attack copy): let it copy in the run from which trust is learned, with
+(docs/research/cascade.md, attack copy): let it copy in the run from which trust is learned, with
 defects: 0, and defect in the next one, with defects: 1. If the other seat's message does
 not come in time, it gives its own model's answer.
 

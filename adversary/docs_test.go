@@ -15,12 +15,12 @@ import (
 	"synod.dev/synod/table"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the generated table of docs/adversaries.md")
+var rewrite = flag.Bool("rewrite", false, "rewrite the generated table of docs/research/adversaries.md")
 
-const docs, begin, end = "../docs/adversaries.md", "<!-- generated: go test ./adversary -run TestDocs -rewrite -->\n\n",
-	"\n<!-- end -->"
+const docs, begin, end = "../docs/research/adversaries.md",
+	"<!-- generated: go test ./adversary -run TestDocs -rewrite -->\n\n", "\n<!-- end -->"
 
-// docs/adversaries.md has a row for every adversary and for nothing else, and every
+// docs/research/adversaries.md has a row for every adversary and for nothing else, and every
 // test that it names exists.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile(docs)

@@ -1,9 +1,9 @@
 package adversary
 
 // Facts are what an entry of the catalogue declares about its attack. "synod list adversaries --json" prints
-// them, and docs/adversaries.md has them in a table.
+// them, and docs/research/adversaries.md has them in a table.
 type Facts struct {
-	Number int    `json:"number,omitempty"`  // in the list of attacks of docs/adversaries.md; 0: not in it
+	Number int    `json:"number,omitempty"`  // in the list of attacks of docs/research/adversaries.md; 0: not in it
 	SameAs string `json:"same_as,omitempty"` // the entry of which this is another name
 	Place  Place  `json:"place"`             // where it sits
 	Model  Model  `json:"fault_model"`       // the most restricted fault model that it stays in
@@ -24,7 +24,7 @@ const (
 	AtFile Place = "model" // it is a model file that members load
 )
 
-// Model is a fault model of docs/adversaries.md.
+// Model is a fault model of docs/research/adversaries.md.
 type Model string
 
 // The fault models, from the most restricted one.

@@ -40,12 +40,12 @@ seats:
 )
 
 var scenes = []scene{
-	{"plurality", "Seven members answer; the most frequent answer wins. Nobody is hostile.", "docs/baselines.md",
-		demoVote + demoModels + demoHonest},
+	{"plurality", "Seven members answer; the most frequent answer wins. Nobody is hostile.",
+		"docs/research/baselines.md", demoVote + demoModels + demoHonest},
 	{"plurality, attacked", "An adversary takes the seats m1 to m3. They say 1776 to everything (synod explain " +
-		"replay).", "docs/adversaries.md", demoVote + demoModels + demoByzantine},
+		"replay).", "docs/research/adversaries.md", demoVote + demoModels + demoByzantine},
 	{"support rule, attacked", "An answer now needs 4 members who gave it before they heard others: more than the " +
-		"adversary has. It can prevent an answer, but not choose it.", "docs/council-file.md",
+		"adversary has. It can prevent an answer, but not choose it.", "docs/use/council-file.md",
 		demoSupport + demoModels + demoByzantine},
 	{"SAC, attacked", "Members score what their neighbours say, drop up to F=3 answers that score below their " +
 		"own, and answer again, up to six times (synod explain sac).", "README.md, What is guaranteed",
@@ -202,7 +202,7 @@ func demoText(all []played, n int, seed uint64) string {
 	_ = t.Write(&b, "text") // to memory
 	b.WriteString(`
 Next: synod ask "What is the capital of France?" asks a small real model on this machine;
-README.md asks your own models; docs/bench.md measures a council; docs/council-file.md has every key.
+README.md asks your own models; docs/measure/bench.md measures a council; docs/use/council-file.md has every key.
 What SAC guarantees is a statement about scores, not that the answer is right: README.md.
 `)
 	return b.String()

@@ -14,7 +14,7 @@ import (
 // internalVariables are set by the program for its own child processes, or by tests.
 var internalVariables = []string{"SYNOD_ENGINE_CHILD", "SYNOD_FAST_SERVER"}
 
-// Every environment variable that the code names is in the table, and docs/environment.md has the table;
+// Every environment variable that the code names is in the table, and docs/use/environment.md has the table;
 // UPDATE_SCRIPTS=1 renews the page.
 func TestEnvironment(t *testing.T) {
 	name := regexp.MustCompile(`"((?:SYNOD|XDG|OPENAI|OPENROUTER|ANTHROPIC|GEMINI|OLLAMA|LD|DYLD|HF|NO)_[A-Z_]+)=?"|Getenv\("([A-Z_]+)"\)`)
@@ -50,7 +50,7 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("the code reads %s, which the table does not have", v)
 		}
 	}
-	const path = "../docs/environment.md"
+	const path = "../docs/use/environment.md"
 	if os.Getenv("UPDATE_SCRIPTS") != "" {
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 			t.Fatal(err)

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// TestGraphDocs runs what docs/graphs.md shows, in order and in one folder, and
+// TestGraphDocs runs what docs/research/graphs.md shows, in order and in one folder, and
 // compares what is printed. "$ cat FILE" makes the file. UPDATE_SCRIPTS=1 writes the
 // page anew; read the diff.
 func TestGraphDocs(t *testing.T) {
-	page, err := filepath.Abs("../docs/graphs.md")
+	page, err := filepath.Abs("../docs/research/graphs.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,17 +40,18 @@ func TestGraphDocs(t *testing.T) {
 		return
 	}
 	if shown, err := os.ReadFile(drawn); err != nil || !bytes.Equal(shown, drawing) {
-		t.Errorf("docs/lab.svg is not what is drawn (%v); UPDATE_SCRIPTS=1 renews it", err)
+		t.Errorf("docs/research/lab.svg is not what is drawn (%v); UPDATE_SCRIPTS=1 renews it", err)
 	}
 	old, fresh := strings.Split(string(text), "\n"), strings.Split(string(now), "\n")
 	for i := range min(len(old), len(fresh)) {
 		if old[i] != fresh[i] {
-			t.Fatalf("docs/graphs.md, line %d:\nhas    %s\n  prints %s\nset UPDATE_SCRIPTS=1 to update it",
+			t.Fatalf("docs/research/graphs.md, line %d:\nhas    %s\n  prints %s\nset UPDATE_SCRIPTS=1 to update it",
 				i+1, old[i], fresh[i])
 		}
 	}
 	if len(old) != len(fresh) {
-		t.Fatalf("docs/graphs.md has %d lines and would have %d; UPDATE_SCRIPTS=1 renews it", len(old), len(fresh))
+		t.Fatalf("docs/research/graphs.md has %d lines and would have %d; UPDATE_SCRIPTS=1 renews it",
+			len(old), len(fresh))
 	}
 }
 

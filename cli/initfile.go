@@ -38,7 +38,7 @@ func (a *app) councilFile(picks []seating.Pick, sources []source) string {
 		n += p.Seats
 	}
 	r := (n + 1) / 2
-	return fmt.Sprintf(`# Proposed by synod init from the models that it found; docs/council-file.md has every key.
+	return fmt.Sprintf(`# Proposed by synod init from the models that it found; docs/use/council-file.md has every key.
 # yaml-language-server: $schema=https://synod.dev/council.schema.json
 council: proposed
 protocol: {name: sac, rounds: 3, score: stated}
@@ -68,7 +68,7 @@ const boxFile = "# Proposed by synod init, which found no model: seven seats of 
 const boxWorth = `no model was found: this is the model in the box, seven seats of SmolLM2-135M-Instruct
 7 seats · protocol sac · complete graph, r=4 · F=3 · costs nothing · runs on this machine (110 MB, fetched once)
 what it is worth: little. The council decided 21 of 24 very easy questions rightly, and one seat answers 55 % of
-ARC-easy (docs/box.md). Seven seats of one model err together: their votes are not independent.
+ARC-easy (docs/use/box.md). Seven seats of one model err together: their votes are not independent.
 Better members: export OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, or start Ollama, and
 run synod init --force
 `

@@ -26,7 +26,7 @@ func labCommand(a *app) *cobra.Command {
 		Short: "Run experiments that a file describes",
 		Long: `Runs the experiment of a manifest: a YAML file with axes, such as protocols, graphs and
 adversaries, of which every combination is a cell. The experiments of the papers are
-such files: synod lab show NAME prints one to copy. docs/experiments.md describes the
+such files: synod lab show NAME prints one to copy. docs/measure/experiments.md describes the
 format.`,
 		Example: `  synod lab show sac-table1 > mine.yaml
   synod lab run mine.yaml -o runs/mine --dry-run

@@ -122,7 +122,7 @@ var mistakes = []mistake{
 	{"ask -c c.yaml Why?", "", "", 2, "c.yaml", "seats"},
 	{"ask -c nowhere.yaml Why?", "", "", 2, "nowhere.yaml", "check the path"},
 	{"ask -c . Why?", "", "", 2, "is a folder", "a council file"},
-	{"ask -c c.yaml Why?", "council: [a\n", "", 2, "c.yaml: line 1", "docs/council-file.md"},
+	{"ask -c c.yaml Why?", "council: [a\n", "", 2, "c.yaml: line 1", "docs/use/council-file.md"},
 	{"ask -c c.yaml Why?", "just a text\n", "", 2, "c.yaml: line 1", "example"},
 	{"ask -c c.yaml Why?", "\tf: 1\n", "", 2, "c.yaml: line 1", "tab"},
 	{"ask -c c.yaml Why?", "council: \xff\xfe\n", "", 2, "c.yaml", "UTF-8"},

@@ -13,13 +13,13 @@ import (
 	"synod.dev/synod/internal/llmtest"
 )
 
-const sessionPage = "../docs/first-session.md"
+const sessionPage = "../docs/use/first-session.md"
 
 // The commands of the page about init and calibrate work as they stand, one after the other, at a server that knows the
 // answers to the questions of the first session.
 func TestCalibratePage(t *testing.T) {
 	var pages []string
-	for _, path := range []string{sessionPage, "../docs/calibrate.md"} {
+	for _, path := range []string{sessionPage, "../docs/use/calibrate.md"} {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -72,7 +72,7 @@ func trustCommand(a *app) *cobra.Command {
 		Long: `A council with "trust: {file: default, learn: true}" remembers the first answers of its members,
 as hashes. From them Synod estimates, without knowing the right answers, how reliable each
 member is on each kind of question; protocol cascade weighs answers by that. Nothing is
-learned without that setting. docs/cascade.md explains the estimate.`,
+learned without that setting. docs/research/cascade.md explains the estimate.`,
 	}
 	cmd.AddCommand(trustShow(a), trustExplain(a), trustLearn(a), trustReset(a), trustExport(a))
 	return cmd

@@ -173,8 +173,8 @@ func (p *Plan) linkless() error {
 	for i, a := range p.adversaries {
 		if h, ok := a.(adversary.Hostile); ok && h.At() == adversary.AtLink {
 			return &ConfigError{Section: "seats." + p.seats[i].ID, Err: fmt.Errorf("adversary %s attacks the links "+
-				"between "+
-				"nodes, and a council in one process has none: run the seat with synod-node (docs/nodes.md)", h.Name())}
+				"between nodes, and a council in one process has none: run the seat with synod-node "+
+				"(docs/operate/nodes.md)", h.Name())}
 		}
 	}
 	return nil

@@ -101,7 +101,7 @@ func decodeError(err error, text []byte) error {
 	var bad *param.Error
 	if err = param.Explain(err, text, &Spec{}); errors.As(err, &bad) {
 		if strings.HasPrefix(bad.Reason, param.NotYAML) {
-			bad.Reason += "; docs/council-file.md has examples"
+			bad.Reason += "; docs/use/council-file.md has examples"
 		}
 		return &ConfigError{Line: bad.Line, Err: errors.New(bad.Reason)}
 	}

@@ -83,7 +83,7 @@ func TestMistakesInFiles(t *testing.T) {
 		{three + "faults: {delay: {min: 3ms, max: 2ms}}\n",
 			"delay.min is 3ms; it must not be longer than delay.max, 2ms"},
 		{three + "seeds: 3\n", `line 3: `},
-		{"protocol: [", "docs/council-file.md has examples"},
+		{"protocol: [", "docs/use/council-file.md has examples"},
 	} {
 		_, err := Parse([]byte(c.text))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -20,7 +20,7 @@ import (
 	"synod.dev/synod/protocol/catalog"
 )
 
-const referencePage = "../docs/council-file.md"
+const referencePage = "../docs/use/council-file.md"
 
 // The page of all keys is the one that the structs make; -rewrite renews it.
 func TestReferencePage(t *testing.T) {
@@ -184,17 +184,18 @@ Unknown keys and wrong values are errors that name the line. Absent keys have th
 	}{
 		{"Protocols", "`protocol: {name: NAME, …}`. `synod explain NAME` describes a protocol.", r.Protocols},
 		{"Graphs", "`graph: {family: NAME, …}`; or `graph: {edges: [[0, 1], [1, 2]]}`; or `graph: {file: g.graphml}`." +
-			" See [graphs.md](graphs.md).", r.Graphs},
+			" See [graphs.md](../research/graphs.md).", r.Graphs},
 		{"Models", "`models: {NAME: {provider: PROVIDER, …}}`.", r.Providers},
 		{"Adversaries", "`seats: [{id: m, model: NAME, adversary: {name: ADVERSARY, …}}]`. " +
-			"See [adversaries.md](adversaries.md).", r.Adversaries},
+			"See [adversaries.md](../research/adversaries.md).", r.Adversaries},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", part.title, part.text)
 		variants(&b, part.variants)
 		if part.title == "Graphs" {
 			b.WriteString("\n### Graphs that change from round to round\n\n" +
 				"`graph: {schedule: [{family: ring}, {edges: [[0, 1], …]}], hold: 2}`; or failing edges, of any " +
-				"graph: `graph: {family: merg, failing: 0.2}`.\nSee [graphs.md](graphs.md#graphs-that-change).\n\n")
+				"graph: `graph: {family: merg, failing: 0.2}`.\n" +
+				"See [graphs.md](../research/graphs.md#graphs-that-change).\n\n")
 			table(&b, "", r.Changing)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the published schema anew")
 
-const published = "../docs/council.schema.json"
+const published = "../docs/use/council.schema.json"
 
 // The published schema is the one that Spec makes, and every example fits it.
 func TestSchema(t *testing.T) {

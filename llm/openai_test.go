@@ -46,7 +46,7 @@ func TestOpenAISendsWhatIsConfigured(t *testing.T) {
 	}
 }
 
-// TestOpenAIBadServers goes through the provider rows of docs/reliability.md: each
+// TestOpenAIBadServers goes through the ways in which a provider fails: each
 // failure has its status, explains what happened, is returned in time, and does not
 // contain the key.
 func TestOpenAIBadServers(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 // merge is one row of the table of what may stand beside a bare answer without making it
-// another answer. docs/grading.md shows the table.
+// another answer. docs/measure/grading.md shows the table.
 type merge struct {
 	form     synod.Form
 	beside   string       // what stands beside the bare answer

@@ -44,9 +44,9 @@ func TestMerges(t *testing.T) {
 	}
 }
 
-// docs/grading.md shows the table as it is.
+// docs/measure/grading.md shows the table as it is.
 func TestMergesInDocs(t *testing.T) {
-	b, err := os.ReadFile("../docs/grading.md")
+	b, err := os.ReadFile("../docs/measure/grading.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestMergesInDocs(t *testing.T) {
 		line := fmt.Sprintf("| %s | %s | %s | %s `%s` → %s |", row.form, row.beside, same, row.question, row.written,
 			read)
 		if !strings.Contains(string(b), line+"\n") {
-			t.Errorf("docs/grading.md lacks the row\n%s", line)
+			t.Errorf("docs/measure/grading.md lacks the row\n%s", line)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (c tally) String() string {
 
 // TestAgreement grades the recorded responses again and compares with the verdicts of their sources. An
 // unreadable answer counts as not right, as in the sources. The floors are the measured figures, which
-// docs/grading.md explains; -v prints the differences.
+// docs/measure/grading.md explains; -v prints the differences.
 func TestAgreement(t *testing.T) {
 	questions := map[string]*synod.Question{}
 	for _, name := range []string{"csqa", "mmlu-pro"} {

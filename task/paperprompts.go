@@ -75,9 +75,8 @@ var (
 	decentPrompts = PromptSet{
 		Entry: synod.Entry{Name: "prompts/decentllms", Summary: "prompts of DecentLLMs"},
 		About: "its code is not public. The paper prints the prompts of workers and evaluators in Fig. 5: write them " +
-			"as " +
-			"templates into FOLDER/decentllms/answer.tmpl and FOLDER/decentllms/grade.tmpl (docs/council-file.md), " +
-			"and pass --set prompts=FOLDER",
+			"as templates into FOLDER/decentllms/answer.tmpl and FOLDER/decentllms/grade.tmpl " +
+			"(docs/use/council-file.md), and pass --set prompts=FOLDER",
 		Input: "the prompts of Fig. 5 of the paper, written as templates by hand",
 	}
 )

@@ -66,7 +66,7 @@ func wilson(hits, n int) string {
 }
 
 // TestStanceAgreesWithPeople compares the classifier with XSTest's human labels, on replies that its rules
-// were not made with. The floors are the measured figures. -v prints the tables of docs/grading.md and the
+// were not made with. The floors are the measured figures. -v prints the tables of docs/measure/grading.md and the
 // replies that are classified differently.
 func TestStanceAgreesWithPeople(t *testing.T) {
 	q := &synod.Question{Form: synod.Stance}

@@ -16,7 +16,8 @@ import (
 
 var graphs = flag.Int("graphs", 20, "graphs in each cell of a benchmark")
 
-// These benchmarks produce the figures of docs/performance.md. Times are processor times, because machines are shared.
+// These benchmarks produce the figures of docs/operate/performance.md. Times are processor times, because machines are
+// shared.
 // One iteration is a whole table:
 //
 //	go test ./graph/robustness -run '^$' -bench Grid -benchtime 1x

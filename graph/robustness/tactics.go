@@ -10,7 +10,7 @@ type tactics struct {
 	lower   bool // use the bound by algebraic connectivity
 }
 
-// bestTactics is the setting that measured fastest; docs/performance.md has the commands.
+// bestTactics is the setting that measured fastest; docs/operate/performance.md has the commands.
 var bestTactics = tactics{steps: 2, probing: true, orbits: true, upper: true, lower: true}
 
 // Weights of rows are integers, so that the bound is exact and the same on every machine. The values were the best of a

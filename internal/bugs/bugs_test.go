@@ -15,7 +15,7 @@ func TestListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(list) < 40 {
-		t.Errorf("there are %d bugs; docs/testing.md promises 40", len(list))
+		t.Errorf("there are %d bugs; docs/extend/testing.md promises 40", len(list))
 	}
 }
 

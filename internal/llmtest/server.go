@@ -1,7 +1,7 @@
 // Package llmtest is a test server on loopback with an OpenAI-compatible API, Anthropic's
 // Messages API and the Gemini API; the path of a request tells which one it wants. It
 // replies with the result of a function, logs its calls, and can simulate the failures
-// of providers (docs/reliability.md, provider rows).
+// of providers.
 //
 //	s := llmtest.Start(t, llmtest.Fixed("42", 0.9), llmtest.Latency(20*time.Millisecond))
 //	m, err := llm.NewOpenAI(llm.OpenAIConfig{URL: s.URL, Model: "stub"})

@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod/lab/manifest"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the generated tables of docs/which-protocol.md")
+var rewrite = flag.Bool("rewrite", false, "rewrite the generated tables of docs/research/which-protocol.md")
 
 // preset drafts cells of the preset attack-table with simulated members.
 func preset(t *testing.T, cells string, n int) *lab.Grid {
@@ -141,9 +141,9 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-// The tables of docs/which-protocol.md are those of docs/which-protocol.json. After new figures: -rewrite.
+// The tables of docs/research/which-protocol.md are those of which-protocol.json beside it. New figures: -rewrite.
 func TestGuidePage(t *testing.T) {
-	f, err := os.Open("../../docs/which-protocol.json")
+	f, err := os.Open("../../docs/research/which-protocol.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestGuidePage(t *testing.T) {
 	if err := g.Write(&b, "md"); err != nil {
 		t.Fatal(err)
 	}
-	const path, begin, end = "../../docs/which-protocol.md", "<!-- generated -->\n", "<!-- end -->\n"
+	const path, begin, end = "../../docs/research/which-protocol.md", "<!-- generated -->\n", "<!-- end -->\n"
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

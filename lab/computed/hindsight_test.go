@@ -85,8 +85,8 @@ func (p *division) watch(q int) (w watched) {
 	return w
 }
 
-// The bound of docs/cascade.md: no rule that stops by counts, with the same order of members, gets more right decisions
-// with so few calls, even in hindsight. cascade itself stays below it.
+// The bound of docs/research/cascade.md: no rule that stops by counts, with the same order of members, gets more right
+// decisions with so few calls, even in hindsight. cascade itself stays below it.
 func TestStoppingInHindsight(t *testing.T) {
 	path, splits := *tracesFile, 20
 	if path == "" {

@@ -11,12 +11,12 @@ import (
 	"synod.dev/synod/table"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the generated part of docs/papers.md")
+var rewrite = flag.Bool("rewrite", false, "rewrite the generated part of docs/research/papers.md")
 
-// papersHead begins the generated part of docs/papers.md.
+// papersHead begins the generated part of docs/research/papers.md.
 const papersHead = "## All presets and protocols\n"
 
-// papersTables is the generated part of docs/papers.md: what the catalogues say.
+// papersTables is the generated part of docs/research/papers.md: what the catalogues say.
 func papersTables() string {
 	var b strings.Builder
 	b.WriteString(papersHead + "\nGenerated from the catalogues (`go test ./lab/manifest -run TestPapersPage " +
@@ -31,10 +31,10 @@ func papersTables() string {
 	return b.String()
 }
 
-// docs/papers.md has a row for every preset, with its command, and names every protocol. Its
+// docs/research/papers.md has a row for every preset, with its command, and names every protocol. Its
 // last part is generated.
 func TestPapersPage(t *testing.T) {
-	const path = "../../docs/papers.md"
+	const path = "../../docs/research/papers.md"
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

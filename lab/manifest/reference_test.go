@@ -16,10 +16,10 @@ import (
 	"synod.dev/synod/table"
 )
 
-// referenceHead begins the generated part of docs/experiments.md.
+// referenceHead begins the generated part of docs/measure/experiments.md.
 const referenceHead = "## All keys\n"
 
-// reference is the generated part of docs/experiments.md: what the structs say.
+// reference is the generated part of docs/measure/experiments.md: what the structs say.
 func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead + "\nGenerated from the structs (`go test ./lab/manifest -run TestExperimentsPage " +
@@ -41,7 +41,8 @@ func reference() string {
 		}
 	}
 	section("The manifest", "The keys of the file.", &Manifest{})
-	section("Overlays", "The keys that an overlay has beside those of a [council file](council-file.md).", &Settings{})
+	section("Overlays",
+		"The keys that an overlay has beside those of a [council file](../use/council-file.md).", &Settings{})
 	section("cases", "Overlays for some cells.", &Case{})
 	section("replace", "Seats that differ from the others, by their place in the graph.", &Replace{})
 	section("answered", "Questions that recorded models have answered.", &Answered{})
@@ -60,9 +61,10 @@ func reference() string {
 	return b.String()
 }
 
-// docs/experiments.md has every key of a manifest. Its last part is generated, and it shows the example as it is.
+// docs/measure/experiments.md has every key of a manifest. Its last part is generated, and it shows the example as it
+// is.
 func TestExperimentsPage(t *testing.T) {
-	const path = "../../docs/experiments.md"
+	const path = "../../docs/measure/experiments.md"
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod/lab/presets"
 )
 
-const publishedSchema = "../../docs/manifest.schema.json"
+const publishedSchema = "../../docs/measure/manifest.schema.json"
 
 // The published schema is the one that the structs make, and every preset and example fits it.
 func TestManifestSchema(t *testing.T) {

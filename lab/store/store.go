@@ -8,7 +8,7 @@
 // transaction is on disk (synchronous=FULL). So after a crash a segment may end with bytes that no row names;
 // they are cut off when the store is opened for writing.
 //
-// Tables (docs/bench.md describes the columns): meta, cells, questions, results, attempts, blocks; and the view
+// Tables (docs/measure/bench.md describes the columns): meta, cells, questions, results, attempts, blocks; and the view
 // answers, which has results with names and ids. Times are informational: nothing is decided by them.
 //
 // Every row of results has a CRC-32C of its columns and its journal, blocks have one of their bytes, and

@@ -1,5 +1,6 @@
 // Package cascade asks few members, stops when that is safe, and spends more only on contested questions. It is a
-// protocol of our own; docs/cascade.md has its assumptions, guarantee and proof, and the exhaustive test cites it.
+// protocol of our own; docs/research/cascade.md has its assumptions, guarantee and proof, and the exhaustive test
+// cites it.
 //
 // Members are asked in stages, in an order that all of them compute: the F+1 with the most weight for their price, one
 // of them drawn at random, then one at a time. A member of the stage gives an independent answer and sends it to all.
@@ -193,7 +194,7 @@ func Prompts() fs.FS { return sac.Prompts() }
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "cascade",
 		Summary: "asks few members, stops when that is safe, and spends more only on contested questions"},
-	Source: "our own; docs/cascade.md",
+	Source: "our own; docs/research/cascade.md",
 	Exact:  exact,
 	About: `The F+1 members with the most weight for their price answer first, one of them drawn at
 random; then one more member at a time. Weights are log-odds of reliability, learned without
@@ -214,12 +215,12 @@ guaranteed  with at most F Byzantine members of n >= 2F+1: the decision was give
             independently by more than F members, so by an honest one. With stop: certain it
             also is the honest members' own weighted plurality, and does not depend on when
             the asking stopped.
-measured    that few members are enough, and what that costs in accuracy (docs/bench.md).
+measured    that few members are enough, and what that costs in accuracy (docs/measure/bench.md).
 not promised  that the answer is right; that p is met if members err together; a decision where
             members equivocate: then the outcome may be undecided.
 
 JSON answers are merged field by field from the first answers of those asked, and asking ends
-when enough members gave one whole value (docs/cascade.md).
+when enough members gave one whole value (docs/research/cascade.md).
 
 Members must hear one another: the graph is complete.
 

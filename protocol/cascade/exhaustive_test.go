@@ -92,10 +92,10 @@ func popcount(x int) (n int) {
 
 var grid = []float64{0.05, 1, 3}
 
-// docs/cascade.md, theorems 1 to 3, for every ballot of up to seven seats on up to four answers and silence, every F,
-// and weights on a grid: a decision without a contest has more than F supporters, whoever the F are; with stop: certain
-// it is what asking all gives, and the plurality of the weight of any seats without at most F of them; with stop:
-// probable it is right with probability P by the weights, or no missing vote changes which candidate leads.
+// docs/research/cascade.md, theorems 1 to 3, for every ballot of up to seven seats on up to four answers and silence,
+// every F, and weights on a grid: a decision without a contest has more than F supporters, whoever the F are; with
+// stop: certain it is what asking all gives, and the plurality of the weight of any seats without at most F of them;
+// with stop: probable it is right with probability P by the weights, or no missing vote changes which candidate leads.
 func TestGuaranteeExhaustively(t *testing.T) {
 	stops := map[ending]int{}
 	early := 0
@@ -202,7 +202,8 @@ func checkProbable(t *testing.T, c *council, votes []synod.Answer) ending {
 	return end
 }
 
-// docs/cascade.md, lemma 1: whatever the weights, no F seats outweigh the others, and a larger limit would let them.
+// docs/research/cascade.md, lemma 1: whatever the weights, no F seats outweigh the others, and a larger limit would
+// let them.
 func TestCapExhaustively(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		for f := 0; 2*f+1 <= n; f++ {

@@ -185,7 +185,7 @@ func (s *searching) open() error {
 }
 
 // places returns the seats at which each adversary is tried first: for each role those that harm the graph most
-// (docs/adversaries.md), or the first that the options list.
+// (docs/research/adversaries.md), or the first that the options list.
 func (s *searching) places(plan *council.Plan) (all [][]string, err error) {
 	if len(s.Seats) > 0 {
 		return [][]string{s.Seats[:s.Members]}, nil

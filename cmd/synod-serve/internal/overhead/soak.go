@@ -21,7 +21,7 @@ import (
 )
 
 // soak sends requests at a rate to a gateway whose models' servers fail in every way, some of whose clients leave,
-// and whose council files change. Every response must be one that docs/gateway.md states, with one end.
+// and whose council files change. Every response must be one that docs/operate/gateway.md states, with one end.
 type soak struct {
 	gateway *process
 	client  *http.Client
@@ -149,7 +149,7 @@ func (s *soak) one(ctx context.Context) {
 	}
 }
 
-// stated are the errors that docs/gateway.md has, by HTTP status.
+// stated are the errors that docs/operate/gateway.md has, by HTTP status.
 var stated = map[int][]string{422: {"no_consensus", "degraded", "budget_exceeded", "deadline_exceeded"},
 	429: {"upstream_rate_limit"}, 502: {"upstream_error", "upstream_cut"}, 504: {"upstream_timeout"},
 	503: {"all_members_failed", "overloaded", "upstream_out_of_order"}}
