@@ -12,37 +12,37 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/table"
 )
 
-// announce prints, before any model is asked, the form of the answer, the planned
-// calls and the guarantee.
+// announce prints with -v or --dry-run, before any model is asked, the form of the answer, the planned calls and the
+// guarantee.
 func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question, whole bool) {
-	if a.quiet {
+	if !a.verbose && !whole {
 		return
 	}
 	b := c.Plan().Bound()
 	w := cmd.ErrOrStderr()
-	fmt.Fprintf(w, "form: %s · at most %d calls\n", q.Form, c.Plan().Calls())
+	say(w, fmt.Sprintf("form: %s · at most %d calls", q.Form, c.Plan().Calls()))
 	if q.Form == synod.JSON {
-		fmt.Fprintln(w, c.Plan().MergeNote())
+		say(w, c.Plan().MergeNote())
 	}
 	if b.Guarantee == council.None {
-		fmt.Fprintf(w, "no guarantee: %s\n", strings.TrimPrefix(b.Note, "no guarantee: "))
-	} else if a.verbose || whole {
-		fmt.Fprintf(w, "guarantee %s: %s\n", b.Guarantee, b.Note)
+		say(w, "no guarantee: "+strings.TrimPrefix(b.Note, "no guarantee: "))
+	} else {
+		say(w, fmt.Sprintf("guarantee %s: %s", b.Guarantee, b.Note))
 	}
-	if h := c.Plan().Harm(); h != nil && (a.verbose || whole) {
-		fmt.Fprintf(w, "%s; %s\n", h, h.Reach())
+	if h := c.Plan().Harm(); h != nil {
+		say(w, fmt.Sprintf("%s; %s", h, h.Reach()))
 	}
-	if a.verbose || whole {
-		fmt.Fprintln(w, defencesOf(c.Plan()))
-	}
-	if a.verbose || whole || b.Guarantee == council.None {
-		for _, line := range overTime(b) {
-			fmt.Fprintln(w, line)
-		}
+	say(w, defencesOf(c.Plan()))
+	for _, line := range overTime(b) {
+		say(w, line)
 	}
 }
+
+// say prints a line, broken between words where a terminal is narrower.
+func say(w io.Writer, line string) { fmt.Fprintln(w, table.Wrap(line, table.Columns(w))) }
 
 // defencesOf says which defences a council has and which it has not.
 func defencesOf(p *council.Plan) string {
@@ -66,13 +66,6 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 		}
 		return nil
 	}
-	if !a.quiet {
-		a.summary(cmd, o)
-		a.printVotes(cmd.ErrOrStderr(), c)
-		if err := showMore(cmd.ErrOrStderr(), &o, a.verbose, f.show); err != nil {
-			return fail(exitError1, err)
-		}
-	}
 	switch {
 	case o.Answer != nil:
 		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, *o.Answer))
@@ -80,10 +73,24 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the following is the leading answer, not a decision\n", o.Status)
 		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, o.Votes[0].Answer))
 	}
+	if a.quiet {
+		return nil
+	}
+	w := cmd.ErrOrStderr()
+	if a.verbose {
+		a.summary(cmd, o)
+		a.printVotes(w, c)
+	} else {
+		twoLines(w, &o, f.form == "" && c.Plan().Spec().Form == "")
+		printClaims(w, &o)
+	}
+	if err := showMore(w, &o, a.verbose, f.show); err != nil {
+		return fail(exitError1, err)
+	}
 	return nil
 }
 
-// summary prints what the answer is worth: votes, guarantee, cost, other answers, and
+// summary prints with -v all of what the answer is worth: votes, guarantee, cost, other answers, and
 // members that are not live models.
 func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	w := cmd.ErrOrStderr()
@@ -105,33 +112,32 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	parts = append(parts, callsOf(o.Calls.Made, o.Calls.Planned),
 		fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
 	paint(w, statusColour(o.Status), o.Status)
-	fmt.Fprintln(w, strings.TrimPrefix(strings.Join(parts, " · "), o.Status))
-	fmt.Fprintln(w, "  "+withstands(o))
+	line := table.Wrap(strings.Join(parts, " · "), table.Columns(w))
+	fmt.Fprintln(w, strings.TrimPrefix(line, o.Status))
+	say(w, "  "+withstands(o))
 	if fields(w, o); o.Fields == nil {
 		dissent(cmd, o)
 	}
 	if o.Presented != nil {
 		for _, line := range o.Presented.Lines {
-			fmt.Fprintln(w, "  "+oneLine(line))
+			say(w, "  "+oneLine(line))
 		}
 	}
 	joined(w, &o)
 	printClaims(w, &o)
 	for _, line := range conduct(&o) {
-		fmt.Fprintln(w, "  "+oneLine(line))
+		say(w, "  "+oneLine(line))
 	}
 	labels(w, o)
 	if o.Answered() || o.Status != council.Degraded { // else the error contains it
 		for _, line := range failedCalls(o) {
-			fmt.Fprintln(w, line)
+			say(w, line)
 		}
 	}
 	if resume := o.Continue(); o.Answered() && resume != "" {
 		fmt.Fprintln(w, "the rule is met; the remaining rounds can be played with:\n  "+resume)
 	}
-	if a.verbose {
-		details(w, o)
-	}
+	details(w, o)
 }
 
 // joined prints the answers that were counted as one.

@@ -27,6 +27,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/table"
 )
 
 // Main runs the command line of this process and exits with its code. The first
@@ -65,13 +66,25 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if e.err != nil {
 		paint(messages, red, "synod:")
-		fmt.Fprintln(messages, "", printable(e.err.Error()))
+		text := wrapped("synod: "+printable(e.err.Error()), messages.Columns())
+		fmt.Fprintln(messages, strings.TrimPrefix(text, "synod:"))
 	}
 	if e.hint != "" {
-		fmt.Fprintln(messages, printable(e.hint))
+		fmt.Fprintln(messages, wrapped(printable(e.hint), messages.Columns()))
 	}
 	messages.Flush()
 	return e.code
+}
+
+// wrapped breaks the lines of a message between words. Lines that begin with a space stay: they are commands to copy.
+func wrapped(text string, columns int) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, " ") {
+			lines[i] = table.Wrap(line, columns)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Command returns the command line, for programs that document it. Main runs it.

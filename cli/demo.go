@@ -184,7 +184,7 @@ func demoText(all []played, n int, seed uint64) string {
 		"there is one)\n", questions[shown].question.Text, shown+1, n)
 	for i, p := range all {
 		o := p.outcomes[shown]
-		fmt.Fprintf(&b, "\n%d. %s\n%s\n", i+1, p.Name, wrapped(p.About, "   ", 88))
+		fmt.Fprintf(&b, "\n%d. %s\n%s\n", i+1, p.Name, table.Wrap("   "+p.About, 80))
 		fmt.Fprintf(&b, "   first answers:  %s\n", answersOf(o, 0))
 		if last := o.Rounds.Len() - 1; last > 0 {
 			fmt.Fprintf(&b, "   after round %d:  %s\n", last, answersOf(o, last))
@@ -205,28 +205,6 @@ Next: synod ask "What is the capital of France?" asks a small real model on this
 README.md asks your own models; docs/measure/bench.md measures a council; docs/use/council-file.md has every key.
 What SAC guarantees is a statement about scores, not that the answer is right: README.md.
 `)
-	return b.String()
-}
-
-// wrapped breaks a text into lines of at most width characters, each after the indent.
-func wrapped(text, indent string, width int) string {
-	var b strings.Builder
-	column := 0
-	for _, word := range strings.Fields(text) {
-		switch n := len([]rune(word)); {
-		case b.Len() == 0:
-			b.WriteString(indent)
-			column = len(indent)
-		case column+1+n > width:
-			b.WriteString("\n" + indent)
-			column = len(indent)
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += len([]rune(word))
-	}
 	return b.String()
 }
 

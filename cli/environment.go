@@ -35,6 +35,7 @@ var variables = []variable{
 	{"SYNOD_API_KEY", "API key of synod serve whose limits hold for synod mcp; default: none hold"},
 	{"SYNOD_SERVE_LISTEN", "address that synod serve listens on; SYNOD_SERVE_COUNCILS, SYNOD_SERVE_STORE and " +
 		"SYNOD_SERVE_METRICS likewise stand for its flags"},
+	{"COLUMNS", "width of tables and text where the output is no terminal (default: tables as wide as they are)"},
 	{"NO_COLOR", "any value: no colours on a terminal, as with TERM=dumb"},
 	{"HTTPS_PROXY", "proxy for https; HTTP_PROXY for http; NO_PROXY lists hosts without one"},
 	{"GOGC", "when the garbage collector runs, as of all Go programs; synod bench waits longer where it is not set"},

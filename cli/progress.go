@@ -3,13 +3,11 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
@@ -46,16 +44,6 @@ func (a *app) newBar(cmd *cobra.Command, spins bool, text string) *bar {
 		text: func() string { return text }, stop: make(chan struct{}), stopped: make(chan struct{})}
 	go b.draw()
 	return b
-}
-
-// columns returns the width of a terminal.
-func columns(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
-		}
-	}
-	return 80
 }
 
 // draw draws the bar until it is done, and then removes it.

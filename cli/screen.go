@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"synod.dev/synod/internal/program"
 )
@@ -17,6 +19,33 @@ type screen struct {
 }
 
 func newScreen(to io.Writer) *screen { return &screen{Screen: program.Screen{To: to}} }
+
+// Columns returns how many columns the terminal has, or COLUMNS where there is no terminal; 0: there is no limit.
+// Tables are no wider.
+func (s *screen) Columns() int {
+	if f, ok := s.To.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+	}
+	n, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// columns is how many columns a line of progress or of text on w may have.
+func columns(w io.Writer) int {
+	s, ok := w.(*screen)
+	if !ok {
+		s = newScreen(w)
+	}
+	if n := s.Columns(); n > 0 {
+		return n
+	}
+	return 80
+}
 
 // The colours of words on a terminal.
 const (

@@ -436,7 +436,7 @@ type document struct {
 }
 
 func (d document) write(w io.Writer) error {
-	var b strings.Builder
+	b := sized{columns: table.Columns(w)}
 	if d.format == "md" {
 		if d.title != "" {
 			fmt.Fprintf(&b, "**%s**\n\n", table.MarkdownText(d.title))
@@ -445,7 +445,10 @@ func (d document) write(w io.Writer) error {
 			fmt.Fprintf(&b, "%s\n\n", table.MarkdownText(line))
 		}
 	} else {
-		fmt.Fprintf(&b, "%s\n\n", strings.Join(d.head, "\n"))
+		for _, line := range d.head {
+			b.WriteString(table.Wrap(line, b.columns) + "\n")
+		}
+		b.WriteString("\n")
 	}
 	for i, t := range d.tables {
 		if i > 0 {
@@ -462,12 +465,22 @@ func (d document) write(w io.Writer) error {
 				b.WriteString("\n")
 			}
 			line = table.MarkdownText(line)
+		} else {
+			line = table.Wrap(line, b.columns)
 		}
 		b.WriteString(line + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// sized is a text as wide as the terminal that it is for.
+type sized struct {
+	strings.Builder
+	columns int
+}
+
+func (s *sized) Columns() int { return s.columns }
 
 // csv prints one figure per line; every line names the members' kinds.
 func (r *Report) csv(w io.Writer) error {

@@ -50,12 +50,13 @@ func (t *Table) Add(cells ...any) {
 	t.Rows = append(t.Rows, row)
 }
 
-// Write prints the table in the named format, one of Formats.
+// Write prints the table in the named format, one of Formats. Text is no wider than w if w has a method Columns, which
+// returns its width; 0: as wide as the table is.
 func (t *Table) Write(w io.Writer, format string) error {
 	var b bytes.Buffer
 	switch format {
 	case "text":
-		t.text(&b)
+		t.text(&b, Columns(w))
 	case "md":
 		t.markdown(&b)
 	case "csv":
@@ -71,6 +72,24 @@ func (t *Table) Write(w io.Writer, format string) error {
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// Columns returns how many columns w has, by its method Columns; 0: no limit is known.
+func Columns(w io.Writer) int {
+	if s, ok := w.(interface{ Columns() int }); ok {
+		return s.Columns()
+	}
+	return 0
+}
+
+// Wrap breaks text between words into lines of at most some columns, all with the text's own indent; 0: it breaks
+// nothing. A longer word stays whole.
+func Wrap(text string, columns int) string {
+	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	if columns <= 0 || utf8.RuneCountInString(text) <= columns {
+		return text
+	}
+	return indent + strings.Join(broken(text, max(1, columns-len(indent))), "\n"+indent)
 }
 
 // Plain replaces line breaks and tabs by spaces and removes all other control and
@@ -122,31 +141,131 @@ func (t *Table) right(column int) bool {
 	return t.Align[min(column, len(t.Align)-1)] == 'r'
 }
 
-// text separates columns by two spaces. Lines have no trailing spaces.
-func (t *Table) text(b *bytes.Buffer) {
+// text separates columns by two spaces. Lines have no trailing spaces. Where they would be wider than limit, which 0
+// is not, cells go on in further lines; where even that does not fit, every row becomes a list of its cells.
+func (t *Table) text(b *bytes.Buffer, limit int) {
 	lines := t.lines()
-	widths := make([]int, t.columns())
+	widths, words := t.widths(lines)
+	if limit > 0 && !narrow(widths, words, limit-utf8.RuneCountInString(t.Indent)) {
+		t.records(b, lines, limit)
+		return
+	}
+	for _, line := range lines {
+		parts, height := make([][]string, len(line)), 1
+		for i, cell := range line {
+			parts[i] = broken(cell, widths[i])
+			height = max(height, len(parts[i]))
+		}
+		for k := range height {
+			t.textLine(b, parts, widths, k)
+		}
+	}
+}
+
+// textLine prints the k-th line of the cells of a row.
+func (t *Table) textLine(b *bytes.Buffer, parts [][]string, widths []int, k int) {
+	var out strings.Builder
+	for i, part := range parts {
+		cell := ""
+		if k < len(part) {
+			cell = part[k]
+		}
+		fill := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell)))
+		if t.right(i) {
+			cell = fill + cell
+		} else {
+			cell += fill
+		}
+		if i > 0 {
+			out.WriteString("  ")
+		}
+		out.WriteString(cell)
+	}
+	b.WriteString(strings.TrimRight(t.Indent+out.String(), " ") + "\n")
+}
+
+// widths returns the width of every column, and of its longest word.
+func (t *Table) widths(lines [][]string) (widths, words []int) {
+	widths, words = make([]int, t.columns()), make([]int, t.columns())
 	for _, line := range lines {
 		for i, cell := range line {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			for word := range strings.FieldsSeq(cell) {
+				words[i] = max(words[i], utf8.RuneCountInString(word))
+			}
 		}
+	}
+	return widths, words
+}
+
+// narrow takes columns from the widest until the lines are no wider than limit. It reports whether that is possible
+// without breaking words.
+func narrow(widths, words []int, limit int) bool {
+	total := 2 * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	for ; total > limit; total-- {
+		widest := -1
+		for i, w := range widths {
+			if w > words[i] && (widest < 0 || w > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return false
+		}
+		widths[widest]--
+	}
+	return true
+}
+
+// records prints every row as a list: the first cell, and below it the others with the names of their columns.
+func (t *Table) records(b *bytes.Buffer, lines [][]string, limit int) {
+	var head []string
+	if t.Head != nil {
+		head, lines = lines[0], lines[1:]
 	}
 	for _, line := range lines {
-		var out strings.Builder
 		for i, cell := range line {
-			fill := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if t.right(i) {
-				cell = fill + cell
-			} else {
-				cell += fill
-			}
+			indent, name := t.Indent, ""
 			if i > 0 {
-				out.WriteString("  ")
+				indent += "    "
 			}
-			out.WriteString(cell)
+			if i > 0 && i < len(head) && head[i] != "" {
+				name = head[i] + ": "
+			}
+			if cell == "" {
+				continue
+			}
+			for k, part := range broken(name+cell, max(1, limit-utf8.RuneCountInString(indent)-2)) {
+				if k > 0 {
+					part = "  " + part
+				}
+				b.WriteString(strings.TrimRight(indent+part, " ") + "\n")
+			}
 		}
-		b.WriteString(strings.TrimRight(t.Indent+out.String(), " ") + "\n")
 	}
+}
+
+// broken splits a cell into lines of at most some columns, between words; a longer word stays whole.
+func broken(cell string, columns int) (lines []string) {
+	if utf8.RuneCountInString(cell) <= columns {
+		return []string{cell}
+	}
+	line := ""
+	for word := range strings.FieldsSeq(cell) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= columns:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	return append(lines, line)
 }
 
 var markdownEscapes = strings.NewReplacer("|", `\|`, "<", "&lt;", "](", `]\(`)

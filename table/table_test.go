@@ -146,3 +146,36 @@ func TestCSVIsInert(t *testing.T) {
 		t.Errorf("%q", rows)
 	}
 }
+
+// terminal is a buffer of some columns.
+type terminal struct {
+	bytes.Buffer
+	columns int
+}
+
+func (t *terminal) Columns() int { return t.columns }
+
+// A table on a terminal is no wider than the terminal: cells break between words, and where a column would break
+// words, rows become lists. Nothing is lost.
+func TestWidth(t *testing.T) {
+	tab := table.Table{Head: []string{"name", "what it is for", "n"}, Align: "llr", Indent: "  "}
+	tab.Add("cascade", "asks few members and stops when that is safe", 12)
+	tab.Add("sac", "short", 3)
+	for columns, want := range map[int]string{
+		0: "  name     what it is for                                 n\n" +
+			"  cascade  asks few members and stops when that is safe  12\n" +
+			"  sac      short                                          3\n",
+		40: "  name     what it is for              n\n" +
+			"  cascade  asks few members and       12\n" +
+			"           stops when that is safe\n" +
+			"  sac      short                       3\n",
+		16: "  cascade\n      what it\n        is for:\n        asks few\n        members\n        and\n" +
+			"        stops\n        when\n        that is\n        safe\n      n: 12\n" +
+			"  sac\n      what it\n        is for:\n        short\n      n: 3\n",
+	} {
+		w := &terminal{columns: columns}
+		if err := tab.Write(w, "text"); err != nil || w.String() != want {
+			t.Errorf("%d columns, %v:\n%s\nwant:\n%s", columns, err, w.String(), want)
+		}
+	}
+}

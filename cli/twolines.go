@@ -1,0 +1,287 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/table"
+)
+
+// twoLines prints what somebody who is not a specialist needs beside the answer: how many of how many it rests on, then
+// time and cost. guessed says that the form of the answer was.
+func twoLines(w io.Writer, o *council.Outcome, guessed bool) {
+	fmt.Fprintln(w, table.Wrap(oneLine(decidedBy(o)), columns(w)))
+	fmt.Fprintln(w, table.Wrap(oneLine(spent(o, guessed)), columns(w)))
+}
+
+// decidedBy says by how many of how many the answer was decided, who did not answer, and what the number hides.
+func decidedBy(o *council.Outcome) string {
+	e := electorsOf(o)
+	text := undecidedBy(o, e)
+	if o.Answered() {
+		text = agreed(o, e)
+	}
+	if missing := e.missing(); missing != "" {
+		text += "; " + missing
+	}
+	sentences := []string{sentence(text)}
+	for _, s := range append(ended(*o), e.caveats(o)...) {
+		sentences = append(sentences, sentence(s))
+	}
+	return strings.Join(sentences, " ")
+}
+
+// agreed says what an answer rests on.
+func agreed(o *council.Outcome, e electors) string {
+	p := o.Presented
+	switch {
+	case len(o.Fields) > 0:
+		return decidedFields(o, e)
+	case p != nil && p.Head != "":
+		return p.Head
+	case e.count == 1:
+		return "one " + e.kind + "model answered; nothing was compared"
+	}
+	for _, v := range o.Votes {
+		if v.Answer == *o.Answer {
+			return e.agree(v.Seats)
+		}
+	}
+	return o.Reason // no single vote is the answer
+}
+
+// decidedFields says how many parts of a JSON value are decided, and which are not.
+func decidedFields(o *council.Outcome, e electors) string {
+	var open []string
+	for _, f := range o.Fields {
+		if !f.Decided {
+			open = append(open, f.Path)
+		}
+	}
+	text := fmt.Sprintf("%d of %d fields decided, from the answers of %s", len(o.Fields)-len(open), len(o.Fields),
+		many(e.count-len(e.silent), e.kind+e.noun, e.kind+e.noun+"s"))
+	if len(open) > 0 {
+		text += "; undecided: " + strings.Join(open, ", ")
+	}
+	return text
+}
+
+// undecidedBy says how the members differ that did not decide.
+func undecidedBy(o *council.Outcome, e electors) string {
+	var parts []string
+	const most = 4
+	for i, v := range o.Votes {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("%d more answers", len(o.Votes)-most))
+			break
+		}
+		says := "say"
+		if len(v.Seats) == 1 {
+			says = "says"
+		}
+		subject := fmt.Sprint(len(v.Seats))
+		if i == 0 {
+			subject = many(len(v.Seats), e.kind+e.noun, e.kind+e.noun+"s")
+		}
+		parts = append(parts, fmt.Sprintf("%s %s %q", subject, says, shortened(o.Form, v.Answer)))
+	}
+	if len(parts) == 0 {
+		return "no answer"
+	}
+	return "no answer: " + strings.Join(parts, ", ")
+}
+
+// electors are who took part in a decision.
+type electors struct {
+	count   int            // seats that were asked and vote
+	spared  int            // seats that were not asked
+	noun    string         // model, seat or the protocol's word
+	kind    string         // "simulated " or "recorded " if all are
+	model   map[string]int // the voice of a seat, by its id
+	voices  int            // different models
+	silent  []string       // the models of seats without an answer, and why
+	acting  int            // seats that an experimenter made hostile
+	staged  []llm.Kind     // kinds of some members that are not live
+	oneKind llm.Kind       // the kind of all members; "" if they differ
+}
+
+func electorsOf(o *council.Outcome) electors {
+	e := electors{noun: "model", model: map[string]int{}, oneKind: o.Members[0].Kind}
+	names := map[string]int{}
+	for i := range o.Members {
+		m := &o.Members[i]
+		if m.Kind != e.oneKind {
+			e.oneKind = ""
+		}
+		if m.Adversary != nil {
+			e.acting++
+		}
+		if o.Asked != nil && !slices.Contains(o.Asked, m.ID) {
+			e.spared++
+			continue
+		}
+		e.count++
+		e.model[m.ID] = voice(names, served(o, m.Model))
+		if m.Final == nil {
+			e.silent = append(e.silent, m.Model+" gave no answer"+why(o, m))
+		}
+	}
+	e.voices = len(names)
+	if e.voices < e.count {
+		e.noun = "seat"
+	}
+	for _, k := range []llm.Kind{llm.Simulated, llm.Recorded} {
+		if e.oneKind == k {
+			e.kind = string(k) + " "
+		} else if len(ofKind(*o, k)) > 0 {
+			e.staged = append(e.staged, k)
+		}
+	}
+	if p := o.Presented; p != nil && p.Count > 0 {
+		e.count, e.noun = p.Count, strings.TrimSuffix(p.Voters, "s")
+	}
+	return e
+}
+
+// voice numbers the models by name.
+func voice(names map[string]int, name string) int {
+	n, known := names[name]
+	if !known {
+		n = len(names)
+		names[name] = n
+	}
+	return n
+}
+
+// served returns the name of a model at its server; its name in the council if there is none.
+func served(o *council.Outcome, model string) string {
+	for i := range o.Models {
+		if r := &o.Models[i]; r.Model == model && r.Served != "" {
+			return r.Served
+		}
+	}
+	return model
+}
+
+// why says why a member has no answer, in a few words.
+func why(o *council.Outcome, m *council.Member) string {
+	if slices.Contains(o.Late, m.ID) {
+		return " in time"
+	}
+	for _, s := range synod.Statuses() {
+		if s != synod.OK && s != synod.Dropped && m.Calls.Of(s) > 0 {
+			return fmt.Sprintf(" (%s)", strings.ReplaceAll(string(s), "_", " "))
+		}
+	}
+	return ""
+}
+
+// agree says how many of the electors these seats are, and how many voices they have.
+func (e electors) agree(seats []string) string {
+	of := fmt.Sprint(e.count)
+	if e.spared > 0 {
+		of = "the " + of
+	}
+	text := fmt.Sprintf("%d of %s %s%ss agree", len(seats), of, e.kind, e.noun)
+	if e.spared > 0 {
+		text = fmt.Sprintf("%d of %s %s%ss that were asked agree, and %d more were not needed", len(seats), of, e.kind,
+			e.noun, e.spared)
+	}
+	if e.noun != "seat" || e.kind != "" {
+		return text
+	}
+	heard := map[int]bool{}
+	for _, id := range seats {
+		heard[e.model[id]] = true
+	}
+	if e.voices == 1 {
+		return text + ", and all have one model: one voice, so nothing protects against its errors"
+	}
+	return fmt.Sprintf("%s: %d of %d models", text, len(heard), e.voices)
+}
+
+// missing says who has no answer.
+func (e electors) missing() string {
+	switch n := len(e.silent); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return e.silent[0]
+	default:
+		return fmt.Sprintf("%d gave no answer", n)
+	}
+}
+
+// caveats are the sentences without which the number of those who agree would mislead.
+func (e electors) caveats(o *council.Outcome) (all []string) {
+	for _, k := range e.staged {
+		n := len(ofKind(*o, k))
+		all = append(all, fmt.Sprintf("%s, not live", are(n, "member", string(k))))
+	}
+	if e.acting > 0 {
+		all = append(all, "the council file makes "+many(e.acting, "member", "members")+" hostile")
+	}
+	if n := len(o.Evidence); n > 0 {
+		all = append(all, "there is proof that a member told different members different things")
+	}
+	if o.Answered() && o.Bound.Guarantee == council.None && e.count > 1 && e.voices > 1 {
+		all = append(all, "nothing is guaranteed if a member is hostile")
+	}
+	return all
+}
+
+// are says that some members are something.
+func are(n int, what, state string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s is %s", what, state)
+	}
+	return fmt.Sprintf("%d %ss are %s", n, what, state)
+}
+
+// formWords are the forms that a question may be taken to ask for, in words.
+var formWords = map[synod.Form]string{synod.Number: "a number", synod.Bool: "yes or no", synod.Choice: "a choice",
+	synod.Math: "a formula", synod.Stance: "a stance"}
+
+// spent says how long the answer took and what it cost, and where more is said.
+func spent(o *council.Outcome, guessed bool) string {
+	text := fmt.Sprintf("%.1f s, %s", o.Seconds, price(o.Money))
+	if form := formWords[o.Form]; guessed && form != "" && o.Answered() {
+		text += ", read as " + form
+	}
+	if len(ofKind(*o, llm.Embedded)) == len(o.Members) {
+		return text + ". With better models: synod init, or synod ask --model openai:gpt-4o-mini --model " +
+			"ollama:llama3.2"
+	}
+	return text + ". How it was reached: -v"
+}
+
+// price is an amount of money in words.
+func price(m llm.Money) string {
+	usd := strconv.FormatFloat(m.AtLeast, 'f', 2, 64) + " USD"
+	if m.AtLeast > 0 && m.AtLeast < 0.1 {
+		usd = strconv.FormatFloat(m.AtLeast, 'f', 4, 64) + " USD"
+	}
+	switch {
+	case len(m.Unknown) > 0 && m.AtLeast > 0:
+		return "at least " + usd + " (no price of " + strings.Join(m.Unknown, ", ") + ")"
+	case len(m.Unknown) > 0:
+		return "cost unknown (no price of " + strings.Join(m.Unknown, ", ") + ")"
+	case m.AtLeast == 0:
+		return "free"
+	}
+	return usd
+}
+
+// sentence begins a text with a capital letter and ends it with a full stop.
+func sentence(text string) string {
+	r, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(r)) + strings.TrimRight(text[size:], ". ") + "."
+}
