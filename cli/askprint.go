@@ -73,7 +73,7 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the following is the leading answer, not a decision\n", o.Status)
 		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, o.Votes[0].Answer))
 	}
-	if a.quiet {
+	if a.quiet || o.Stopped == council.Preflight { // no question was asked; the error says why
 		return nil
 	}
 	w := cmd.ErrOrStderr()
@@ -257,8 +257,8 @@ func dissent(cmd *cobra.Command, o council.Outcome) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "  … and %d more answers\n", len(others)-i)
 			break
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "  %d answer %q (%s)\n", len(v.Seats), shortened(o.Form, v.Answer),
-			strings.Join(withModels(o, v.Seats), ", "))
+		fmt.Fprintf(cmd.ErrOrStderr(), "  %s answered %q (%s)\n", count(len(v.Seats), "member"),
+			shortened(o.Form, v.Answer), strings.Join(withModels(o, v.Seats), ", "))
 	}
 }
 

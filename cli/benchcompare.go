@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/report"
 )
@@ -23,7 +24,14 @@ corrected by Holm's method. Councils of the same name are told apart by what dif
 No model is asked.`,
 		Example: `  synod bench compare runs/sac runs/majority runs/debate
   synod bench compare runs/* --format html -o compare.html --plots plots`,
-		Args: cobra.MinimumNArgs(2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return fail(exitUsage, fmt.Errorf("only %s is given, and a comparison needs two runs or more", args[0]),
+					"name the folder of another run, such as: synod bench compare "+council.ShellWord(args[0])+
+						" runs/OTHER\none run alone: synod bench report "+council.ShellWord(args[0]))
+			}
+			return cobra.MinimumNArgs(2)(nil, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.compare(cmd, args, f) },
 	}
 	fl := cmd.Flags()

@@ -75,11 +75,15 @@ func (o *Outcome) Advice() Advice {
 	case o.Stopped == Tripped && o.Trip != nil:
 		return o.tripAdvice()
 	case o.Status == Degraded:
+		failed := "too few members answered: "
+		if o.Stopped == Preflight {
+			failed = ""
+		}
 		next := o.troubles()
 		if remedies := o.remedies(); remedies != "" {
 			next += "\nwhat to do:\n" + remedies
 		}
-		return Advice{ExitDegraded, errors.New("too few members answered: " + o.Reason), next}
+		return Advice{ExitDegraded, errors.New(failed + o.Reason), next}
 	case o.Status == Undecided:
 		if remedies := o.remedies(); remedies != "" {
 			return Advice{ExitUndecided, errors.New("no consensus: " + o.Reason),

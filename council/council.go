@@ -410,6 +410,7 @@ func (c *Council) completeIn(o *Outcome, records []Record, uses []llm.Use) {
 			o.Members[i].Adapted = a.Adapted()
 		}
 	}
+	o.given = c.plan.spec.Models
 	o.Money = c.prices.Bill(uses)
 	o.Cost = o.Money.Cost()
 	c.bill(o, uses, uses[len(uses):])

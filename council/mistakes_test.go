@@ -83,6 +83,11 @@ func TestMistakesInFiles(t *testing.T) {
 		{three + "faults: {delay: {min: 3ms, max: 2ms}}\n",
 			"delay.min is 3ms; it must not be longer than delay.max, 2ms"},
 		{three + "seeds: 3\n", `line 3: `},
+		{"members: [{id: a}]\n", `unknown key "members" (did you mean "seats"?)`},
+		{three + "budget: {usd: 1}\n", `unknown key "budget" (did you mean "limits"?)`},
+		{three + "judge: gpt\n", "there is no judge: rule says how"},
+		{three + "system_prompt: be brief\n", "synod ask --system FILE"},
+		{three + "base_url: http://x/v1\n", "the address of a server is url under its model"},
 		{"protocol: [", "docs/use/council-file.md has examples"},
 	} {
 		_, err := Parse([]byte(c.text))
@@ -277,6 +282,20 @@ func TestAcceptedQuestions(t *testing.T) {
 		err := planOf(t, 4, "protocol: {name: "+c.protocol+"}\n").Accepts(&c.q)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, %+v: %v", c.protocol, c.q, err)
+		}
+	}
+}
+
+// Other programs have other names for the address of a server.
+func TestForeignKeys(t *testing.T) {
+	for _, key := range []string{"base_url", "api_base", "endpoint"} {
+		spec, err := Parse([]byte("models: {m: {provider: openai, model: x, " + key + ": 'http://x/v1'}}\n" +
+			"seats: [{id: a, model: m, count: 3}]\n"))
+		if err == nil {
+			_, err = NewPlan(spec)
+		}
+		if err == nil || !strings.Contains(err.Error(), `did you mean "url"?`) {
+			t.Errorf("%s: %v", key, err)
 		}
 	}
 }

@@ -25,6 +25,8 @@ type ModelResult struct {
 	Failed     int              `json:"failed"`     // calls that brought no reply; without dropped ones
 	Agree      int              `json:"agree"`      // seats that end on the decision
 	Of         int              `json:"of"`         // seats that could have
+
+	server string // its host and port; "" if it has none
 }
 
 // models adds up the members of each model, in the order of seats. An adversary's seat counts
@@ -78,7 +80,7 @@ func (c *Council) bill(o *Outcome, uses, of []llm.Use) {
 	for k := range o.Models {
 		r, seats := &o.Models[k], c.plan.models[k].seats
 		info := &uses[seats[0]].Info
-		if r.Kind, r.Served = info.Kind, info.Model; info.Kind != llm.Endpoint {
+		if r.Kind, r.Served, r.server = info.Kind, info.Model, info.Server; info.Kind != llm.Endpoint {
 			r.Cost = &llm.Cost{} // nothing
 			continue
 		}

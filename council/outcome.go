@@ -65,9 +65,10 @@ type Outcome struct {
 	// Decision is Answer; None unless agreed.
 	Decision synod.Answer `json:"-"`
 
-	nodes  bool   // nodes have played the seats
-	over   string // the limits that a call would have exceeded, a line each
-	resume string // the command that resumes the run, with %s for the journal; "": there is none
+	nodes  bool              // nodes have played the seats
+	over   string            // the limits that a call would have exceeded, a line each
+	given  map[string]Params // the models as the council has them; nil: not known
+	resume string            // the command that resumes the run, with %s for the journal; "": there is none
 }
 
 // Claim is a statement of the answer and what the members say of it.

@@ -50,7 +50,8 @@ func (c *Council) Preflight(ctx context.Context) []Check {
 		wait.Go(func() {
 			found, err := p.Preflight(ctx)
 			if f, fatal := llm.AsPreflight(err); fatal {
-				k.Err, k.Advice = f, llm.Advice(f.Status, k.Model, f.Reason())
+				s := llm.Settings{Name: k.Model, Keys: c.plan.spec.Models[k.Model]}
+				k.Err, k.Advice = f, llm.Advice(f.Status, s, k.Server, f.Reason())
 			} else if err != nil {
 				found = "not checked: " + llm.AsFailure(err).Reason()
 			}
@@ -135,7 +136,8 @@ func (o *Outcome) remedies() string {
 			if m.Calls.Of(s) == 0 || s == synod.OK {
 				continue
 			}
-			if advice := llm.Advice(s, m.Model, m.Trouble); advice != "" {
+			of := llm.Settings{Name: m.Model, Keys: o.given[m.Model]}
+			if advice := llm.Advice(s, of, o.serverOf(m.Model), m.Trouble); advice != "" {
 				if line := "  " + m.Model + ": " + advice; !slices.Contains(lines, line) {
 					lines = append(lines, line)
 				}
@@ -144,4 +146,13 @@ func (o *Outcome) remedies() string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// serverOf returns the server of a model; "" if it is not known.
+func (o *Outcome) serverOf(model string) string {
+	i := slices.IndexFunc(o.Models, func(r ModelResult) bool { return r.Model == model })
+	if i < 0 {
+		return ""
+	}
+	return o.Models[i].server
 }

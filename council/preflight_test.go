@@ -59,7 +59,7 @@ seats: [{id: a, model: good, count: 2}, {id: b, model: other}, {id: c, model: go
 	}{
 		{"good", "[a1 a2 f]", "lists the model", "", ""},
 		{"other", "[b]", "", synod.Unavailable, "correct models.other.model"},
-		{"gone", "[c]", "", synod.Unavailable, "start the server, or correct models.gone.url"},
+		{"gone", "[c]", "", synod.Unavailable, "start the server at 127.0.0.1:1, or correct models.gone.url"},
 		{"slow", "[d]", "not checked: ", "", ""},
 		{"dice", "[e]", "", "", ""},
 	} {

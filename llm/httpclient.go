@@ -366,7 +366,13 @@ func retryAfter(h http.Header) time.Duration {
 
 // get reads a document of the API, such as its list of models.
 func (m *httpClient) get(ctx context.Context, at *url.URL, limit int64) (response, *Failure) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "", nil)
+	return m.exchange(ctx, http.MethodGet, at, nil, limit)
+}
+
+// exchange sends a request that no model answers, and reads the reply up to limit bytes.
+func (m *httpClient) exchange(ctx context.Context, method string, at *url.URL, body io.Reader, limit int64) (response,
+	*Failure) {
+	req, err := http.NewRequestWithContext(ctx, method, "", body)
 	if err != nil {
 		return response{}, failure(synod.Dropped, "llm: make request: %w", err)
 	}

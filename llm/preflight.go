@@ -49,6 +49,9 @@ func (m *OpenAI) Preflight(ctx context.Context) (string, error) {
 	case list.status == http.StatusUnauthorized || list.status == http.StatusForbidden:
 		return "", m.refusal(list)
 	case list.status != http.StatusOK:
+		if f := m.probe(ctx); f != nil {
+			return "", f
+		}
 		return fmt.Sprintf("the server answers; it offers no list of models (HTTP %d), so key and model were not "+
 			"checked", list.status), nil
 	}
@@ -57,6 +60,9 @@ func (m *OpenAI) Preflight(ctx context.Context) (string, error) {
 	case slices.Contains(names, m.cfg.Model), slices.Contains(names, m.cfg.Model+":latest"):
 		return "the server answers and lists the model", nil
 	case len(names) < 2:
+		if f := m.probe(ctx); f != nil {
+			return "", f
+		}
 		return "the server answers; its list of models does not tell whether it knows this one", nil
 	}
 	one, f := m.get(ctx, m.models(url.PathEscape(m.cfg.Model)), maxModelList)
@@ -65,6 +71,19 @@ func (m *OpenAI) Preflight(ctx context.Context) (string, error) {
 	}
 	return "", failure(synod.Unavailable, "the server knows no model called %q%s; it lists: %s", m.cfg.Model,
 		synod.Hint(m.cfg.Model, names), m.redact(shorten(oneLine(strings.Join(names, ", ")))))
+}
+
+// probe asks nothing at the path of calls. A server that has the path refuses an empty request, which costs nothing;
+// one that has another says so.
+func (m *OpenAI) probe(ctx context.Context) *Failure {
+	reply, f := m.exchange(ctx, http.MethodPost, m.endpoint, strings.NewReader("{}"), 1<<16)
+	if f != nil || reply.status != http.StatusNotFound && reply.status != http.StatusMethodNotAllowed {
+		return nil // what else is wrong, the calls say
+	}
+	if text := strings.ToLower(string(reply.body)); strings.Contains(text, "model") { // no model, but the path
+		return nil
+	}
+	return failure(synod.Unavailable, "no such path: POST %s (HTTP %d)", m.endpoint.EscapedPath(), reply.status)
 }
 
 // modelNames reads a list of models. It is empty if the body is none.
@@ -88,24 +107,55 @@ func (m *OpenAI) models(path ...string) *url.URL {
 	return m.endpoint.JoinPath(append([]string{"..", "..", "models"}, path...)...)
 }
 
-// Advice says what the owner of the council file can do about a failure that does not pass by
-// itself; "" if there is nothing. model is the name of the model in the council file, and
-// why the reason of the failure.
-func Advice(status synod.Status, model, why string) string {
-	missing := strings.Contains(why, "HTTP 404") || strings.Contains(why, "knows no model")
+// Settings are those of a model that are written in a council file: its name and keys.
+type Settings struct {
+	Name string
+	Keys map[string]any
+}
+
+// places are where a setting comes from if a model has no key for it, by provider.
+var places = map[string]map[string]string{
+	"url": {"openai": "OPENAI_BASE_URL", "ollama": "OLLAMA_HOST"},
+	"key_env": {"openai": "OPENAI_API_KEY", "openrouter": "OPENROUTER_API_KEY", "anthropic": "ANTHROPIC_API_KEY",
+		"gemini": "GEMINI_API_KEY"},
+}
+
+// at names where a setting is written, or else the environment variable that has it.
+func (s Settings) at(key string) string {
+	path := "models." + s.Name + "." + key
+	provider, _ := s.Keys["provider"].(string)
+	if _, written := s.Keys[key]; written || s.Keys == nil || places[key] == nil {
+		return path
+	}
+	if variable := places[key][provider]; variable != "" {
+		return variable
+	}
+	return path
+}
+
+// Advice says what the owner of a council can do about a failure of a model that does not pass by itself; "" if there
+// is nothing. server is the model's server, "" if it is not known, and why the reason of the failure.
+func Advice(status synod.Status, s Settings, server, why string) string {
+	missing := strings.Contains(why, "HTTP 404") || strings.Contains(why, "knows no model") ||
+		strings.Contains(why, "no such path")
 	switch {
 	case status == synod.Auth && strings.Contains(why, "is not set"):
-		return "set the variable, or name another one as models." + model + ".key_env"
+		return "set the variable, or name another one as models." + s.Name + ".key_env"
 	case status == synod.Auth:
-		return "check the key that models." + model + ".key_env names, and what it may use"
+		return "check the key in " + strings.Replace(s.at("key_env"), "models.", "the variable of models.", 1) +
+			", and what it may use"
 	case status == synod.Unavailable && missing:
-		return "correct models." + model + ".model or models." + model + ".url"
+		return "correct " + s.at("model") + " or " + s.at("url")
+	case status == synod.Unavailable && strings.Contains(why, "cannot be resolved"):
+		return "correct the name of the server in " + s.at("url") + ", or check the network"
+	case status == synod.Unavailable && server != "":
+		return "start the server at " + server + ", or correct " + s.at("url")
 	case status == synod.Unavailable:
-		return "start the server, or correct models." + model + ".url"
+		return "start the server, or correct " + s.at("url")
 	case status == synod.RateLimited:
-		return "wait, or set models." + model + ".per_minute"
+		return "wait, or set models." + s.Name + ".per_minute"
 	case status == synod.Timeout:
-		return "give it more time with models." + model + ".timeout"
+		return "give it more time with models." + s.Name + ".timeout"
 	}
 	return ""
 }

@@ -31,7 +31,10 @@ func TestPreflight(t *testing.T) {
 		{"no list", 200, `<html>`, "does not tell", "", "", ""},
 		{"unknown", 200, two, "", `knows no model called "m"; it lists: gpt-4o-mini, gpt-4o`, "correct models.x.model",
 			synod.Unavailable},
-		{"not offered", 404, `{}`, "HTTP 404", "", "", ""},
+		{"no path", 404, `{}`, "", "no such path: POST /v1/chat/completions (HTTP 404)", "correct models.x.model or " +
+			"models.x.url", synod.Unavailable},
+		{"no list and no model", 404, `{"error":"no model is named"}`, "HTTP 404", "", "", ""},
+		{"no list", 405, `{}`, "", "no such path", "", synod.Unavailable},
 		{"out of order", 503, `{}`, "HTTP 503", "", "", ""},
 		{"wrong key", 401, `{"error":{"message":"bad sk-canary"}}`, "", "does not accept the key", "check the key",
 			synod.Auth},
@@ -60,8 +63,8 @@ func TestPreflight(t *testing.T) {
 			t.Errorf("%s: %q, %v", c.name, found, err)
 		case c.why != "" && (!fatal || !strings.Contains(f.Reason(), c.why) || f.Status != c.kind):
 			t.Errorf("%s: %v", c.name, err)
-		case fatal && !strings.Contains(llm.Advice(f.Status, "x", f.Reason()), c.advice):
-			t.Errorf("%s: advice %q", c.name, llm.Advice(f.Status, "x", f.Reason()))
+		case fatal && !strings.Contains(llm.Advice(f.Status, llm.Settings{Name: "x"}, "", f.Reason()), c.advice):
+			t.Errorf("%s: advice %q", c.name, llm.Advice(f.Status, llm.Settings{Name: "x"}, "", f.Reason()))
 		case fatal && strings.Contains(f.Error(), "canary"):
 			t.Errorf("%s: the key is in %v", c.name, f)
 		}
@@ -74,5 +77,48 @@ func TestPreflight(t *testing.T) {
 	_, err = m.Preflight(context.Background())
 	if f, fatal := llm.AsPreflight(err); !fatal || f.Status != synod.Unavailable {
 		t.Errorf("nobody listens: %v", err)
+	}
+}
+
+// A server may offer no list and still have the path of calls, which refuses an empty request.
+func TestPreflightPath(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && r.URL.Path == "/v1/chat/completions" {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer s.Close()
+	for base, want := range map[string]bool{"/v1": true, "/api/v1": false, "/openai": false} {
+		m, err := llm.NewOpenAI(llm.OpenAIConfig{URL: s.URL + base, Model: "m"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = m.Preflight(t.Context()); (err == nil) != want {
+			t.Errorf("%s: %v", base, err)
+		}
+	}
+}
+
+// Advice names the key of a model only where it is written, and starts no server that has no name.
+func TestAdvice(t *testing.T) {
+	for _, c := range []struct {
+		keys        map[string]any
+		server, why string
+		want        string
+	}{
+		{map[string]any{"provider": "ollama"}, "localhost:11434", "connection refused",
+			"start the server at localhost:11434, or correct OLLAMA_HOST"},
+		{map[string]any{"provider": "openai", "url": "http://x"}, "x:80", "connection refused",
+			"start the server at x:80, or correct models.m.url"},
+		{map[string]any{"provider": "openai"}, "x:80", "the name x cannot be resolved",
+			"correct the name of the server in OPENAI_BASE_URL, or check the network"},
+		{nil, "", "connection refused", "start the server, or correct models.m.url"},
+	} {
+		got := llm.Advice(synod.Unavailable, llm.Settings{Name: "m", Keys: c.keys}, c.server, c.why)
+		if got != c.want {
+			t.Errorf("%v, %s: %q", c.keys, c.why, got)
+		}
 	}
 }

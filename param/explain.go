@@ -59,7 +59,7 @@ func stray(key string, text []byte, t reflect.Type) string {
 		where, near, _ = group(key, "", tree, t)
 	}
 	all := slices.DeleteFunc(Keys(reflect.New(t).Elem().Interface()), func(other string) bool { return other == key })
-	advice := hint(key, near)
+	advice := cmp.Or(translated(key, near), hint(key, near))
 	if other := pathOf(key, "", t, nil); advice == "" && other != "" {
 		advice = fmt.Sprintf(" (did you mean %q?)", other)
 	}
@@ -138,6 +138,28 @@ func pathOf(key, path string, t reflect.Type, above []reflect.Type) string {
 		}
 	}
 	return ""
+}
+
+const ofServer = "; the address of a server is url under its model: models: {NAME: {provider: openai, url: …}}"
+
+// foreign are keys that other programs have, and what a council file has instead: a key of the same group, or advice.
+var foreign = map[string]struct{ key, advice string }{
+	"base_url": {"url", ofServer}, "api_base": {"url", ofServer}, "endpoint": {"url", ofServer},
+	"api_url": {"url", ofServer}, "baseurl": {"url", ofServer},
+	"members": {"seats", ""}, "agents": {"seats", ""}, "budget": {"limits", ""},
+	"system_prompt": {"", "; a council file has no system message: give one with synod ask --system FILE or in the " +
+		"request; prompts: FOLDER has the instructions of the members"},
+	"judge": {"", "; there is no judge: rule says how the answers of the members are counted, and protocol: {name: " +
+		"decentllms} has evaluators"},
+}
+
+// translated names what a council file has for a key that other programs have; "" for other keys.
+func translated(key string, known []string) string {
+	x, is := foreign[strings.ToLower(key)]
+	if is && slices.Contains(known, x.key) {
+		return fmt.Sprintf(" (did you mean %q?)", x.key)
+	}
+	return x.advice
 }
 
 // secrets are keys under which people write a secret.

@@ -31,6 +31,8 @@ type Drawing struct {
 	// Weight returns a weight from 0 to 1 for the edge from u to v: 0 is thin and faint, 1 wide and
 	// dark. If it is nil, all edges are alike.
 	Weight func(u, v int) float64
+	// Text is the smallest size of names, in points; 0: one that can be read if the drawing is not made smaller.
+	Text float64
 }
 
 // Colours that colour-blind readers can tell apart (Okabe & Ito 2008). Roles with no colour of their own get one of
@@ -171,9 +173,10 @@ func (p *plan) sizes() {
 		widest = max(widest, label(1).Width(p.name(i)))
 	}
 	p.text = min(p.radius, 1.7*p.radius/max(widest, .1))
-	p.inside = p.text >= smallestText
+	smallest := cmp.Or(p.Text, smallestText)
+	p.inside = p.text >= smallest
 	if !p.inside {
-		p.text = max(smallestText, min(9, p.radius))
+		p.text = max(smallest, min(9, p.radius))
 	}
 }
 

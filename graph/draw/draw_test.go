@@ -204,3 +204,14 @@ func TestDrawingsOfAnything(t *testing.T) {
 		t.Error("a graph without nodes is drawn without an error")
 	}
 }
+
+// Names have at least the size that is asked for, so that they can be read where a drawing is shown smaller.
+func TestSmallestText(t *testing.T) {
+	for _, least := range []float64{0, 18} {
+		names := strings.Fields("one two three four five six seven eight nine")
+		p, err := Drawing{Graph: graphtest.Named("complete", 9), Names: names, Layout: "circle", Text: least}.plan()
+		if err != nil || p.text < least || least == 0 && p.text >= 18 {
+			t.Errorf("names have %v points, %v wanted at least: %v", p.text, least, err)
+		}
+	}
+}

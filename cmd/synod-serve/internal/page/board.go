@@ -237,6 +237,9 @@ func newCell(o *synod.Opinion, name func(synod.NodeID) string) cell {
 		Sure: o.Confidence}
 }
 
+// boardText is the smallest size of names: the page shows the drawing at about 0.6 of its size.
+const boardText = 18
+
 // graph draws the seats in the colours of what they hold.
 func (t *runState) graph(seats []council.Seat, fills []color.RGBA) template.HTML {
 	g := t.plan.Graph().Graph
@@ -247,7 +250,7 @@ func (t *runState) graph(seats []council.Seat, fills []color.RGBA) template.HTML
 	for i, s := range seats {
 		names[i] = clean.Line(s.ID, 24)
 	}
-	drawing, err := draw.Drawing{Graph: g, Names: names, Fills: fills, Layout: "circle"}.SVG()
+	drawing, err := draw.Drawing{Graph: g, Names: names, Fills: fills, Layout: "circle", Text: boardText}.SVG()
 	if err != nil {
 		return ""
 	}

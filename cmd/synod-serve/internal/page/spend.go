@@ -114,7 +114,7 @@ func (view *spendView) days(spent []store.DaySpend, since time.Time) {
 
 // chart draws what was spent on each day.
 func chart(usd []float64, since time.Time) template.HTML {
-	most := max(slices.Max(usd)*1.1, 1e-6)
+	most := max(slices.Max(usd)*1.1, .01) // a cent: without spend, the axis would have millionths
 	ink := color.RGBA{0x33, 0x33, 0x33, 255}
 	c := &plot.Chart{Title: "Spent a day", TitleSize: 13, LabelSize: 11, TicksSize: 10, Ink: ink,
 		Grid: color.RGBA{0xdd, 0xdd, 0xdd, 255}}
