@@ -142,7 +142,7 @@ func (q *Question) checkForm() error {
 		return fmt.Errorf("there are %d tools; at most %d are accepted", len(q.Tools), maxTools)
 	}
 	if len(q.Schema) > 0 {
-		if _, err := structured.Compile(q.Schema); err != nil {
+		if _, err := structured.Compile(q.Schema, nil); err != nil {
 			return errors.New(strings.TrimPrefix(err.Error(), "structured: "))
 		}
 	}
@@ -161,7 +161,7 @@ func (q *Question) checkForm() error {
 		if len(t.Parameters) == 0 {
 			continue
 		}
-		if _, err := structured.Compile(t.Parameters); err != nil {
+		if _, err := structured.Compile(t.Parameters, nil); err != nil {
 			return fmt.Errorf("tool %s: parameters: %s", t.Name, strings.TrimPrefix(err.Error(), "structured: "))
 		}
 	}

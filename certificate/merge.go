@@ -76,7 +76,10 @@ func (s *Statement) checkMerge() error {
 
 // Merged merges the members' answers again. It returns an error unless their texts have the hashes that the members
 // signed, and the merge gives the certified value.
-func (s *Statement) Merged() (structured.Merged, error) {
+func (s *Statement) Merged() (structured.Merged, error) { return s.merged(false) }
+
+// merged is Merged, also by parts alone, which was the rule of earlier certificates.
+func (s *Statement) merged(parts bool) (structured.Merged, error) {
 	var none structured.Merged
 	schema, err := compiled.Schema(s.Merge.Schema)
 	if err != nil {
@@ -102,7 +105,7 @@ func (s *Statement) Merged() (structured.Merged, error) {
 		}
 	}
 	f := max(int(s.Faults.F), int(s.Rule.Support)-1)
-	merged := schema.Merge(in, structured.Rule{F: f, Seats: voters, Need: s.Rule.need})
+	merged := schema.Merge(in, structured.Rule{F: f, Seats: voters, Need: s.Rule.need, Parts: parts})
 	switch {
 	case merged.Value == nil:
 		return merged, fmt.Errorf("certificate: its members' answers give no value: %s", merged.Reason)
@@ -131,15 +134,26 @@ func (s *Statement) mergeWithstands(m structured.Merged) *Withstands {
 	return &Withstands{Ignored: uint64(m.Withstands.Ignored), Changed: uint64(m.Withstands.Changed)}
 }
 
+// mergedAsStated merges by the rule of today or the earlier one, whichever gives what is stated.
+func (s *Statement) mergedAsStated() (m structured.Merged, w *Withstands, err error) {
+	for _, parts := range []bool{true, false} {
+		if m, err = s.merged(parts); err != nil {
+			continue
+		}
+		w = s.mergeWithstands(m)
+		if (w == nil) == (s.Withstands == nil) && (w == nil || *w == *s.Withstands) {
+			return m, w, nil
+		}
+		err = errors.New("certificate: what the value is said to withstand does not follow from the answers")
+	}
+	return m, w, err
+}
+
 // mergeArithmetic computes the merge again.
 func (s *Statement) mergeArithmetic(r *Report) error {
-	m, err := s.Merged()
+	m, w, err := s.mergedAsStated()
 	if err != nil {
 		return err
-	}
-	w := s.mergeWithstands(m)
-	if (w == nil) != (s.Withstands == nil) || w != nil && *w != *s.Withstands {
-		return errors.New("certificate: what the value is said to withstand does not follow from the answers")
 	}
 	answers := 0
 	for _, v := range s.Merge.Values {

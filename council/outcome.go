@@ -33,6 +33,8 @@ type Outcome struct {
 	// Value is the decided JSON value or call of the forms json and action.
 	Value  json.RawMessage    `json:"value,omitempty"`
 	Fields []structured.Field `json:"fields,omitempty"` // of a JSON value that is merged, undecided ones too
+	// Composed is true if no member gave the whole value, and false if one did; null without a merged value.
+	Composed *bool `json:"composed,omitempty"`
 	// Withstands is how many answers the decision does not depend on; null without a decision, and where
 	// it is not a count of independent answers. Fragile says why it is null.
 	Withstands *robust.Withstood `json:"withstands"`

@@ -116,20 +116,35 @@ func (j *judgment) merge(v *verdict) {
 			f.Author = p.name(synod.NodeID(f.Seat))
 		}
 	}
+	if m.Composed && p.spec.Compose == "never" {
+		m.Value, m.Reason = nil, fmt.Sprintf("no member gave the whole value %s, and compose is never", m.Value)
+	}
 	v.answer, v.status = synod.None, Undecided
 	v.reason = "no decision field by field: " + m.Reason
 	if m.Value != nil {
-		left := 0
-		for _, f := range m.Fields {
-			if !f.Decided {
-				left++
-			}
-		}
 		v.status, v.answer = Agreed, synod.Answer(m.Value.String())
-		v.reason = fmt.Sprintf("merged field by field from %d answers: %d fields decided, %d left out (%s)", len(in),
-			len(m.Fields)-left, left, rule.Name)
+		v.reason = mergedBy(&m, len(in), rule.Name)
 	}
 	j.merged = &m
+}
+
+// mergedBy says how a value was decided.
+func mergedBy(m *structured.Merged, answers int, rule string) string {
+	left := 0
+	for _, f := range m.Fields {
+		if !f.Decided {
+			left++
+		}
+	}
+	if m.Whole() {
+		return fmt.Sprintf("%d of %d answers are this whole value (%s)", m.Fields[0].Support, answers, rule)
+	}
+	text := fmt.Sprintf("merged field by field from %d answers: %d fields decided, %d left out (%s)", answers,
+		len(m.Fields)-left, left, rule)
+	if m.Composed {
+		text += "; no member gave this whole value"
+	}
+	return text
 }
 
 // bestGraded returns the seats whose first answers have a total of grades, the best first; nil in a protocol without
@@ -197,6 +212,9 @@ func (j *judgment) showValue(o *Outcome) {
 		return
 	}
 	o.Fields = j.merged.Fields
+	if o.Decision != synod.None {
+		o.Composed = &j.merged.Composed
+	}
 	switch {
 	case o.Decision == synod.None:
 	case j.merged.Graded:

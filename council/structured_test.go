@@ -44,7 +44,7 @@ func saying(url, protocol string, f int, rule string, answers ...string) string 
 	return b.String()
 }
 
-var invoices = []string{`{"total":12.5,"vendor":"Acme","tags":["b","a"]}`, `{"total":12.50,"vendor":"Acme","tags":["a","b"]}`,
+var invoices = []string{`{"total":12.5,"vendor":"Acme","tags":["b","a"]}`, `{"total":12.50,"vendor":"Acme","tags":["a","c"]}`,
 	`{"vendor":"Acme","tags":["a"],"total":12.5}`, `{"total":13,"vendor":"Acme","note":"x"}`,
 	`{"total":1e6,"vendor":"Mallory","tags":["z"]}`}
 

@@ -71,8 +71,8 @@ func (t Tools) find(name string) *Tool {
 }
 
 // Canonical returns the form of a value in which equal values are equal texts: the items of arrays with
-// uniqueItems or x-merge: set are sorted, and with fill, absent members that have a default get it. The value
-// must follow the schema.
+// uniqueItems or x-merge: set are sorted, and so are records with x-key, by it. With fill, absent members that have a
+// default get it. The value must follow the schema.
 func (s *Schema) Canonical(v *Value, fill bool) *Value {
 	c := canonicalizer{checker{map[visited]string{}}, fill}
 	return c.value([]*node{s.root}, v)
@@ -118,9 +118,13 @@ func (c *canonicalizer) array(nodes []*node, v *Value) *Value {
 		}
 		items[i] = c.value(of, x)
 	}
-	if planOf(nodes, Array) == AsSet {
-		slices.SortFunc(items, func(a, b *Value) int { return compareTexts(a, b) })
+	switch planOf(nodes, Array) {
+	case AsSet:
+		slices.SortFunc(items, compareTexts)
 		items = slices.CompactFunc(items, func(a, b *Value) bool { return a.canon == b.canon })
+	case byRecord:
+		key := keyOf(nodes)
+		slices.SortFunc(items, func(a, b *Value) int { return compareTexts(a.Member(key), b.Member(key)) })
 	}
 	return newArray(items)
 }

@@ -13,7 +13,8 @@ type Field struct {
 	Path       string      `json:"path"`       // a JSON pointer into the merged value
 	Support    int         `json:"support"`    // seats that gave the value, or whose numbers were combined
 	Withstands *Withstands `json:"withstands"` // null if the part is undecided, or chosen by grades
-	// How is how the part was decided: vote, prose, median, trimmed-mean, set, length, presence or kind.
+	// How is how the part was decided: whole, together, vote, prose, median, trimmed-mean, set, length, presence or
+	// kind.
 	How     string `json:"how"`
 	Seat    int    `json:"-"`                // with prose, whose text it is
 	Author  string `json:"author,omitempty"` // the name of Seat, which this package does not know
@@ -29,11 +30,16 @@ type Merged struct {
 	Fields     []Field    // in the order of the schema, undecided ones included
 	Withstands Withstands // of all decisions together; zero where there is no decision, and with Graded
 	Graded     bool       // a part was chosen by grades, so it is not known what the value withstands
+	Composed   bool       // no seat gave the value: it is made of parts that several gave
 	Reason     string     // why there is no decision
 }
 
-// Merge makes one value of the values of several seats, part by part. Every value must follow the schema,
-// and a seat must not occur twice.
+// Whole reports whether the value was decided on as a whole, and not part by part.
+func (m *Merged) Whole() bool { return len(m.Fields) == 1 && m.Fields[0].How == asWhole }
+
+// Merge makes one value of the values of several seats. Every value must follow the schema, and a seat must not occur
+// twice. An object or an array that more than F seats gave, as many as Rule.Need asks for, and more than any other
+// value, is the result. Else it is made part by part:
 //
 //   - A string, an integer, a boolean, null and a value with enum, const or x-merge: vote is the one with the largest
 //     weight, if more than F seats and at least as many as Rule.Need asks for gave it.
@@ -44,18 +50,22 @@ type Merged struct {
 //   - An object is merged member by member. Seats vote on whether a member that is not required is present.
 //   - An array is merged item by item, and seats vote on whether there is a next item; with uniqueItems or
 //     x-merge: set, seats vote on each different item, and the items are sorted.
+//   - Members of an object that x-together lists are one part, by vote. An object with x-together: true is one part.
+//   - An array with x-key is merged record by record: records with the same value of that member are one.
 //   - Of several types or alternatives (anyOf, oneOf), seats vote on which of them applies; each value counts
 //     for the first one that it follows. Then the values of that one are merged.
 //
 // A part without such a decision is undecided. It is left out if it is optional; otherwise what contains it
-// is undecided. The merged value follows the schema: if it does not, there is no decision. The result does
-// not depend on the order of the values.
+// is undecided. The merged value follows the schema, with every x-check: if it does not, there is no decision. Nor is
+// there one if at least one seat, but no more than F, gave just this combination of parts (numbers that are combined
+// apart): these seats may be Byzantine, and no honest one may have meant it. The result does not depend on the order of
+// the values.
 func (s *Schema) Merge(in []Given, r Rule) Merged {
 	in = slices.Clone(in)
 	order.Sort(in, func(a, b Given) int { return cmp.Compare(a.Seat, b.Seat) })
 	m := &merger{rule: r, checker: checker{map[visited]string{}}, least: certain}
 	out := Merged{}
-	out.Value, out.Reason = m.merge([]*node{s.root}, in, "", m.least)
+	out.Value, out.Reason = m.decide(s.root, in)
 	out.Fields = m.fields
 	if out.Value != nil {
 		if why := m.check(s.root, out.Value, ""); why != "" {
@@ -64,8 +74,32 @@ func (s *Schema) Merge(in []Given, r Rule) Merged {
 	}
 	if out.Value != nil {
 		out.Withstands, out.Graded = m.least, m.graded
+		out.Composed = !slices.ContainsFunc(in, func(g Given) bool { return g.Value.canon == out.Value.canon })
 	}
 	return out
+}
+
+// decide merges whole values, or their parts.
+func (m *merger) decide(root *node, in []Given) (*Value, string) {
+	if m.rule.Parts {
+		return m.merge([]*node{root}, in, "", certain)
+	}
+	best, w, others := m.whole(in)
+	v, why := m.merge([]*node{root}, in, "", certain)
+	if best != nil {
+		return m.elected(best, w, others, v), ""
+	}
+	if v == nil {
+		return nil, why
+	}
+	why, alone := m.compose(v, in)
+	if why != "" {
+		return nil, why
+	}
+	if m.least = m.least.and(alone); v.kind == Object || v.kind == Array {
+		m.least = m.least.and(w)
+	}
+	return v, ""
 }
 
 // merger is one merge.
@@ -106,22 +140,27 @@ func (m *merger) merge(nodes []*node, in []Given, path string, outer Withstands)
 		return m.list(nodes, in, path, outer)
 	case ByProse:
 		return m.prose(in, path)
+	case byRecord:
+		return m.records(nodes, keyOf(nodes), in, path, outer)
 	case byMember:
 		return m.object(nodes, in, path, outer)
 	}
 	return m.vote(in, path, outer)
 }
 
-// byMember is how objects are merged.
-const byMember Combine = "members"
+// How objects are merged, and arrays with x-key.
+const (
+	byMember Combine = "members"
+	byRecord Combine = "records"
+)
 
 // planOf returns how values of a kind are merged under some schemas.
 func planOf(nodes []*node, kind Kind) Combine {
 	var wish Combine
-	var counted, whole, unique, parts bool
+	var counted, whole, unique, keyed, parts bool
 	for _, n := range nodes {
 		switch {
-		case n.enum != nil || n.combine == ByVote:
+		case n.enum != nil || n.combine == ByVote || n.asOne:
 			return ByVote
 		case n.combine == ByProse && kind == String:
 			return ByProse
@@ -130,6 +169,7 @@ func planOf(nodes []*node, kind Kind) Combine {
 		counted = counted || n.typed && n.kinds[Number]
 		whole = whole || n.typed && n.whole
 		unique = unique || n.unique
+		keyed = keyed || n.key != ""
 		parts = parts || kind == Array && (n.items != nil || n.prefix != nil) ||
 			kind == Object && (n.properties != nil || n.additional != nil)
 	}
@@ -138,6 +178,8 @@ func planOf(nodes []*node, kind Kind) Combine {
 		return ByMean
 	case kind == Number && counted && (wish == ByMedian || !whole):
 		return ByMedian
+	case kind == Array && keyed:
+		return byRecord
 	case kind == Array && (wish == AsSet || unique && wish != ByPosition):
 		return AsSet
 	case kind == Array && (parts || wish == ByPosition):
@@ -241,14 +283,27 @@ func (m *merger) prose(in []Given, path string) (*Value, string) {
 // object merges objects member by member.
 func (m *merger) object(nodes []*node, in []Given, path string, outer Withstands) (*Value, string) {
 	var members []Member
-	failed := ""
+	failed, done := "", map[string]bool{}
 	for _, name := range names(nodes, in) {
+		if group := groupOf(nodes, name); group != nil && !done[group[0]] {
+			done[group[0]] = true
+			some, why := m.group(group, in, path, outer)
+			switch members = append(members, some...); {
+			case why != "" && requiresAny(nodes, group):
+				failed = cmp.Or(failed, why)
+			case why != "":
+				m.least = Withstands{}
+			}
+			continue
+		} else if group != nil {
+			continue
+		}
 		yes, no := split(in, func(g Given) bool { return g.Value.Member(name) != nil })
 		if len(yes) == 0 {
 			continue
 		}
 		inner, at := outer, pointer(path, name)
-		needed := slices.ContainsFunc(nodes, func(n *node) bool { return slices.Contains(n.required, name) })
+		needed := requiresAny(nodes, []string{name})
 		if !needed {
 			present, w := m.presence(nodes, name, at, yes, no, outer)
 			if !present {
@@ -284,6 +339,13 @@ func (m *merger) object(nodes []*node, in []Given, path string, outer Withstands
 	}
 	m.least = m.least.and(outer)
 	return v, ""
+}
+
+// requiresAny reports whether some schema requires one of some members.
+func requiresAny(nodes []*node, names []string) bool {
+	return slices.ContainsFunc(nodes, func(n *node) bool {
+		return slices.ContainsFunc(n.required, func(name string) bool { return slices.Contains(names, name) })
+	})
 }
 
 // drop marks the parts of an optional part that is left out because one of them is undecided.

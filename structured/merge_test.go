@@ -118,6 +118,7 @@ func TestMerge(t *testing.T) {
 			plurality(1), `[1] [2] [3]`, `none: the merged value does not follow the schema: the value has 0 items, ` +
 				`and at least 1 are needed |  set 3 0/0`},
 	} {
+		c.rule.Parts = true
 		m := schema(t, c.schema).Merge(given(t, strings.Fields(c.values)...), c.rule)
 		if got := show(m); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
@@ -278,6 +279,10 @@ func drawWorld(t testing.TB, seed uint64) *world {
 	if w.IntN(4) == 0 {
 		w.text = w.generator.schema(3)
 	}
+	if w.IntN(12) == 0 {
+		w.text = `{"type":"array","x-key":"id","items":{"type":"object","properties":{"id":{"enum":[1,2,"x"]},"v":` +
+			w.generator.schema(1) + `},"required":["id"]}}`
+	}
 	w.schema = schema(t, w.text)
 	n := 1 + w.IntN(9)
 	w.rule.F = w.IntN((n-1)/2 + 1)
@@ -299,7 +304,7 @@ func drawWorld(t testing.TB, seed uint64) *world {
 			v = w.adversary(truth, lie)
 		}
 		if v != nil && w.IntN(12) > 0 {
-			w.seats = append(w.seats, structured.Given{Seat: i, Value: v, Weight: 1})
+			w.seats = append(w.seats, structured.Given{Seat: i, Value: w.schema.Canonical(v, false), Weight: 1})
 		}
 	}
 	return w
@@ -324,6 +329,22 @@ func (w *world) at(pointer string) (all []*structured.Value) {
 	for _, g := range w.seats {
 		if v := lookup(g.Value, pointer); v != nil && w.honest[g.Seat] {
 			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// inRecords returns what honest members gave at a pointer into a record, in records with the same id.
+func (w *world) inRecords(merged *structured.Value, pointer string) (all []*structured.Value) {
+	at, rest, _ := strings.Cut(pointer[1:], "/")
+	id := lookup(merged, "/"+at+"/id").String()
+	for _, g := range w.seats {
+		for i := range g.Value.Items() {
+			record := fmt.Sprintf("/%d/", i)
+			v := lookup(g.Value, record+rest)
+			if v != nil && w.honest[g.Seat] && lookup(g.Value, record+"id").String() == id {
+				all = append(all, v)
+			}
 		}
 	}
 	return all
@@ -394,7 +415,7 @@ func TestMergeUnderAttack(t *testing.T) {
 		return
 	}
 	if decided < 4000 || fields["vote"] < 2000 || fields["median"] < 1000 || fields["trimmed-mean"] < 300 ||
-		fields["set"] < 100 {
+		fields["set"] < 100 || fields["together"] < 500 || fields["whole"] < 100 {
 		t.Errorf("too few decisions to show anything: %d, fields %v", decided, fields)
 	}
 }
@@ -408,6 +429,9 @@ func (w *world) unfair(m structured.Merged, f structured.Field) string {
 		return fmt.Sprintf("field %q is %s, and the value has %v", f.Path, f.Value, got)
 	}
 	honest := w.at(f.Path)
+	if strings.Contains(w.text, "x-key") && len(f.Path) > 0 {
+		honest = w.inRecords(m.Value, f.Path)
+	}
 	switch f.How {
 	case "median", "trimmed-mean":
 		above, below := false, false

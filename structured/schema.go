@@ -71,6 +71,11 @@ type node struct {
 	not           *node
 	target        *node // of $ref
 	combine       Combine
+	asOne         bool        // x-together: true
+	together      [][]string  // x-together: names of members that are one part
+	key           string      // x-key, of arrays; "": none
+	checks        []Condition // x-check
+	conditions    []string    // texts of checks, until all members are known
 }
 
 type property struct {
@@ -91,19 +96,25 @@ func (s span) has(n int) bool { return n >= s.least && (s.most < 0 || n <= s.mos
 //   - minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf; minLength, maxLength, pattern (the
 //     syntax of Go's regexp, which takes linear time); format, which is not checked;
 //   - anyOf, oneOf, allOf, not, and $ref to this schema ("#", "#/$defs/name"). A remote $ref is refused;
-//   - x-merge (see Combine) and x-tolerance, the largest distance of numbers that are one in a tool call.
+//   - x-merge (see Combine) and x-tolerance, the largest distance of numbers that are one in a tool call;
+//   - x-together, of objects: true, or lists of names of members that are merged as one part;
+//   - x-key, of arrays: the name of the member by which records, which are objects, are told apart;
+//   - x-check, of objects: conditions in CEL that every value meets, such as "net + vat == gross".
 //
 // Any other keyword is an error that names it, because values would not follow it.
-func Compile(text []byte) (*Schema, error) {
+//
+// conditions compiles the expressions of x-check (internal/compiled). Where it is nil they are not looked at, and no
+// value of an object with one is valid.
+func Compile(text []byte, conditions Conditions) (*Schema, error) {
 	v, err := parse(text, MaxSchema)
 	if err != nil {
 		return nil, fmt.Errorf("structured: schema: %s", strings.TrimPrefix(err.Error(), "structured: "))
 	}
-	return compile(v, slices.Clone(text))
+	return compile(v, slices.Clone(text), conditions)
 }
 
-func compile(v *Value, raw []byte) (*Schema, error) {
-	c := compiler{root: v, known: map[string]*node{}, order: keyOrder(raw)}
+func compile(v *Value, raw []byte, conditions Conditions) (*Schema, error) {
+	c := compiler{conditions: conditions, root: v, known: map[string]*node{}, order: keyOrder(raw)}
 	n, err := c.schema(v, "#", 0)
 	if err != nil {
 		return nil, err
@@ -128,9 +139,10 @@ func (s *Schema) String() string { return s.text.canon }
 
 // compiler compiles one schema.
 type compiler struct {
-	root  *Value
-	known map[string]*node // by pointer
-	order map[string]int   // where a key first stands in the text
+	conditions Conditions
+	root       *Value
+	known      map[string]*node // by pointer
+	order      map[string]int   // where a key first stands in the text
 }
 
 func wrong(at, format string, args ...any) error {
@@ -171,7 +183,7 @@ func (c *compiler) keyword(n *node, m Member, depth int) error {
 		return nil
 	}
 	for _, read := range []func(*compiler, *node, Member, int) (bool, error){
-		(*compiler).scalar, (*compiler).bound, (*compiler).container, (*compiler).applicator,
+		(*compiler).scalar, (*compiler).bound, (*compiler).container, (*compiler).applicator, (*compiler).parts,
 	} {
 		if found, err := read(c, n, m, depth); found {
 			return err
@@ -185,7 +197,8 @@ func (c *compiler) keyword(n *node, m Member, depth int) error {
 var supported = []string{"type", "enum", "const", "default", "properties", "required", "additionalProperties",
 	"minProperties", "maxProperties", "items", "prefixItems", "minItems", "maxItems", "uniqueItems", "minimum",
 	"maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format",
-	"anyOf", "oneOf", "allOf", "not", "$ref", "$defs", "x-merge", "x-tolerance"}
+	"anyOf", "oneOf", "allOf", "not", "$ref", "$defs", "x-merge", "x-tolerance",
+	"x-together", "x-key", "x-check"}
 
 // alternative says what to write in place of a keyword.
 func alternative(key string) string {
@@ -443,7 +456,7 @@ func (c *compiler) check(n *node) error {
 	case n.tolerance != nil && !(n.typed && n.kinds[Number]):
 		return wrong(n.at, "x-tolerance stands where the type is not number or integer")
 	}
-	return nil
+	return c.checkParts(n)
 }
 
 // acyclic refuses schemas that apply themselves to the same value for ever.

@@ -16,7 +16,7 @@ import (
 
 func schema(t testing.TB, text string) *structured.Schema {
 	t.Helper()
-	s, err := structured.Compile([]byte(text))
+	s, err := structured.Compile([]byte(text), nil)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -54,7 +54,7 @@ func TestSchemaErrors(t *testing.T) {
 		`{"properties":{"a":{"type":"x"}}}`:                         "#/properties/a",
 		deep:                                                        "nested deeper",
 	} {
-		if _, err := structured.Compile([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := structured.Compile([]byte(text), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %v; want %q", text, err, want)
 		}
 	}
@@ -199,9 +199,20 @@ func (g generator) object(depth int) string {
 			required = append(required, fmt.Sprintf("%q", name))
 		}
 	}
-	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s]%s}`, strings.Join(properties, ","),
+	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s]%s%s}`, strings.Join(properties, ","),
 		strings.Join(required, ","), pick(g, ``, `,"additionalProperties":false`,
-			`,"additionalProperties":{"type":"integer"}`, `,"maxProperties":2`))
+			`,"additionalProperties":{"type":"integer"}`, `,"maxProperties":2`), g.together(len(properties)))
+}
+
+// together says of some objects which of their parts belong together.
+func (g generator) together(members int) string {
+	switch n := g.IntN(8); {
+	case n == 0:
+		return `,"x-together":true`
+	case n == 1 && members > 1:
+		return `,"x-together":[["a","b"]]`
+	}
+	return ""
 }
 
 func (g generator) value(depth int) string {
@@ -222,7 +233,7 @@ func FuzzCompile(f *testing.F) {
 		[]byte(`{"a":null}`))
 	f.Add([]byte(`{"items":{"$ref":"#"},"uniqueItems":true}`), []byte(`[[],[[]]]`))
 	f.Fuzz(func(t *testing.T, text, raw []byte) {
-		s, err := structured.Compile(text)
+		s, err := structured.Compile(text, nil)
 		if err != nil {
 			return
 		}

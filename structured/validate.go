@@ -142,6 +142,11 @@ func (c *checker) array(n *node, v *Value, at string) string {
 			seen[x.canon] = true
 		}
 	}
+	if n.key != "" {
+		if why := unkeyed(n.key, v); why != "" {
+			return place(at) + why
+		}
+	}
 	for i, x := range v.items {
 		of := n.itemAt(i)
 		if of == nil {
@@ -181,6 +186,11 @@ func (c *checker) object(n *node, v *Value, at string) string {
 		}
 		if why := c.check(of, m.Value, pointer(at, m.Key)); why != "" {
 			return why
+		}
+	}
+	for _, x := range n.checks {
+		if why := x.Fault(v); why != "" {
+			return place(at) + why
 		}
 	}
 	return ""

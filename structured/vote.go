@@ -24,6 +24,9 @@ type Rule struct {
 	Need func(seats int) int
 	// Best lists the seats whose answers have grades, the best first. Strings with x-merge: prose need it.
 	Best []int
+	// Parts is set where each part is decided by itself, also if the combination is nobody's: the rule of certificates
+	// before version 3.
+	Parts bool
 }
 
 // Withstands says how many seats a decision does not depend on.

@@ -30,7 +30,7 @@ func Schema(text []byte) (*structured.Schema, error) {
 	if ok {
 		return s, nil
 	}
-	s, err := structured.Compile(text)
+	s, err := structured.Compile(text, condition)
 	if err != nil {
 		return nil, err
 	}

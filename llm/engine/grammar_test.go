@@ -123,7 +123,7 @@ func TestRepliesFollowAlternatives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := structured.Compile([]byte(text))
+	s, err := structured.Compile([]byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

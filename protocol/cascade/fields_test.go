@@ -76,7 +76,7 @@ func mergeOf(s *structured.Schema, values []*structured.Value, of []synod.NodeID
 // and whoever falls silent; it stops before all are asked. With stop: probable, an early stop has a value that more
 // than half of those who answered gave whole.
 func TestFieldsAreCertain(t *testing.T) {
-	s, err := structured.Compile([]byte(invoice))
+	s, err := structured.Compile([]byte(invoice), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
