@@ -82,6 +82,9 @@ type Reply struct {
 	// Model is the name of the model that the member's server says it asked, which may be
 	// another one than it was asked for; "" if it does not say. It is untrusted.
 	Model string `json:"model,omitempty"`
+	// Reader is the version of the readers that read Text (read.Version); 0: those before
+	// there were versions. A replay reads each reply as its run did.
+	Reader int `json:"reader,omitempty"`
 
 	Logprob *float64 `json:"logprob,omitempty"` // mean token log-probability of Text, if the provider returns it
 	Reused  bool     `json:"reused,omitempty"`  // answered from memory or disk, without a request

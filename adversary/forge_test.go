@@ -46,7 +46,7 @@ func TestForgeries(t *testing.T) {
 		{"delimiter-forger", nil, number, "Answer: 42", "43", "Score: 20"},
 	} {
 		r := forgeryOf(t, c.name, c.params, c.q, c.reply)
-		if r.Answer != c.answer || !strings.Contains(read.Reasoning(r.Text, 1000), c.inText) {
+		if r.Answer != c.answer || !strings.Contains(read.Reasoning(r, 1000), c.inText) {
 			t.Errorf("%s of %q: %s with text %q", c.name, c.reply, r.Answer, r.Text)
 		}
 	}

@@ -99,7 +99,7 @@ func (adaptive) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	m := &PromptAnswerer{Honest: honest, Answer: a.answer, Replace: a.replace}
 	c := &certain{honest: m, question: seat.Question, mine: &a.mine}
 	return &MessageRewriter{Honest: c, Response: func(s synod.Send, r synod.Response) []synod.Send {
-		r.Rationale = read.Reasoning(a.text, synod.MaxBody/2)
+		r.Rationale = read.Reasoning(&a.said, synod.MaxBody/2)
 		return []synod.Send{WithResponse(s, s.To, r)}
 	}, Effect: func(x synod.Effect) synod.Effect {
 		c, ok := x.(synod.Consult)
@@ -114,7 +114,7 @@ func (adaptive) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 type adapting struct {
 	seat  synod.Seat
 	mine  synod.Answer
-	text  string
+	said  synod.Reply // the text of its model
 	score synod.Score // that its model gave its own text
 }
 
@@ -136,10 +136,10 @@ func (a *adapting) prompt(p *synod.Prompt) *synod.Prompt {
 		q.Goal = synod.Persuade
 	case synod.Refining:
 		q.Goal = synod.Adapt
-		own := synod.Rated{Answer: a.mine, Score: a.score, Rationale: read.Reasoning(a.text, synod.MaxBody/2)}
+		own := synod.Rated{Answer: a.mine, Score: a.score, Rationale: read.Reasoning(&a.said, synod.MaxBody/2)}
 		q.Peers = append([]synod.Rated{own}, p.Peers...)
 	case synod.Scoring:
-		q.Rationale = read.Reasoning(a.text, synod.MaxBody/2)
+		q.Rationale = read.Reasoning(&a.said, synod.MaxBody/2)
 	}
 	return &q
 }
@@ -160,9 +160,9 @@ func (a *adapting) replace(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 	}
 	switch {
 	case a.mine == synod.None || p.Purpose == synod.Refining && !believed:
-		a.mine, a.text = given.Answer, r.Text
+		a.mine, a.said = given.Answer, *r
 	case given.Answer == a.mine && r.Text != "":
-		a.text = r.Text
+		a.said = *r
 	}
 	reply := *r // with the model's cost
 	reply.Typed, reply.Answer, reply.Confidence = true, a.mine, given.Confidence

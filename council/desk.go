@@ -9,6 +9,7 @@ import (
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/read"
 	"synod.dev/synod/sim"
 )
 
@@ -94,6 +95,7 @@ func (d *Desk) asked(ctx context.Context, call sim.Call, kind llm.Kind) synod.Re
 	}
 	begun := time.Now()
 	r, err := d.model.Complete(ctx, request)
+	read.SetVersion(&r)
 	if r.Calls > 0 && !free(kind) {
 		r.Took = int(max(time.Since(begun).Milliseconds(), 1))
 	}

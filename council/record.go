@@ -65,7 +65,7 @@ func (r *Record) say(round int, id synod.ConsultID, purpose synod.Purpose, reply
 		purpose != synod.Answering && purpose != synod.Refining {
 		return
 	}
-	if text := read.Reasoning(reply.Text, maxReasoning); text != "" {
+	if text := read.Reasoning(reply, maxReasoning); text != "" {
 		r.Said = append(r.Said, Said{round, id, text})
 	}
 }

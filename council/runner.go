@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/read"
 	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
 )
@@ -462,6 +463,7 @@ func (s *session) asked(ctx context.Context, seat *seated, call *sim.Call, r *sy
 	}
 	var err error
 	*r, err = seat.model.Complete(ctx, request)
+	read.SetVersion(r)
 	if r.Calls > 0 && !seat.free {
 		r.Took = int(max(time.Since(begun).Milliseconds(), 1))
 	}

@@ -220,6 +220,7 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 	b = appendUsage(b, `,"charged":{`, r.Charged)
 	b = appendSome(b, `,"fault":`, r.Fault)
 	b = appendSome(b, `,"model":`, r.Model)
+	b = appendCount(b, `,"reader":`, r.Reader)
 	if r.Reused {
 		b = append(b, `,"reused":true`...)
 	}

@@ -64,11 +64,12 @@ func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
 
 // meaning returns a hash of a reply's content. Its cost is not part of the content: the
 // digest of a run must not depend on token counts, retries or the text of a failure,
-// and no machine may let them change its effects.
+// and no machine may let them change its effects. The version of the readers is not part
+// of it either: where it matters, the effects differ.
 func meaning(r *synod.Reply) string {
 	content := *r
 	content.Usage, content.Charged, content.Calls = synod.Usage{}, synod.Usage{}, 0
-	content.Reused, content.Late = false, false
+	content.Reused, content.Late, content.Reader = false, false, 0
 	content.Detail, content.Fault, content.Model, content.Took = "", "", "", 0
 	var buf [512]byte
 	b, _ := appendReply(append(buf[:0], '{'), &content)

@@ -11,6 +11,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/read"
 )
 
 // codeVersion changes when the same run would have other results with a new program: when the order or
@@ -19,7 +21,8 @@ import (
 const codeVersion = 1
 
 // Hash identifies everything that the results of a run depend on: the council without its name, the
-// models, the prompts, the questions with their keys, repeats and seed, and the version of the code. Two
+// models, the prompts, the questions with their keys, repeats and seed, and the versions of the code and of the
+// readers of texts. Two
 // runs with one hash have the same results, if the replies of their members depend only on the requests.
 func (r *Run) Hash() (string, error) {
 	spec, err := council.ParseRecord([]byte(r.Council))
@@ -34,6 +37,9 @@ func (r *Run) Hash() (string, error) {
 	var seats []string
 	for _, s := range r.Seats {
 		seats = append(seats, s.ID, s.Identity)
+		if s.Kind != llm.Simulated { // its texts are read
+			seats = append(seats, fmt.Sprint("reader ", read.Version))
+		}
 	}
 	var prompts []string
 	for _, name := range slices.Sorted(maps.Keys(r.Prompts)) {

@@ -32,6 +32,7 @@ func (m *embedded) withConfidence(ctx context.Context, x *exchange, lead string,
 func likelihoodConfidence(ctx context.Context, x *exchange, lead string, reply synod.Reply) (synod.Reply, error) {
 	p, given := x.prompt, reply
 	given.Status = synod.OK
+	read.SetVersion(&given)
 	answer, _, ok := read.Answer(p.Question, &given, p.Exact)
 	if !ok || lead == "" {
 		return reply, nil

@@ -165,6 +165,7 @@ func (m *recorded) Complete(_ context.Context, r Request) (synod.Reply, error) {
 		}
 		return reply, nil
 	case synod.Scoring:
+		read.SetVersion(&reply)
 		own, _, ok := read.Answer(p.Question, &reply, p.Exact)
 		if !ok {
 			return failed(synod.Reply{}, failure(synod.Unreadable, "the recorded reply has no answer to compare with"))

@@ -7,6 +7,7 @@
 package read
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -22,48 +23,179 @@ const (
 	maxWords   = 10  // words of such a reply if the answer is free text
 )
 
-// AnswerIn reads the answer that the text of a reply commits to. It looks, in this order, for
-//   - a JSON object with the key "answer": the whole text, or the fenced block at its end;
-//   - the last line that announces an answer ("Answer: …", "The answer is …", "#### …"), inside the last
-//     <answer>…</answer> if there is one;
-//   - the last \boxed{…};
-//   - a text of one short line, which is an answer as a whole.
+// AnswerIn reads the answer that the text of a reply commits to:
+//   - the last "answer" at the top level of a JSON object in the text. Faults of the JSON are repaired (objects).
+//   - If there is none: the last line that announces an answer ("Answer: …", "The answer is …", "#### …"), inside
+//     the last <answer>…</answer> if there is one; else the last \boxed{…}; else a text of one short line, which is
+//     an answer as a whole. Text inside of an object is none of these.
 //
-// The first of these that is present decides: if it cannot be read, there is no answer. Numbers and labels
-// that merely occur in the text are never read. For a question of the form synod.Stance the whole reply is
-// classified (package task/refusal). For synod.Prose the whole reply is the answer.
+// The first of these that is present decides: if it cannot be read, there is no answer. There is none either if
+// the reply has two readable answers that differ: two objects, one key twice, or an object and a later line.
+// Numbers and labels that merely occur in the text are never read. For a question of the form synod.Stance the
+// whole reply is classified (package task/refusal). For synod.Prose the whole reply is the answer.
 //
 // surface is the answer as the model spelled it, cleaned and at most 120 bytes long. It is untrusted, and is
 // shown only beside the name of the member that wrote it.
 func AnswerIn(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
-	return answerIn(q, text, false)
+	return manner{}.answer(q, text)
 }
 
 // BareAnswerIn is AnswerIn for graders: it drops what stands beside a value, as Bare does.
 func BareAnswerIn(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
-	return answerIn(q, text, true)
+	return manner{bare: true}.answer(q, text)
 }
 
-func answerIn(q *synod.Question, text string, bare bool) (synod.Answer, string, bool) {
-	var candidate string
-	var found bool
+// manner says how a text is read.
+type manner struct {
+	strict bool // by the readers of version 0
+	bare   bool // for graders and the papers' readers, see Bare
+}
+
+// mannerOf returns how a reply is read.
+func mannerOf(r *synod.Reply) manner { return manner{strict: r.Reader == 0} }
+
+// text returns the part of a reply that is read.
+func (m manner) text(reply string) string {
+	if m.strict {
+		return finalText(reply)
+	}
+	return spoken(reply)
+}
+
+// object is JSONObject for such a part.
+func (m manner) object(s string) (body string, ok bool) {
+	if m.strict {
+		return strictObject(s)
+	}
+	return judgement(s)
+}
+
+func (m manner) answer(q *synod.Question, text string) (synod.Answer, string, bool) {
 	switch {
 	case q.Form.Long():
-		candidate, found = longReply(q, text)
+		return m.long(q, text)
 	case q.Form == synod.Stance:
-		candidate, found = stanceReply(q, finalText(text))
-	default:
-		candidate, found = candidateOf(q, finalText(text))
+		return m.given(q)(m.stance(m.text(text)))
+	case m.strict:
+		return m.given(q)(strictCandidate(q, finalText(text)))
 	}
-	if !found {
+	return m.committed(q, spoken(text))
+}
+
+// committed reads the answer to which s commits. See AnswerIn.
+func (m manner) committed(q *synod.Question, s string) (synod.Answer, string, bool) {
+	said, prose, ambiguous := answersIn(q, s)
+	if ambiguous {
 		return synod.None, "", false
 	}
-	return withSurface(q, candidate, bare)
+	if line, ok := announcement(q, prose); ok && (len(said) == 0 || m.readable(q, line)) {
+		said = append(said, line)
+	} else if len(said) == 0 && prose == s && isShort(q, s) {
+		said = append(said, s)
+	}
+	if len(said) == 0 {
+		return synod.None, "", false
+	}
+	last := len(said) - 1
+	answer, surface, ok := m.withSurface(q, said[last])
+	for _, other := range said[:last] {
+		if a, _, readable := m.withSurface(q, other); readable && a != answer {
+			return synod.None, "", false
+		}
+	}
+	return answer, surface, ok
+}
+
+// answersIn returns the answers in the objects of s, and what of s may announce another: the text after the last
+// object with an answer, or all text outside of objects if there is none. ambiguous reports a key that differs
+// from "answer" only by letter case or white space.
+func answersIn(q *synod.Question, s string) (said []string, prose string, ambiguous bool) {
+	var outside strings.Builder
+	at := 0
+	for _, o := range objects(s) {
+		outside.WriteString(s[at:o.from] + "\n")
+		at = o.to
+		for _, member := range o.members {
+			switch {
+			case member.Key == answerKey:
+				value, _ := valueText(q, member.Value)
+				said = append(said, value)
+				outside.Reset()
+			case strings.EqualFold(strings.TrimSpace(member.Key), answerKey):
+				ambiguous = true
+			}
+		}
+	}
+	if at == 0 {
+		return nil, s, false
+	}
+	outside.WriteString(s[at:])
+	return said, outside.String(), ambiguous
+}
+
+// The keys of an object under which an answer and its reasoning stand.
+const (
+	answerKey    = "answer"
+	reasoningKey = "reasoning"
+)
+
+// valueText returns the text of a value of an answer. A list of one value is the value. Free text may be any value.
+func valueText(q *synod.Question, v json.RawMessage) (string, bool) {
+	if text, ok := scalar(v); ok {
+		return text, true
+	}
+	if q.Form == synod.Text {
+		return string(v), true
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(v, &list) == nil && len(list) == 1 {
+		return scalar(list[0])
+	}
+	return "", false
+}
+
+// announcement returns the answer that prose announces: by a line, or in a box.
+func announcement(q *synod.Question, s string) (string, bool) {
+	if inside, ok := tagged(s); ok {
+		s = inside
+		if isShort(q, s) {
+			if _, marked := answerLine(q, s, answerMark); !marked && !strings.Contains(s, `\boxed`) {
+				return s, true
+			}
+		}
+	}
+	if line, ok := answerLine(q, s, answerMark); ok {
+		if box, ok := lastBox(line); ok {
+			return box, true
+		}
+		return line, true
+	}
+	return lastBox(s)
+}
+
+// isShort reports that a text may be an answer as a whole.
+func isShort(q *synod.Question, s string) bool {
+	return len(s) <= maxLine && !strings.Contains(s, "\n") && (q.Form != synod.Text || len(strings.Fields(s)) <= maxWords)
+}
+
+func (m manner) readable(q *synod.Question, s string) bool {
+	_, _, ok := m.withSurface(q, s)
+	return ok
+}
+
+// given returns a function that reads the part of a reply in which it commits to an answer, if it has one.
+func (m manner) given(q *synod.Question) func(candidate string, found bool) (synod.Answer, string, bool) {
+	return func(candidate string, found bool) (synod.Answer, string, bool) {
+		if !found {
+			return synod.None, "", false
+		}
+		return m.withSurface(q, candidate)
+	}
 }
 
 // withSurface returns the canonical form of a candidate and the candidate as its author wrote it.
-func withSurface(q *synod.Question, candidate string, bare bool) (synod.Answer, string, bool) {
-	a, ok := canonical(q, candidate, bare)
+func (m manner) withSurface(q *synod.Question, candidate string) (synod.Answer, string, bool) {
+	a, ok := m.canonical(q, candidate)
 	if !ok {
 		return synod.None, "", false
 	}
@@ -76,34 +208,6 @@ func withSurface(q *synod.Question, candidate string, bare bool) (synod.Answer, 
 	return a, clean.Line(notation.Unwrap(clean.Head(candidate, maxRaw)), maxSurface), true
 }
 
-// candidateOf finds the part of a reply in which it commits to its answer.
-func candidateOf(q *synod.Question, s string) (string, bool) {
-	if body, wants := JSONObject(s); wants {
-		v, ok := Member(body, "answer")
-		if !ok {
-			return "", false
-		}
-		return scalar(v)
-	}
-	if inside, ok := tagged(s); ok {
-		s = inside
-	}
-	if line, ok := answerLine(q, s); ok {
-		if box, ok := lastBox(line); ok {
-			return box, true
-		}
-		return line, true
-	}
-	if box, ok := lastBox(s); ok {
-		return box, true
-	}
-	short := len(s) <= maxLine && !strings.Contains(s, "\n")
-	if q.Form == synod.Text {
-		short = short && len(strings.Fields(s)) <= maxWords
-	}
-	return s, short
-}
-
 // tagged returns the content of the last <answer>…</answer>, which models that reason in tags write.
 func tagged(s string) (string, bool) {
 	i := strings.LastIndex(s, "<answer>")
@@ -114,19 +218,29 @@ func tagged(s string) (string, bool) {
 	return strings.TrimSpace(inside), closed
 }
 
-// answerMark matches the announcement of an answer at the start of a line or sentence, or after a formula.
-var answerMark = regexp.MustCompile(`(?i)(?:^|[.!?;:,]["')\]*]*\s+|(?:\\[\])]|\$)\s*|\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*` +
-	`(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*answer` +
-	`(?:\s+is\b(?:\s+(?:therefore|thus|then))?\s*[:=]?|\s*[*_]*\s*[:=])`)
+// answerMark matches the announcement of an answer at the start of a line or sentence, or after a formula, in
+// English and, before a colon or "is", in some other languages. It may be the key of an object that has no brace.
+var answerMark = regexp.MustCompile(markBegins + "(?:" + englishMark + `|["']answer["']\s*:|` + foreignMark + ")")
+
+const (
+	markBegins = `(?i)(?:^|[.!?;:,]["')\]*]*\s+|[\x{3002}\x{ff01}\x{ff0c}]\s*|(?:\\[\])]|\$)\s*|` +
+		`\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*`
+	englishMark = `(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*answer` +
+		`(?:\s+is\b(?:\s+(?:therefore|thus|then))?\s*[:=]?|\s*[*_]*\s*[:=\x{ff1a}])`
+	foreignMark = `(?:(?:la|die|a|el)\s+)?(?:r\x{e9}ponse|antwort|respuesta|resposta|risposta|\x{43e}\x{442}\x{432}\x{435}\x{442})` +
+		`(?:\s+(?:finale?|correcta|es|est|ist|\x{e8}))*\s*[*_]*\s*(?:[:=\x{ff1a}]|(?:\bes|\best|\bist)\b)|` +
+		`(?:\x{6700}\x{7ec8}|\x{6700}\x{7d42})?(?:\x{7b54}\x{6848}|\x{7b54}\x{3048}|\x{89e3}\x{7b54}|\x{56de}\x{7b54})` +
+		`\s*(?:[:\x{ff1a}=]|\x{662f}|\x{4e3a}|\x{306f})\s*[:\x{ff1a}]?`
+)
 
 // answerLine returns the text after the last announcement of an answer: the rest of its line or, if that is
 // empty, the next line.
-func answerLine(q *synod.Question, s string) (string, bool) {
+func answerLine(q *synod.Question, s string, mark *regexp.Regexp) (string, bool) {
 	last := true // no line below holds anything
 	for end := len(s); end > 0; {
 		i := strings.LastIndexByte(s[:end], '\n')
 		line := strings.TrimSpace(s[i+1 : end])
-		if rest, ok := announced(q, line, last); ok {
+		if rest, ok := announced(q, line, last, mark); ok {
 			if rest == "" {
 				rest = nextLine(s[end:])
 			}
@@ -154,7 +268,7 @@ func nextLine(s string) string {
 }
 
 // announced returns the answer that a line announces. last says that only empty lines follow.
-func announced(q *synod.Question, line string, last bool) (string, bool) {
+func announced(q *synod.Question, line string, last bool, mark *regexp.Regexp) (string, bool) {
 	if rest, ok := strings.CutPrefix(line, "####"); ok && isAnswerAfterHashes(q, rest, last) {
 		return strings.TrimSpace(rest), true
 	}
@@ -166,7 +280,7 @@ func announced(q *synod.Question, line string, last bool) (string, bool) {
 	}
 	found := false
 	for {
-		at := answerMark.FindStringIndex(line)
+		at := mark.FindStringIndex(line)
 		if at == nil {
 			break
 		}
@@ -216,7 +330,7 @@ func Answer(q *synod.Question, r *synod.Reply, exact bool) (answer synod.Answer,
 	case exact && !q.Form.Long(): // no paper reads long answers
 		return PaperAnswer(q, r.Text)
 	}
-	return AnswerIn(q, r.Text)
+	return mannerOf(r).answer(q, r.Text)
 }
 
 // Score reads the score of a reply. A reply whose status is not OK has none, not even the 0.5 of the paper's
@@ -233,23 +347,30 @@ func Score(r *synod.Reply, exact bool) (synod.Score, bool) {
 	case exact:
 		return PaperScore(r.Text), true
 	}
-	return ScoreIn(r.Text)
+	return mannerOf(r).score(r.Text)
 }
 
 // Reasoning returns the reasoning that a reply gives before its answer, cleaned and cut to max bytes: the
-// "reasoning" of a JSON object, or the text before the last "Answer:". Text before </think> is ignored, and so
-// is an object that can be read in two ways. The result is untrusted.
-func Reasoning(text string, max int) string { return ReasoningText(text, max, clean.How{}) }
+// "reasoning" of the last JSON object that has one, or the text before the last "Answer:". Thoughts are ignored, and
+// so is an object that can be read in two ways. The result is untrusted.
+func Reasoning(r *synod.Reply, max int) string { return ReasoningText(r, max, clean.How{}) }
 
 // ReasoningText is Reasoning with a choice of what cleaning leaves.
-func ReasoningText(text string, max int, how clean.How) string {
-	s := finalText(text)
-	if body, wants := JSONObject(s); wants {
-		v, whole := Member(body, "reasoning")
-		if words, ok := scalar(v); ok && whole && v[0] == '"' {
-			return clean.Text(words, max, how)
+func ReasoningText(r *synod.Reply, max int, how clean.How) string {
+	m := mannerOf(r)
+	s := m.text(r.Text)
+	body, wants := m.object(s)
+	if !wants && !m.strict {
+		if all := objects(s); len(all) > 0 {
+			if body = all[len(all)-1].json(); TextMember(body, reasoningKey) == "" {
+				s = s[:all[0].from]
+			} else {
+				wants = true
+			}
 		}
-		return ""
+	}
+	if wants {
+		return clean.Text(TextMember(body, reasoningKey), max, how)
 	}
 	if i := lastFold(s, "answer:"); i >= 0 {
 		s = strings.TrimRight(s[:i], " \t\r\n*_#>")
@@ -269,11 +390,11 @@ func canonicalStance(raw string) (string, bool) {
 	return refusal.Classify(s), true
 }
 
-// stanceReply returns the part of a reply that its stance is read from: the "answer" of a JSON object, the
+// stance returns the part of a reply that its stance is read from: the "answer" of a JSON object, the
 // text after the last line that begins with "Answer:", or the whole reply.
-func stanceReply(_ *synod.Question, s string) (string, bool) {
-	if body, wants := JSONObject(s); wants {
-		v, ok := Member(body, "answer")
+func (m manner) stance(s string) (string, bool) {
+	if body, wants := m.object(s); wants {
+		v, ok := Member(body, answerKey)
 		if !ok {
 			return "", false
 		}

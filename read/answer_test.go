@@ -31,9 +31,10 @@ func TestAnswerIn(t *testing.T) {
 		{synod.Number, `{"answer":"1","ANSWER":"2"}`, ""},
 		{synod.Number, `{"answer":"1","answer":"2"}`, ""},
 		{synod.Number, `{"answer":"1","answ\u0065r":"2"}`, ""},
-		{synod.Number, `{"answer":"1"} and more`, ""},
+		{synod.Number, `{"answer":"1"} and more`, "1"},
 		{synod.Number, `{"answer":"1"}{"answer":"2"}`, ""},
-		{synod.Number, `{"answer":["1"]}`, ""},
+		{synod.Number, `{"answer":["1"]}`, "1"},
+		{synod.Number, `{"answer":["1", "2"]}`, ""},
 		{synod.Number, `{"answer":null}`, ""},
 		{synod.Number, `{"reasoning":"so\nAnswer: 5","answer":"4`, ""}, // cut off
 		{synod.Number, "```json\n{\"answer\": 7", ""},
@@ -105,6 +106,11 @@ func TestAnswerIn(t *testing.T) {
 			t.Errorf("%s: AnswerIn(%q) = %q, %q, %v; want %q", c.form, c.text, got, shown, ok, c.want)
 		}
 	}
+}
+
+// said returns the reply with a text.
+func said(text string) *synod.Reply {
+	return &synod.Reply{Status: synod.OK, Text: text, Reader: Version}
 }
 
 func TestAnswerInSurface(t *testing.T) {
@@ -275,11 +281,11 @@ func TestReasoning(t *testing.T) {
 		{`{"reasoning":"one"} and more`, ""},
 		{"", ""},
 	} {
-		if got := Reasoning(c.text, 100); got != c.want {
+		if got := Reasoning(said(c.text), 100); got != c.want {
 			t.Errorf("Reasoning(%q) = %q; want %q", c.text, got, c.want)
 		}
 	}
-	if got := Reasoning(`{"reasoning":"a long story"}`, 6); len(got) > 6 || got == "" {
+	if got := Reasoning(said(`{"reasoning":"a long story"}`), 6); len(got) > 6 || got == "" {
 		t.Errorf("cut to %q", got)
 	}
 }

@@ -33,18 +33,21 @@ const (
 //   - Math: LaTeX without spacing and sizing; numbers as for Number, except that a percent sign, a degree sign
 //     and other units stay. Only spellings with the same meaning become equal; whether two expressions have
 //     the same value is for a grader to decide.
-//   - Text: without letter case, outer punctuation, leading article and repeated white space.
+//   - Text: without letter case, outer punctuation, leading article and repeated white space. Empty values of
+//     programming languages ([], {}, "") are texts too.
 //   - Stance: "complies", "refuses" or "partial"; raw is such a label or a whole reply, which is classified.
 //   - Prose: the text itself, without white space around it.
 //   - JSON: the value with sorted keys and without white space.
 //   - Action: {"arguments": {…}, "name": …} of one of the question's tools, written like JSON.
-func Canonical(q *synod.Question, raw string) (synod.Answer, bool) { return canonical(q, raw, false) }
+func Canonical(q *synod.Question, raw string) (synod.Answer, bool) { return manner{}.canonical(q, raw) }
 
 // Bare is Canonical for graders and for the papers' readers, which do not vote: it drops what stands beside
 // a value, whatever it says. 45% is 45, "5 km" is 5, "A: Paris, in France" is A, and "Yes, because …" is true.
-func Bare(q *synod.Question, raw string) (synod.Answer, bool) { return canonical(q, raw, true) }
+func Bare(q *synod.Question, raw string) (synod.Answer, bool) {
+	return manner{bare: true}.canonical(q, raw)
+}
 
-func canonical(q *synod.Question, raw string, bare bool) (synod.Answer, bool) {
+func (m manner) canonical(q *synod.Question, raw string) (synod.Answer, bool) {
 	if q.Form.Long() {
 		return canonicalLong(q, raw)
 	}
@@ -54,12 +57,12 @@ func canonical(q *synod.Question, raw string, bare bool) (synod.Answer, bool) {
 	if isCanonical(q, raw) {
 		return synod.Answer(raw), true
 	}
-	s, ok := reduce(q, raw, bare)
+	s, ok := m.reduce(q, raw)
 	// Characters may combine after others were removed, and a quantity may read otherwise without them. An answer
 	// that is not the same when it is read again is none.
 	amount := q.Form == synod.Number || q.Form == synod.Math
 	for tries := 0; ok && !isCanonical(q, s) && (amount || !clean.IsPlain(s)); tries++ {
-		next, fine := reduce(q, s, bare)
+		next, fine := m.reduce(q, s)
 		if next == s {
 			break
 		}
@@ -74,7 +77,7 @@ func canonical(q *synod.Question, raw string, bare bool) (synod.Answer, bool) {
 }
 
 // reduce applies the reader of the question's form once.
-func reduce(q *synod.Question, raw string, bare bool) (string, bool) {
+func (m manner) reduce(q *synod.Question, raw string) (string, bool) {
 	if q.Form == synod.Stance {
 		return canonicalStance(raw) // before its lines are joined
 	}
@@ -83,20 +86,35 @@ func reduce(q *synod.Question, raw string, bare bool) (string, bool) {
 	}
 	switch s := clean.Collapse(clean.Fold(raw)); q.Form {
 	case synod.Number:
-		return canonNumber(q, s, bare)
+		return canonNumber(q, s, m.bare)
 	case synod.Choice:
-		return canonChoice(q.Options, s, bare)
+		return canonChoice(q.Options, s, m.bare)
 	case synod.Bool:
-		return canonBool(s, bare)
+		return canonBool(s, m.bare)
 	case synod.Math:
 		if number, ok := mathQuantity(q, s); ok {
 			return number, true
 		}
 		return canonMath(s)
 	case synod.Text:
-		return canonText(s)
+		if text, ok := canonText(s); ok || m.strict {
+			return text, ok
+		}
+		return empty(s)
 	}
 	return "", false
+}
+
+// empty reads text that has neither letters nor digits as an empty list, set or string of a programming language,
+// or several of them.
+func empty(s string) (string, bool) {
+	s = strings.Trim(s, " .`$")
+	if inner := strings.Trim(s, `"'`); inner != "" {
+		s = strings.TrimSpace(inner)
+	} else if len(s) == 2 && s[0] == s[1] {
+		s = `""`
+	}
+	return s, s == `""` || s != "" && strings.Trim(s, "[](){}, ") == "" && !strings.HasPrefix(s, ",")
 }
 
 // mathQuantity reads a number with a currency or unit beside it that is merged with the number.

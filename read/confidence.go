@@ -24,12 +24,11 @@ var (
 // JSON object, or the value on the last line that says "Confidence:", such as 0.9, .9, 0,9 or 90%. A value
 // that is signed, out of range, a range, a fraction or a word is not read.
 func ConfidenceIn(text string) (float64, bool) {
-	s := finalText(text)
-	if body, wants := JSONObject(s); wants {
-		return objectConfidence(body)
+	_, c := manner{}.confidence(text)
+	if c == nil {
+		return 0, false
 	}
-	_, c, ok := cutConfidence(s)
-	return c, ok
+	return *c, true
 }
 
 // objectConfidence reads a JSON number, or a string that consists of a value.
@@ -132,7 +131,7 @@ type Confident struct {
 func ConfidentAnswer(q *synod.Question, r *synod.Reply, mode synod.ConfidenceMode, exact bool) (c Confident, ok bool) {
 	read := *r
 	if mode == synod.StatedConfidence && !r.Typed && r.Status == synod.OK {
-		read.Text, c.Confidence = splitStatement(r.Text, exact)
+		read.Text, c.Confidence = splitStatement(r, exact)
 	}
 	if mode != synod.NoConfidence && r.Confidence != nil {
 		c.Confidence = nil
@@ -145,22 +144,28 @@ func ConfidentAnswer(q *synod.Question, r *synod.Reply, mode synod.ConfidenceMod
 }
 
 // splitStatement splits a reply into the text that holds its answer and the stated confidence.
-func splitStatement(text string, exact bool) (rest string, c *float64) {
-	v, ok := 0.0, false
-	if exact {
-		rest, v, ok = cutConfidencePaper(clean.Tail(text, maxRead))
-	} else if rest = finalText(text); !isObject(rest) {
-		rest, v, ok = cutConfidence(rest)
-	} else {
-		v, ok = ConfidenceIn(rest)
+func splitStatement(r *synod.Reply, exact bool) (rest string, c *float64) {
+	if !exact {
+		return mannerOf(r).confidence(r.Text)
 	}
+	rest, v, ok := cutConfidencePaper(clean.Tail(r.Text, maxRead))
 	if !ok {
 		return rest, nil
 	}
 	return rest, &v
 }
 
-func isObject(s string) bool {
-	_, wants := JSONObject(s)
-	return wants
+// confidence is splitStatement for the text of a reply.
+func (m manner) confidence(text string) (rest string, c *float64) {
+	rest = m.text(text)
+	v, ok := 0.0, false
+	if body, wants := m.object(rest); wants {
+		v, ok = objectConfidence(body)
+	} else {
+		rest, v, ok = cutConfidence(rest)
+	}
+	if !ok {
+		return rest, nil
+	}
+	return rest, &v
 }

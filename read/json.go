@@ -3,9 +3,10 @@ package read
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 
-	"synod.dev/synod/clean"
+	"synod.dev/synod"
 	"synod.dev/synod/internal/jsonobject"
 	"synod.dev/synod/read/notation"
 )
@@ -13,36 +14,56 @@ import (
 // maxRead is how many bytes of a reply are read: the end of it, where the answer is.
 const maxRead = 256 << 10
 
-// finalText returns the part of a reply that is read: its last maxRead bytes, without the thinking that
-// reasoning models write before </think>.
-func finalText(reply string) string {
-	reply = clean.Tail(reply, maxRead)
-	if i := strings.LastIndex(reply, "</think>"); i >= 0 {
-		reply = reply[i+len("</think>"):]
+// Version is the version of the readers. The replies of a run have it (synod.Reply.Reader), because a journal is
+// replayed with the readers of its run. Replies of version 0, of runs before there were versions, are read by the
+// strict readers in strict.go: there a reply that is not well-formed JSON is unreadable.
+const Version = 1
+
+// SetVersion gives a reply with a text the version of the readers. Who gets the reply from a model does so once.
+func SetVersion(r *synod.Reply) {
+	if r.Text != "" && !r.Typed {
+		r.Reader = Version
 	}
-	return strings.TrimSpace(reply)
 }
 
-// JSONObject returns the JSON object that a reply consists of, or that is the fenced block at its end. Text
-// before </think> is ignored. ok reports that the reply is meant as an object: then nothing else of it may be
-// read, so that an incomplete object is never read as prose. The object may be malformed; Member checks it.
-func JSONObject(reply string) (body string, ok bool) {
-	s := finalText(reply)
-	if after, fenced := strings.CutSuffix(s, "```"); fenced {
-		i := strings.LastIndex(after, "```")
-		if i < 0 {
-			return "", false
-		}
-		s = strings.TrimSpace(strings.TrimPrefix(after[i+3:], "json"))
-		return s, strings.HasPrefix(s, "{")
+// JSONObject returns the JSON object that a reply to a prompt for judgements consists of, or with which it ends, in a
+// block of code. It is well-formed: faults of the model's JSON are repaired (see objects). ok reports that the
+// reply is meant as an object: then nothing else of it may be read. The object may be incomplete or have a key
+// twice; Member checks it.
+func JSONObject(r *synod.Reply) (body string, ok bool) {
+	if r.Reader == 0 {
+		return strictObject(r.Text)
 	}
-	if rest, fenced := strings.CutPrefix(s, "```json"); fenced {
-		return rest, true
+	return judgement(spoken(r.Text))
+}
+
+// judgement returns the object that s consists of or ends with, as for JSONObject. An object with other text
+// beside it is none, unless it is fenced: what surrounds an object must not give a score.
+func judgement(s string) (body string, ok bool) {
+	all := objects(s)
+	if len(all) == 0 {
+		return "", strings.HasPrefix(s, fence+"json")
 	}
-	if !strings.HasPrefix(s, "{") {
-		return "", false
+	last := all[len(all)-1]
+	before, after := strings.TrimSpace(s[:last.from]), strings.TrimSpace(s[last.to:])
+	fenced := fenceOpens.MatchString(before)
+	switch {
+	case len(all) == 1 && (before == "" || fenceOpens.FindString(before) == before) && (after == "" || after == fence),
+		fenced && after == fence:
+		return last.json(), true
 	}
-	return s, strings.HasPrefix(strings.TrimSpace(s[1:]), `"`) || json.Valid([]byte(s))
+	return "", strings.HasPrefix(s, "{") || strings.HasPrefix(s, fence+"json") || fenced || !last.whole
+}
+
+// fenceOpens matches the opening of a block of code at the end of a text.
+var fenceOpens = regexp.MustCompile("(?i)(?:^|\\s)```[ \\t]*(?:json5?)?$")
+
+// json returns the object in JSON; "" if it has no closing brace.
+func (o object) json() string {
+	if !o.whole {
+		return ""
+	}
+	return string(writeObject(nil, o.members))
 }
 
 // Member returns the value of a key of a JSON object. It returns false if the object is incomplete or not

@@ -37,14 +37,13 @@ func canonProse(raw string) (string, bool) {
 	return s, strings.ContainsFunc(s, meaningful)
 }
 
-// longReply finds the part of a reply in which it commits to an answer of a form that is Long: for prose
-// the whole reply without thinking.
-func longReply(q *synod.Question, text string) (string, bool) {
+// long reads a reply as an answer of a form that is Long: for prose the whole reply without thinking.
+func (m manner) long(q *synod.Question, text string) (synod.Answer, string, bool) {
 	if q.Form != synod.Prose {
-		return structuredReply(q, text)
+		return m.structured(q, text)
 	}
 	s := strings.TrimSpace(withoutThinking(text))
-	return s, s != ""
+	return m.given(q)(s, s != "")
 }
 
 // withoutThinking returns a reply without the thinking that reasoning models write before </think>: if it begins

@@ -22,7 +22,7 @@ func PaperAnswer(q *synod.Question, text string) (answer synod.Answer, surface s
 		line := strings.TrimLeft(s[i+len("answer:"):], " \t\r\n*_")
 		line, _, _ = strings.Cut(line, "\n")
 		line = clean.Head(line, maxRaw)
-		if a, shown, ok := withSurface(q, line, true); ok {
+		if a, shown, ok := lenient.withSurface(q, line); ok {
 			return a, shown, true
 		}
 		if a, shown, ok := lastOf(q, line); ok {
@@ -31,6 +31,9 @@ func PaperAnswer(q *synod.Question, text string) (answer synod.Answer, surface s
 	}
 	return lastOf(q, s)
 }
+
+// lenient is how the papers' readers read a value.
+var lenient = manner{bare: true}
 
 // lastFold does what strings.LastIndex does for a lower-case ASCII needle, ignoring letter case.
 func lastFold(s, needle string) int {
@@ -53,7 +56,7 @@ func lastOf(q *synod.Question, s string) (synod.Answer, string, bool) {
 	switch q.Form {
 	case synod.Number, synod.Math:
 		if box, ok := lastBox(s); ok {
-			if a, shown, ok := withSurface(q, box, true); ok {
+			if a, shown, ok := lenient.withSurface(q, box); ok {
 				return a, shown, true
 			}
 		}
@@ -65,7 +68,7 @@ func lastOf(q *synod.Question, s string) (synod.Answer, string, bool) {
 	}
 	s = strings.TrimSpace(s)
 	line := s[strings.LastIndexByte(s, '\n')+1:]
-	return withSurface(q, line, true)
+	return lenient.withSurface(q, line)
 }
 
 // labelsOf returns the options without their texts, so that a word of a text is not read as a choice.
@@ -85,7 +88,7 @@ func lastMatch(q *synod.Question, re *regexp.Regexp, s string) (synod.Answer, st
 		if q.Form == synod.Choice && len(word) == 1 && strings.ToUpper(word) != word {
 			continue // "a" is more often an article than a label
 		}
-		if a, shown, ok := withSurface(q, word, true); ok {
+		if a, shown, ok := lenient.withSurface(q, word); ok {
 			return a, shown, true
 		}
 	}

@@ -15,10 +15,12 @@ var scoreLine = regexp.MustCompile(`^[*_\s]*(?i:(?:final\s+)?score[*_\s]*[:=])?[
 // ScoreIn reads a score in [0,1] (SAC-8): the number under "score" in a JSON object, or a last line that
 // consists of a number, optionally after "Score:". A value that is out of range, signed, a fraction, a
 // percentage or in prose is not read.
-func ScoreIn(text string) (synod.Score, bool) {
-	s := finalText(text)
+func ScoreIn(text string) (synod.Score, bool) { return manner{}.score(text) }
+
+func (m manner) score(text string) (synod.Score, bool) {
+	s := m.text(text)
 	number := ""
-	if body, wants := JSONObject(s); wants {
+	if body, wants := m.object(s); wants {
 		v, ok := Member(body, "score")
 		if !ok || len(v) == 0 || v[0] == '"' {
 			return synod.Untrusted, false

@@ -58,17 +58,36 @@ func canonAction(q *synod.Question, raw string) (string, bool) {
 	return call.String(), true
 }
 
-// structuredReply finds the part of a reply in which it commits to a JSON value or a call: the "answer" of
-// the JSON object that the reply is, if that can be read; otherwise the object itself.
-func structuredReply(q *synod.Question, text string) (string, bool) {
-	body, ok := JSONObject(text)
+// structured reads a JSON value or a call: the "answer" of the object that the reply is, if that can be read;
+// otherwise the object itself. An object that is not well-formed, or stands in other text, is read like other
+// answers: repaired, and not if the reply has another one that differs.
+func (m manner) structured(q *synod.Question, text string) (synod.Answer, string, bool) {
+	body, ok := strictObject(text)
 	if !ok {
-		body = finalText(text)
+		body = m.text(text)
 	}
-	if v, has := Member(body, "answer"); has {
-		if _, fits := canonicalLong(q, string(v)); fits {
-			return string(v), true
+	if answer, shown, ok := m.valueOf(q, body); ok || m.strict {
+		return answer, shown, ok
+	}
+	found := synod.None
+	for _, o := range objects(m.text(text)) {
+		answer, _, ok := m.valueOf(q, o.json())
+		if ok && found != synod.None && answer != found {
+			return synod.None, "", false
+		}
+		if ok {
+			found = answer
 		}
 	}
-	return body, body != ""
+	return found, "", found != synod.None
+}
+
+// valueOf reads the answer of an object, or the object itself.
+func (m manner) valueOf(q *synod.Question, body string) (synod.Answer, string, bool) {
+	if v, has := Member(body, answerKey); has {
+		if answer, shown, ok := m.withSurface(q, string(v)); ok {
+			return answer, shown, true
+		}
+	}
+	return m.given(q)(body, body != "")
 }

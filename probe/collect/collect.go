@@ -97,6 +97,7 @@ func (f *Folder) ask(ctx context.Context, prompts *prompt.Templates, it task.Ite
 		}
 	}
 	reply.Status = synod.OK
+	read.SetVersion(&reply)
 	if given, ok := read.ConfidentAnswer(&q, &reply, p.ConfidenceMode, false); ok && states != nil {
 		l.Verdict, l.Stated = it.Grade(given.Answer).Verdict, given.Confidence
 	}

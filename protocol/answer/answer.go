@@ -177,7 +177,7 @@ func (m *Member) Read(r Held, reply *synod.Reply) Held {
 	m.spell(given.Answer, given.Surface)
 	r = Held{Answer: given.Answer, Surface: given.Surface, Confidence: given.Confidence, Source: synod.New}
 	if g := seat.Guards; m.Settings.Rationale > 0 {
-		r.Rationale = read.ReasoningText(reply.Text, m.Settings.Rationale, clean.How{Lines: g.NoFence,
+		r.Rationale = read.ReasoningText(reply, m.Settings.Rationale, clean.How{Lines: g.NoFence,
 			Tokens: g.KeepTokens})
 	}
 	return r

@@ -32,7 +32,7 @@ func readProposal(r *synod.Reply, low, high int) (p proposal, ok bool) {
 		p.value, ok = readWhole(string(r.Answer), low, high)
 		return p, ok
 	}
-	body, ok := read.JSONObject(r.Text)
+	body, ok := read.JSONObject(r)
 	if !ok {
 		return proposal{}, false
 	}
@@ -63,7 +63,7 @@ func ReadVote(r *synod.Reply) (Vote, bool) {
 	case r.Status != synod.OK:
 		return "", false
 	case !r.Typed:
-		body, ok := read.JSONObject(r.Text)
+		body, ok := read.JSONObject(r)
 		if !ok {
 			return "", false
 		}

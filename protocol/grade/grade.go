@@ -234,7 +234,7 @@ func object(r *synod.Reply) (string, error) {
 	if r.Status != synod.OK {
 		return "", fmt.Errorf("the call failed (%s)", r.Status)
 	}
-	body, ok := read.JSONObject(r.Text)
+	body, ok := read.JSONObject(r)
 	if !ok || count(body) < 0 {
 		return "", errNoObject
 	}

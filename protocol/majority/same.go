@@ -162,7 +162,7 @@ func (d Comparing) Schema(*synod.Prompt) json.RawMessage {
 
 // read returns the pairs that a reply calls the same; not ok if a verdict is missing or unknown.
 func (d Comparing) read(r *synod.Reply) (pairs [][2]int, ok bool) {
-	body, ok := read.JSONObject(r.Text)
+	body, ok := read.JSONObject(r)
 	if r.Status != synod.OK || !ok {
 		return nil, false
 	}

@@ -48,7 +48,7 @@ func claimsIn(text string, r *synod.Reply) []Claim {
 	if r.Status != synod.OK {
 		return nil
 	}
-	body, ok := read.JSONObject(r.Text)
+	body, ok := read.JSONObject(r)
 	if !ok {
 		return nil
 	}
@@ -215,7 +215,7 @@ func verdictsIn(r *synod.Reply, d Checking) (all []Verdict, faithful Verdict, er
 	if r.Status != synod.OK {
 		return nil, "", fmt.Errorf("the call failed (%s)", r.Status)
 	}
-	body, ok := read.JSONObject(r.Text)
+	body, ok := read.JSONObject(r)
 	if !ok {
 		return nil, "", errVerdicts
 	}
