@@ -39,12 +39,14 @@ var ranks = map[string]int{
 	"certificate":         3, // uses roster; statements that sign signs, about graphs whose robustness it computes
 	"prompt":              1,
 	"read":                1,
+	"read/notation":       -1, // task/formula uses it
 	"journal":             1,
 	"probe":               1,
 	"protocol":            2, // the interfaces; its folders are below
 	"adversary":           5, // it plays the game and answers grading prompts
 	"task":                2,
 	"task/refusal":        0,
+	"task/formula":        0, // read and task use it
 	"llm/engine":          1,
 	"llm/models":          1,
 	"llm":                 2,

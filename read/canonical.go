@@ -26,7 +26,8 @@ const (
 //   - Number: an exact rational, written as an integer or finite decimal if it is one, otherwise as p/q in
 //     lowest terms. Thousands separators, a currency and the unit that the question asks for are dropped. With
 //     another unit, a percent sign or a qualifier it is another answer: "5 cents each year", "0.5%". What is
-//     only near a number (≈ 3, 0.333…, 2π, 3 or 4) is none.
+//     only near a number (≈ 3, 0.333…, 3 or 4) is none. A time of day, and a power, a root or a multiple of π
+//     that has no rational value, is written as for Math.
 //   - Choice: the option's label as the question writes it; the option's text is accepted too, alone or after
 //     its label. With other words it is no answer.
 //   - Bool: "true" or "false"; yes and no are accepted too. With words that say more it is no answer.
@@ -79,14 +80,17 @@ func (m manner) canonical(q *synod.Question, raw string) (synod.Answer, bool) {
 // reduce applies the reader of the question's form once.
 func (m manner) reduce(q *synod.Question, raw string) (string, bool) {
 	if q.Form == synod.Stance {
-		return canonicalStance(raw) // before its lines are joined
+		return m.canonicalStance(raw) // before its lines are joined
 	}
 	if q.Form == synod.Math && !clean.IsPlain(raw) {
 		raw = clean.FractionsToTeX(raw)
 	}
 	switch s := clean.Collapse(clean.Fold(raw)); q.Form {
 	case synod.Number:
-		return canonNumber(q, s, m.bare)
+		if number, ok := canonNumber(q, s, m.bare); ok || m.strict {
+			return number, ok
+		}
+		return canonValue(notation.Unwrap(s))
 	case synod.Choice:
 		return canonChoice(q.Options, s, m.bare)
 	case synod.Bool:

@@ -33,7 +33,7 @@ func PaperAnswer(q *synod.Question, text string) (answer synod.Answer, surface s
 }
 
 // lenient is how the papers' readers read a value.
-var lenient = manner{bare: true}
+var lenient = manner{bare: true, strict: true}
 
 // lastFold does what strings.LastIndex does for a lower-case ASCII needle, ignoring letter case.
 func lastFold(s, needle string) int {

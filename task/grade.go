@@ -8,6 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/read"
+	"synod.dev/synod/task/formula"
 	"synod.dev/synod/task/refusal"
 )
 
@@ -165,7 +166,7 @@ func (g *grader) compare(got reading) (Verdict, string) {
 	case synod.Math:
 		same, basis = sameMath(g.key, got)
 	case synod.Number:
-		same = g.key.answer == got.answer || samePercent(g.key, got)
+		same = g.key.answer == got.answer || samePercent(g.key, got) || sameValue(g.key, got)
 	default:
 		same = g.key.answer == got.answer
 	}
@@ -223,6 +224,24 @@ func samePercent(want, got reading) bool {
 		y.Quo(y, hundred)
 	}
 	return x.Cmp(y) == 0
+}
+
+// sameValue reports that two numbers, of which one is no rational number as it is written, are equal as formulas.
+func sameValue(want, got reading) bool {
+	_, rational := new(big.Rat).SetString(string(want.answer))
+	if _, too := new(big.Rat).SetString(string(got.answer)); rational && too {
+		return false
+	}
+	x, err := formula.Parse(string(want.answer))
+	if err != nil {
+		return false
+	}
+	y, err := formula.Parse(string(got.answer))
+	if err != nil {
+		return false
+	}
+	same, _ := formula.Same(x, y)
+	return same
 }
 
 var hundred = big.NewRat(100, 1)

@@ -19,6 +19,7 @@ package formula
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 
 	"synod.dev/synod/read/notation"
@@ -208,4 +209,30 @@ func signed(n *node, upper string) *node {
 		}
 		return add(n.args[0], negate(n.args[1]))
 	})
+}
+
+// Constant reports whether f is one number: it has no variable, unit or ± and is no list, set or equation. v is its
+// value if that is rational, and nil otherwise.
+func (f Formula) Constant() (v *big.Rat, ok bool) {
+	n := f.root
+	if n == nil || f.loose != nil {
+		return nil, false
+	}
+	if n.op == opBased {
+		return nil, true
+	}
+	open := map[string]bool{}
+	n.variables(open)
+	bad := func(n *node) bool {
+		return !n.scalar() || n.op == opUnit || n.op == opPM || n.op == opName && (n.name == "infty" || n.name == "i")
+	}
+	if len(open) > 0 || n.any(bad) {
+		return nil, false
+	}
+	r, err := n.normal(&work{maxWork})
+	if err != nil {
+		return nil, false
+	}
+	v, _ = r.rational()
+	return v, true
 }
