@@ -177,7 +177,8 @@ func announcement(q *synod.Question, s string) (string, bool) {
 
 // isShort reports that a text may be an answer as a whole.
 func isShort(q *synod.Question, s string) bool {
-	return len(s) <= maxLine && !strings.Contains(s, "\n") && (q.Form != synod.Text || len(strings.Fields(s)) <= maxWords)
+	return len(s) <= maxLine && !strings.Contains(s, "\n") &&
+		(q.Form != synod.Text || len(strings.Fields(s)) <= maxWords)
 }
 
 func (m manner) readable(q *synod.Question, s string) bool {
@@ -238,7 +239,8 @@ const (
 		`\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*`
 	englishMark = `(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*answer` +
 		`(?:\s+is\b(?:\s+(?:therefore|thus|then))?\s*[:=]?|\s*[*_]*\s*[:=\x{ff1a}])`
-	foreignMark = `(?:(?:la|die|a|el)\s+)?(?:r\x{e9}ponse|antwort|respuesta|resposta|risposta|\x{43e}\x{442}\x{432}\x{435}\x{442})` +
+	foreignMark = `(?:(?:la|die|a|el)\s+)?(?:r\x{e9}ponse|antwort|respuesta|resposta|risposta|` +
+		`\x{43e}\x{442}\x{432}\x{435}\x{442})` +
 		`(?:\s+(?:finale?|correcta|es|est|ist|\x{e8}))*\s*[*_]*\s*(?:[:=\x{ff1a}]|(?:\bes|\best|\bist)\b)|` +
 		`(?:\x{6700}\x{7ec8}|\x{6700}\x{7d42})?(?:\x{7b54}\x{6848}|\x{7b54}\x{3048}|\x{89e3}\x{7b54}|\x{56de}\x{7b54})` +
 		`\s*(?:[:\x{ff1a}=]|\x{662f}|\x{4e3a}|\x{306f})\s*[:\x{ff1a}]?`
@@ -406,8 +408,9 @@ func (m manner) canonicalStance(raw string) (string, bool) {
 }
 
 // stanceWords are other words for stances than those of package refusal.
-var stanceWords = map[string]string{"refused": refusal.Refuses, "complied": refusal.Complies, "partially": refusal.Partial,
-	"partly": refusal.Partial, "partial compliance": refusal.Partial, "partially complies": refusal.Partial,
+var stanceWords = map[string]string{"refused": refusal.Refuses, "complied": refusal.Complies,
+	"partially": refusal.Partial,
+	"partly":    refusal.Partial, "partial compliance": refusal.Partial, "partially complies": refusal.Partial,
 	"partially refuses": refusal.Partial}
 
 // stance returns the part of a reply that its stance is read from: the "answer" of a JSON object, the
