@@ -100,6 +100,7 @@ func other(q *synod.Question, a synod.Answer) synod.Answer {
 		if r := numberIn(q, a); r != nil {
 			return canonical(q, r.Add(r, big.NewRat(1, 1)).RatString())
 		}
+		return "0" // a is a value like 3√3 or 2:30
 	case synod.Bool:
 		if a == "true" {
 			return "false"

@@ -18,7 +18,9 @@ func forgeryOf(t testing.TB, name string, params map[string]any, q *synod.Questi
 	m := must(t, name, params).Corrupt(seat, h)
 	m.Step(0, synod.Begin{})
 	open := m.(*PromptAnswerer).open[0]
-	return m.(*PromptAnswerer).Replace(open, &synod.Reply{Status: synod.OK, Text: text})
+	reply := synod.Reply{Status: synod.OK, Text: text}
+	read.SetVersion(&reply)
+	return m.(*PromptAnswerer).Replace(open, &reply)
 }
 
 func TestForgeries(t *testing.T) {
