@@ -100,22 +100,34 @@ func shortened(form synod.Form, a synod.Answer) string {
 	return s
 }
 
-// claimMarks stand beside claims.
+// claimMarks stand after sentences.
 var claimMarks = map[protocol.ClaimVerdict]string{protocol.Supported: "✓", protocol.Disputed: "✗", protocol.Open: "?"}
 
-// printClaims prints who supports and who contradicts which claim.
+// markOf returns the mark of a sentence.
+func markOf(c *council.Claim) string {
+	if c.Unchecked {
+		return "unchecked "
+	}
+	return claimMarks[c.Verdict]
+}
+
+// printClaims prints who supports and who contradicts which sentence.
 func printClaims(w io.Writer, o *council.Outcome) {
 	if len(o.Claims) == 0 {
 		return
 	}
-	counts := map[protocol.ClaimVerdict]int{}
+	counts, unchecked := map[protocol.ClaimVerdict]int{}, 0
 	for _, c := range o.Claims {
 		counts[c.Verdict]++
+		if c.Unchecked {
+			unchecked++
+		}
 	}
-	fmt.Fprintf(w, "%d claims: %d supported, %d disputed, %d open (F=%d)\n", len(o.Claims), counts[protocol.Supported],
-		counts[protocol.Disputed], counts[protocol.Open], o.Bound.F)
-	for _, c := range o.Claims {
-		fmt.Fprintf(w, "  %s %s %s: %s (for: %s; against: %s)\n", claimMarks[c.Verdict], c.ID, c.Verdict,
+	fmt.Fprintf(w, "%d sentences: %d supported, %d disputed, %d open, %d of these unchecked (F=%d)\n", len(o.Claims),
+		counts[protocol.Supported], counts[protocol.Disputed], counts[protocol.Open], unchecked, o.Bound.F)
+	for i := range o.Claims {
+		c := &o.Claims[i]
+		fmt.Fprintf(w, "  %s %s %s: %s (for: %s; against: %s)\n", strings.TrimSpace(markOf(c)), c.ID, c.Verdict,
 			oneLine(c.Text), seatsOrNone(c.Supporters), seatsOrNone(c.Critics))
 	}
 }
@@ -127,12 +139,12 @@ func seatsOrNone(ids []string) string {
 	return strings.Join(ids, ", ")
 }
 
-// withMarks is the answer with the mark and the number of each claim after its words.
+// withMarks is the answer with a mark and a number after each of its sentences.
 func withMarks(o *council.Outcome, text string) string {
-	marks := map[int]string{} // by the end of the claim
-	for _, c := range o.Claims {
-		if c.End > 0 && c.End <= len(text) {
-			marks[c.End] += fmt.Sprintf(" [%s%s]", claimMarks[c.Verdict], c.ID)
+	marks := map[int]string{} // by the end of the sentence
+	for i := range o.Claims {
+		if c := &o.Claims[i]; c.End > 0 && c.End <= len(text) {
+			marks[c.End] += fmt.Sprintf(" [%s%s]", markOf(c), c.ID)
 		}
 	}
 	var s strings.Builder

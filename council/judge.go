@@ -495,8 +495,8 @@ func (j *judgment) claims(decision synod.Answer) (all []Claim) {
 		return list
 	}
 	for i, c := range p.ListClaims(j.lastOpinions(), j.plan.spec.F) {
-		all = append(all, Claim{ID: fmt.Sprintf("c%d", i+1), Text: c.Text, Verdict: c.Verdict, Start: c.Start,
-			End: c.End, Supporters: names(c.Supporters), Critics: names(c.Critics)})
+		all = append(all, Claim{ID: fmt.Sprintf("c%d", i+1), Text: c.Text, Verdict: c.Verdict, Unchecked: !c.Judged,
+			Start: c.Start, End: c.End, Supporters: names(c.Supporters), Critics: names(c.Critics)})
 	}
 	return all
 }

@@ -73,14 +73,15 @@ type Outcome struct {
 	resume string            // the command that resumes the run, with %s for the journal; "": there is none
 }
 
-// Claim is a statement of the answer and what the members say of it.
+// Claim is a sentence of the answer and what the members say of it.
 type Claim struct {
 	ID         string                `json:"id"` // c1, c2, … in the order of the answer
 	Text       string                `json:"text"`
 	Verdict    protocol.ClaimVerdict `json:"verdict"`
-	Supporters []string              `json:"supporters"` // ids of seats; the author of the answer is neither
+	Unchecked  bool                  `json:"unchecked,omitempty"` // no member judged it; the verdict is open
+	Supporters []string              `json:"supporters"`          // ids of seats; the author of the answer is neither
 	Critics    []string              `json:"critics"`
-	Start      int                   `json:"start"` // the bytes of the answer that make the claim: from start
+	Start      int                   `json:"start"` // its bytes in the answer: from start
 	End        int                   `json:"end"`   // to before end
 }
 

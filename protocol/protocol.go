@@ -223,19 +223,20 @@ type Presentation struct {
 	Head string
 }
 
-// Claiming is implemented by a protocol whose members judge single claims of the decision.
+// Claiming is implemented by a protocol whose members judge the single sentences of the decision.
 type Claiming interface {
 	// JudgeClaims sets the parameter that makes them do so: council key "claims: true".
 	JudgeClaims()
-	// ListClaims returns the claims of the decision, from the last opinions by seat; nil: none were judged.
+	// ListClaims returns all sentences of the decision, from the last opinions by seat; nil: none were judged.
 	ListClaims(last []synod.Opinion, f int) []Claim
 }
 
-// Claim is a statement of the decision, and who judged it how.
+// Claim is a sentence of the decision, and who judged it how.
 type Claim struct {
 	Text                string
-	Start, End          int // the bytes of the decision that make it: from Start to before End
+	Start, End          int // its bytes in the decision: from Start to before End
 	Verdict             ClaimVerdict
+	Judged              bool           // a member judged it
 	Supporters, Critics []synod.NodeID // ascending; the author is neither
 }
 

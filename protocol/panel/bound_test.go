@@ -11,21 +11,18 @@ import (
 )
 
 // opinionsOf are the last opinions of seven members, of whom member 0 wrote the best text. The verdicts of members 1 to
-// 6 on its only claim are given; members graded nothing if their verdict is "silent".
+// 6 on its only sentence are given; members graded nothing if their verdict is "silent".
 func opinionsOf(verdicts [6]Verdict) []synod.Opinion {
 	last := make([]synod.Opinion, 7)
 	text := func(i int) synod.Answer { return synod.Answer(fmt.Sprintf("Text %d.", i)) }
-	claims := []Claim{{Text: "c", Start: 0, End: 4}}
-	about := Check{Of: 0, Text: sumOf(text(0)), Sum: sumOfClaims(claims)}
+	about := Check{Of: 0, Text: sumOf(text(0))}
 	for i := range last {
 		r, c := &Record{Given: sumOf(text(i))}, about
 		last[i] = synod.Opinion{Answer: text(i), Record: r}
 		r.Claims = &c
-		if i == 0 {
-			c.List = claims
-		} else if verdicts[i-1] == "silent" {
+		if i > 0 && verdicts[i-1] == "silent" {
 			continue
-		} else {
+		} else if i > 0 {
 			c.Marks = []Verdict{verdicts[i-1]}
 		}
 		for of := range last {
@@ -37,7 +34,7 @@ func opinionsOf(verdicts [6]Verdict) []synod.Opinion {
 	return last
 }
 
-// More than F critics dispute a claim, and more than F supporters without so many critics support it. Up to F members
+// More than F critics dispute a sentence, and more than F supporters without so many critics support it. Up to F members
 // may grade nothing.
 func TestMoreThanF(t *testing.T) {
 	const f, s, c, silent = 2, Supported, Contradicted, Verdict("silent")
@@ -74,18 +71,11 @@ func disputing(sentences []string, asked func(by synod.NodeID, q *synod.Prompt))
 	p.Claims, p.Drop = true, true
 	return &trial{p: p, n: 7, f: 2, reply: func(by synod.NodeID, q *synod.Prompt) synod.Reply {
 		asked(by, q)
-		now := sentences
-		if _, lists := q.Detail.(Listing); lists {
-			now = strings.SplitAfter(strings.TrimSpace(string(q.Candidate)), ". ")
-			for i := range now {
-				now[i] = strings.TrimSpace(now[i])
-			}
-		}
-		return discussing(by, q, 4, now, func(synod.NodeID) bool { return false })
+		return discussing(by, q, 4, sentences, func(synod.NodeID) bool { return false })
 	}}
 }
 
-// Only an author with disputed claims writes again, and only the prompt about its new text shows that text.
+// Only an author of disputed sentences writes again, and every judge sees the text that it judges.
 func TestWhoWritesAgain(t *testing.T) {
 	for what, c := range map[string]struct {
 		sentences []string
@@ -101,9 +91,12 @@ func TestWhoWritesAgain(t *testing.T) {
 			case Rewriting:
 				rewrites++
 			case Checking:
-				shown := q.Candidate != synod.None
-				if shown != (d.Before != synod.None) || shown && string(q.Candidate) != c.want {
-					t.Errorf("%s: claims of %q in place of %q", what, q.Candidate, d.Before)
+				want := strings.Join(c.sentences, " ")
+				if d.Before != synod.None {
+					want = c.want
+				}
+				if string(q.Candidate) != want {
+					t.Errorf("%s: sentences of %q in place of %q", what, q.Candidate, d.Before)
 				}
 			}
 		})

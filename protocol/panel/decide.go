@@ -19,8 +19,7 @@ type decided struct {
 	top     *Total // nil: no answer has a total
 	answer  synod.Answer
 	why     string
-	check   *Check // of the claims of answer; nil: there is none
-	checks  []*Check
+	checks  []*Check // what each seat says of the sentences of answer; nil: nothing
 }
 
 // decide computes the decision. Each author's text is taken from its own opinions. A new text without disputed
@@ -32,7 +31,7 @@ func (p *Panel) decide(last []synod.Opinion, f int) *decided {
 		r := recordOf(&last[i])
 		d.records, marks[i] = append(d.records, r), r.Marks
 		text := last[i].Answer
-		if r.Again != nil && r.Again.List != nil && sumOf(text) != r.Given {
+		if r.Again != nil && r.Again.Old != "" && sumOf(text) != r.Given {
 			text = synod.Answer(r.Again.Old)
 		}
 		if sumOf(text) != r.Given { // it noted another text than the one that was graded
@@ -50,8 +49,9 @@ func (p *Panel) decide(last []synod.Opinion, f int) *decided {
 	d.why = fmt.Sprintf("it has the highest total of %d answers, %.1f of 100, by %d members", d.scored(), d.top.Total,
 		d.top.Judges)
 	if held != d.answer {
-		d.check, d.checks = d.about(func(r *Record) *Check { return r.Again }, held)
-		if d.check == nil || !stands(d.check, d.checks, f) {
+		d.checks = d.about(func(r *Record) *Check { return r.Again },
+			&Check{Of: d.top.Of, Text: sumOf(held), Before: sumOf(d.answer)})
+		if !stands(held, d.top.Of, d.checks, f) {
 			d.answer = synod.None
 			d.why = "the author of the chosen answer replaced it by a text that the others did not confirm"
 			return d
@@ -60,25 +60,19 @@ func (p *Panel) decide(last []synod.Opinion, f int) *decided {
 		d.why += "; its author left out what was disputed"
 		return d
 	}
-	d.check, d.checks = d.about(func(r *Record) *Check { return r.Claims }, d.answer)
+	d.checks = d.about(func(r *Record) *Check { return r.Claims }, &Check{Of: d.top.Of, Text: sumOf(d.answer)})
 	return d
 }
 
-// about returns the author's claims of a text, and what each seat says of them; nil if there are none.
-func (d *decided) about(of func(*Record) *Check, text synod.Answer) (c *Check, all []*Check) {
-	c = of(d.records[d.top.Of])
-	if c == nil || c.Of != d.top.Of || c.Text != sumOf(text) || !validClaims(c.List, text) ||
-		c.Sum != sumOfClaims(c.List) {
-		return nil, nil
-	}
-	for _, r := range d.records {
+// about returns what each seat says of the sentences of a text.
+func (d *decided) about(of func(*Record) *Check, c *Check) []*Check {
+	all := make([]*Check, len(d.records))
+	for i, r := range d.records {
 		if other := of(r); other != nil && other.about(c) {
-			all = append(all, other)
-		} else {
-			all = append(all, nil)
+			all[i] = other
 		}
 	}
-	return c, all
+	return all
 }
 
 // scored counts the answers with a total.
@@ -112,16 +106,21 @@ func (p *Panel) Replied(_ synod.NodeID, last *synod.Opinion, _ synod.Verifier) b
 	return last.Answer != synod.None
 }
 
-// ListClaims returns the claims of the decision with who supports and who contradicts each of them; nil if none
-// were listed.
+// ListClaims returns the sentences of the decision with who supports and who contradicts each of them. Those that no
+// member judged are among them. It returns nil if no member judged any.
 func (p *Panel) ListClaims(last []synod.Opinion, f int) (all []protocol.Claim) {
 	d := p.decide(last, f)
-	if d.check == nil {
+	if !slices.ContainsFunc(d.checks, func(c *Check) bool { return c != nil }) {
 		return nil
 	}
-	for i, c := range d.check.List {
-		x := protocol.Claim{Text: c.Text, Start: c.Start, End: c.End, Verdict: protocol.Open}
-		x.Supporters, x.Critics = tally(d.checks, d.check.Of, i)
+	shown := judged(d.answer)
+	for _, part := range partsOf(d.answer) {
+		text := string(d.answer[part.start:part.end])
+		x := protocol.Claim{Text: clean.Line(text, maxPart), Start: part.start, End: part.end, Verdict: protocol.Open}
+		if i := slices.Index(shown, part); i >= 0 {
+			x.Supporters, x.Critics = tally(d.checks, d.top.Of, i)
+			x.Judged = slices.ContainsFunc(d.checks, func(c *Check) bool { return c != nil && i < len(c.Marks) })
+		}
 		switch {
 		case len(x.Critics) > f:
 			x.Verdict = protocol.Disputed

@@ -41,8 +41,8 @@ func (p *Panel) play(me *script.Agent) synod.Answer {
 // slots of the messages.
 const (
 	gradesSlot = "grades"
-	claimsSlot = "claims"
 	marksSlot  = "marks"
+	againSlot  = "again"
 )
 
 // phase returns the end of the k-th exchange: each follows at most two calls that wait for one another.

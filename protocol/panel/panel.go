@@ -20,8 +20,7 @@
 //   - between equal totals a hash decides that is salted with all answers, so no author can choose its
 //     text for the hash.
 //
-// With Claims, the author of the chosen answer then takes it apart into claims, and every other member
-// judges each claim (claims.go).
+// With Claims, every member but the author then judges each sentence of the chosen answer (claims.go, parts.go).
 //
 // Promised, if at most F members are Byzantine, n ≥ 2F+2, and no message is late: with trimmed-mean or
 // median-total every total is in the range of the honest members' grades of that text, so an answer whose
@@ -45,8 +44,8 @@ import (
 type Panel struct {
 	Aggregate string        `yaml:"aggregate" json:"aggregate" doc:"how the grades of an answer become one total" names:"aggregates"`
 	Caution   synod.Caution `yaml:"caution" json:"caution" doc:"what prompts say about hostile answers" enum:"none|may-exist"`
-	Claims    bool          `yaml:"claims" json:"claims,omitempty" doc:"the author of the chosen answer lists its claims, and all others judge each of them; the council key claims sets it too"`
-	Drop      bool          `yaml:"drop-disputed" json:"drop-disputed,omitempty" doc:"with claims: the author writes the answer again without disputed claims, and the rest is checked again"`
+	Claims    bool          `yaml:"claims" json:"claims,omitempty" doc:"all members but its author judge each sentence of the chosen answer; the council key claims sets it too"`
+	Drop      bool          `yaml:"drop-disputed" json:"drop-disputed,omitempty" doc:"with claims: the author writes the answer again without disputed sentences, and the new text is checked"`
 	Exact     bool          `yaml:"-" json:"exact,omitempty"` // no reply is reused: council key "exact: paper"
 }
 
@@ -120,16 +119,16 @@ func (p *Panel) MaxRounds() int {
 	return 1
 }
 
-// Calls returns the largest number of calls: n answers, n(n-1) grades, and with claims a list and n-1
-// checks; with drop-disputed also a new text, its list and n-1 checks.
+// Calls returns the largest number of calls: n answers, n(n-1) grades, and with claims n-1 checks; with
+// drop-disputed also a new text and n-1 checks.
 func (p *Panel) Calls(degrees []int) int {
 	n := len(degrees)
 	calls := n * n
 	if p.Claims {
-		calls += n
+		calls += n - 1
 	}
 	if p.Drop {
-		calls += n + 1
+		calls += n
 	}
 	return calls
 }
@@ -176,18 +175,19 @@ call. The grades of an answer become one total by a robust aggregate, and the an
 the highest total is the decision, word for word. The graph must be complete, and f is the
 bound on Byzantine members: n ≥ 2f+2.
 
-claims           the author of the chosen answer lists its claims; every other member says
-                 of each: supported, contradicted, cannot tell. More than f supporters and
-                 at most f critics: supported. More than f critics: disputed. All
-                 others: open. So f adversaries alone can neither support nor dispute.
-drop-disputed    the author writes the answer again without disputed claims; the rest is
-                 checked again. It stands if nothing in it is disputed and more than f
+claims           every member but the author says of each sentence of the chosen answer:
+                 supported, contradicted, cannot tell. More than f supporters and at most
+                 f critics: supported. More than f critics: disputed. All others: open. So
+                 f adversaries alone, the author among them, can neither support nor
+                 dispute.
+drop-disputed    the author writes the answer again without disputed sentences; the new
+                 text is checked. It stands if nothing in it is disputed and more than f
                  members find nothing new in it.
 
 guaranteed  with trimmed-mean and median-total, at most f Byzantine members and no late
             message: every total is in the range of the honest grades of that text. A text
             that all honest members grade below another one is never chosen.
-not promised  that honest grades are right; that the author lists all claims.
+not promised  that honest grades and verdicts are right.
 
 aggregate    trimmed-mean, median-total, geometric-median, coordinate-median, krum, bulyan
              (trimmed-mean)
@@ -195,7 +195,6 @@ caution      what prompts say about hostile answers: none or may-exist (may-exis
 
 // purposes of prompts beside grade.One.
 const (
-	listing   synod.Purpose = "claims"  // the claims of Candidate
-	checking  synod.Purpose = "check"   // which claims of the Detail are true
-	rewriting synod.Purpose = "rewrite" // Candidate without the claims of the Detail
+	checking  synod.Purpose = "check"   // which sentences of the Detail, from Candidate, are true
+	rewriting synod.Purpose = "rewrite" // Candidate without the sentences of the Detail
 )

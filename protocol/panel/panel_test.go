@@ -306,15 +306,9 @@ func TestClaimsFindPlantedSentence(t *testing.T) {
 func discussing(by synod.NodeID, q *synod.Prompt, author synod.NodeID, sentences []string,
 	adversary func(synod.NodeID) bool) synod.Reply {
 	switch d := q.Detail.(type) {
-	case Listing:
-		var s []string
-		for _, x := range sentences {
-			s = append(s, fmt.Sprintf(`{"claim": %q, "quote": %q}`, x, x))
-		}
-		return text(`{"claims": [` + strings.Join(s, ",") + `]}`)
 	case Checking:
 		verdicts := map[string]Verdict{}
-		for i, c := range d.Claims {
+		for i, c := range d.Parts {
 			v := []Verdict{Supported, Contradicted}
 			if strings.Contains(c, "planted") != adversary(by) {
 				slices.Reverse(v)
@@ -330,7 +324,7 @@ func discussing(by synod.NodeID, q *synod.Prompt, author synod.NodeID, sentences
 		b, _ := json.Marshal(verdicts)
 		return text(string(b))
 	case Rewriting:
-		kept := slices.DeleteFunc(slices.Clone(sentences), func(s string) bool { return slices.Contains(d.Claims, s) })
+		kept := slices.DeleteFunc(slices.Clone(sentences), func(s string) bool { return slices.Contains(d.Parts, s) })
 		return text(strings.Join(kept, " "))
 	}
 	if q.Purpose == synod.Answering {
@@ -355,13 +349,7 @@ func TestDropDisputed(t *testing.T) {
 		p.Claims, p.Drop = true, true
 		x := &trial{p: p, n: 7, f: 2, reply: func(by synod.NodeID, q *synod.Prompt) synod.Reply {
 			adversary := func(id synod.NodeID) bool { return id < 2 }
-			now := sentences
 			switch d := q.Detail.(type) {
-			case Listing:
-				now = strings.SplitAfter(strings.TrimSpace(string(q.Candidate)), ". ")
-				for i := range now {
-					now[i] = strings.TrimSpace(now[i])
-				}
 			case Rewriting:
 				if adds {
 					return text("Buy a kettle.")
@@ -371,7 +359,7 @@ func TestDropDisputed(t *testing.T) {
 					adversary = func(id synod.NodeID) bool { return id >= 2 } // they contradict that it adds nothing
 				}
 			}
-			return discussing(by, q, 4, now, adversary)
+			return discussing(by, q, 4, sentences, adversary)
 		}}
 		last := x.play(t)
 		a, _, why := p.Accept(last, nil, 2, nil)
@@ -409,8 +397,7 @@ func TestReplacedText(t *testing.T) {
 		"another text": func(o *synod.Opinion, _ *Record) { o.Answer = "Buy kettles." },
 		"a new text that nobody saw": func(o *synod.Opinion, r *Record) {
 			o.Answer = "Buy kettles."
-			list := []Claim{{Text: "Buy kettles.", End: 12}}
-			r.Again = &Check{Of: 3, Text: sumOf(o.Answer), List: list, Sum: sumOfClaims(list), Old: "Text 3."}
+			r.Again = &Check{Of: 3, Text: sumOf(o.Answer), Before: sumOf("Text 3."), Old: "Text 3."}
 		},
 		"the hash of another text": func(o *synod.Opinion, r *Record) {
 			o.Answer = "Buy kettles."
@@ -424,18 +411,6 @@ func TestReplacedText(t *testing.T) {
 		o.Record = &r
 		if a, _, _ := x.p.Accept(forged, nil, 1, nil); a == "Buy kettles." {
 			t.Errorf("%s: %q is accepted", what, a)
-		}
-	}
-}
-
-// Quotes are found whatever the white space and the spelling of characters, and cover whole characters.
-func TestQuotes(t *testing.T) {
-	const s = "Köln\u00a0liegt am  Rhein – “sagt” man.\n| a | b |\n$x^2$ é\x1b[31m!"
-	for quote, want := range map[string]string{"liegt am Rhein": "liegt am  Rhein", `“sagt” man`: "“sagt” man",
-		"| a | b | $x^2$": "| a | b |\n$x^2$", "Köln liegt": "Köln\u00a0liegt", "Ko": "", "": "", "liegt an": ""} {
-		start, end, ok := newIndex(s).find(quote)
-		if ok != (want != "") || ok && s[start:end] != want {
-			t.Errorf("%q: %q, %v; want %q", quote, s[start:end], ok, want)
 		}
 	}
 }

@@ -37,26 +37,18 @@ type Record struct {
 	Again  *Check `json:"again,omitempty"` // of the answer without disputed claims
 }
 
-// Check is the claims of a text, as one member judges them.
+// Check is what one member makes of the sentences of a text.
 type Check struct {
-	Of    synod.NodeID `json:"of"`              // the author of the text
-	Text  Sum          `json:"text"`            // the text
-	List  []Claim      `json:"list,omitempty"`  // only the author's record has it
-	Sum   Sum          `json:"sum"`             // of the list
-	Marks []Verdict    `json:"marks,omitempty"` // of the claims in their order; nil: the author, or no readable reply
+	Of     synod.NodeID `json:"of"`               // the author
+	Text   Sum          `json:"text"`             // what was judged
+	Before Sum          `json:"before,omitempty"` // the text that it replaces; "": none
+	Marks  []Verdict    `json:"marks,omitempty"`  // of its parts in order; nil: the author, or no readable reply
 	// Faithful is the verdict on a new text: it says nothing that the old one does not say.
 	Faithful Verdict `json:"faithful,omitempty"`
-	Old      string  `json:"old,omitempty"` // of a new text, in the author's record: the text that it replaces
+	Old      string  `json:"old,omitempty"` // in the author's record of a new text: the text that it replaces
 }
 
-// Claim is a statement of a text.
-type Claim struct {
-	Text  string `json:"text"`
-	Start int    `json:"start"` // bytes of the text that make the claim: from Start to before End
-	End   int    `json:"end"`
-}
-
-// Verdict is what a member says of a claim.
+// Verdict is what a member says of a sentence.
 type Verdict string
 
 // The verdicts of a member.
@@ -81,10 +73,7 @@ func (r *Record) String() string {
 		if c == nil {
 			continue
 		}
-		fmt.Fprintf(&s, " claims of n%d", c.Of)
-		if c.List != nil {
-			fmt.Fprintf(&s, " (%d listed)", len(c.List))
-		}
+		fmt.Fprintf(&s, " sentences of n%d", c.Of)
 		for _, v := range c.Marks {
 			s.WriteString(" " + string(v[:1]))
 		}

@@ -95,7 +95,7 @@ func TestBounds(t *testing.T) {
 		t.Error("an unknown aggregate is accepted")
 	}
 	p = New()
-	for i, want := range [][2]int{{25, 1}, {30, 2}, {36, 3}} {
+	for i, want := range [][2]int{{25, 1}, {29, 2}, {34, 3}} {
 		p.Claims, p.Drop = i > 0, i > 1
 		if p.Calls(make([]int, 5)) != want[0] || p.MaxRounds() != want[1] {
 			t.Errorf("%+v: %d calls, %d rounds", p, p.Calls(make([]int, 5)), p.MaxRounds())
@@ -110,57 +110,19 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A list of claims may be judged if each is short and on a span of whole characters of the text, and if there are not
-// too many.
-func TestValidClaims(t *testing.T) {
-	const city = "Köln liegt am Rhein."
-	for what, c := range map[string]struct {
-		list  []Claim
-		valid bool
-	}{
-		"the whole":        {[]Claim{{"c", 0, len(city)}}, true},
-		"one byte":         {[]Claim{{"c", 0, 1}}, true},
-		"none":             {nil, true},
-		"no text":          {[]Claim{{"", 0, 1}}, false},
-		"before the start": {[]Claim{{"c", -1, 1}}, false},
-		"empty":            {[]Claim{{"c", 3, 3}}, false},
-		"past the end":     {[]Claim{{"c", 0, len(city) + 1}}, false},
-		"half a character": {[]Claim{{"c", 0, 2}}, false},
-		"two lines":        {[]Claim{{"a\nb", 0, 1}}, false},
-		"the most":         {slices.Repeat([]Claim{{"c", 0, 1}}, MaxClaims), true},
-		"too many":         {slices.Repeat([]Claim{{"c", 0, 1}}, MaxClaims+1), false},
-	} {
-		if validClaims(c.list, city) != c.valid {
-			t.Errorf("%s: valid is %v", what, !c.valid)
-		}
-	}
-	listed := []string{`{"claim": "claim 0", "quote": "Rhein"}`, `{"claim": "", "quote": "Rhein"}`}
-	for i := range MaxClaims + 5 {
-		listed = append(listed, fmt.Sprintf(`{"claim": "claim %d", "quote": "Rhein"}`, i))
-	}
-	got := claimsIn(city, new(text(`{"claims": [`+strings.Join(listed, ",")+`]}`)))
-	if len(got) != MaxClaims || got[1].Text != "claim 1" {
-		t.Errorf("%d claims were read, want %d", len(got), MaxClaims)
-	}
-}
-
 // Prompts whose details are equal are the same prompt, and simulated members answer them in a form that can be read.
 func TestDetails(t *testing.T) {
-	a, b := Checking{Claims: []string{"x"}}, Checking{Claims: []string{"x"}, Before: "old"}
-	c := Rewriting{Claims: []string{"x"}}
-	for i, same := range []bool{a.Same(a), !a.Same(b), !a.Same(Checking{Claims: []string{"y"}}), !a.Same(c), c.Same(c),
-		!c.Same(Rewriting{}), Listing{3}.Same(Listing{3}), !Listing{3}.Same(Listing{4})} {
+	a, b := Checking{Parts: []string{"x"}}, Checking{Parts: []string{"x"}, Before: "old"}
+	c := Rewriting{Parts: []string{"x"}}
+	for i, same := range []bool{a.Same(a), !a.Same(b), !a.Same(Checking{Parts: []string{"y"}}), !a.Same(c), c.Same(c),
+		!c.Same(Rewriting{})} {
 		if !same {
 			t.Errorf("comparison %d is wrong", i)
 		}
 	}
 	p := &synod.Prompt{Candidate: "One is so. Two is not.  Three is. Four."}
-	list := claimsIn(string(p.Candidate), new(Listing{Most: 3}.Simulate(p, synod.Simulation{})))
-	if len(list) != 3 || list[2].Text != "Three is." {
-		t.Errorf("%+v", list)
-	}
 	count := map[Verdict]int{}
-	d := Checking{Claims: slices.Repeat([]string{"x"}, 60), Before: "old"}
+	d := Checking{Parts: slices.Repeat([]string{"x"}, 60), Before: "old"}
 	m := synod.Simulation{Ability: 0.5, Rand: rand.New(rand.NewPCG(1, 1))}
 	for range 50 {
 		verdicts, faithful, err := verdictsIn(new(d.Simulate(p, m)), d)
@@ -174,10 +136,10 @@ func TestDetails(t *testing.T) {
 	if count[Supported] < 1350 || count[Supported] > 1650 || count[Contradicted] < 650 || count[Contradicted] > 850 {
 		t.Errorf("of 3,000 verdicts: %v, want a half, a quarter and a quarter", count)
 	}
-	if s := (Rewriting{Claims: []string{"Two is not."}}).Simulate(p, m).Text; strings.Contains(s, "Two") {
+	if s := (Rewriting{Parts: []string{"Two is not."}}).Simulate(p, m).Text; strings.Contains(s, "Two") {
 		t.Error(s)
 	}
-	if _, _, err := verdictsIn(new(text(`{"claim_1": "perhaps"}`)), a); err == nil {
+	if _, _, err := verdictsIn(new(text(`{"sentence_1": "perhaps"}`)), a); err == nil {
 		t.Error("an unknown verdict is read")
 	}
 }
@@ -188,20 +150,13 @@ func TestSameOpinions(t *testing.T) {
 	p := New()
 	p.Claims, p.Drop = true, true
 	x := &trial{p: p, n: 7, f: 2, seed: 4, reply: func(by synod.NodeID, q *synod.Prompt) synod.Reply {
-		now := sentences
-		if _, lists := q.Detail.(Listing); lists {
-			now = strings.SplitAfter(strings.TrimSpace(string(q.Candidate)), ". ")
-			for i := range now {
-				now[i] = strings.TrimSpace(now[i])
-			}
-		}
 		switch {
 		case by == 6 && q.Purpose != synod.Answering && q.Detail == synod.Detail(grade.Detail{}):
 			return synod.Reply{Status: synod.Unavailable}
 		case by == 5 && q.Purpose == synod.Answering:
 			return text("")
 		}
-		return discussing(by, q, 4, now, func(id synod.NodeID) bool { return id < 2 })
+		return discussing(by, q, 4, sentences, func(id synod.NodeID) bool { return id < 2 })
 	}}
 	last := x.play(t)
 	var s strings.Builder
@@ -238,7 +193,7 @@ func TestSameOpinions(t *testing.T) {
 }
 
 // A new text stands if nothing in it is disputed, more than F others find nothing new in it, and at most F contradict
-// that. A claim is disputed by more than F critics, whoever they are.
+// that. A sentence is disputed by more than F critics, whoever they are.
 func TestWhatStands(t *testing.T) {
 	votes := func(faithful, against, critics int) []*Check {
 		all := []*Check{{Of: 0, Faithful: Supported, Marks: []Verdict{Supported}}, nil} // the author has no vote
@@ -256,26 +211,28 @@ func TestWhatStands(t *testing.T) {
 		}
 		return all
 	}
-	author := &Check{Of: 0, List: []Claim{{Text: "c", End: 1}}}
+	const sentence = "It is so."
 	for _, c := range []struct {
 		faithful, against, critics int
 		want                       bool
 	}{{3, 0, 0, true}, {2, 0, 0, false}, {3, 2, 0, true}, {3, 3, 0, false}, {3, 2, 2, true}, {3, 0, 3, false}} {
-		if got := stands(author, votes(c.faithful, c.against, c.critics), 2); got != c.want {
+		if got := stands(sentence, 0, votes(c.faithful, c.against, c.critics), 2); got != c.want {
 			t.Errorf("%+v: stands is %v", c, got)
 		}
-		if disputed := disputedIn(author.List, votes(0, 0, c.critics)[1:], 2); (len(disputed) > 0) != (c.critics > 2) {
+		if disputed := disputedIn(sentence, votes(0, 0, c.critics)[1:], 2); (len(disputed) > 0) != (c.critics > 2) {
 			t.Errorf("%d critics: %v", c.critics, disputed)
 		}
 	}
-	if stands(&Check{}, votes(6, 0, 0), 2) {
-		t.Error("a text without claims stands")
+	for what, text := range map[string]synod.Answer{"no sentences": "…", "an unchecked sentence": synod.Answer("It is so. " + strings.Repeat("long ", maxPart))} {
+		if stands(text, 0, votes(6, 0, 0), 2) {
+			t.Errorf("a text with %s stands", what)
+		}
 	}
 	m := &member{Member: new(answer.Member)}
 	m.count(&synod.Reply{Status: synod.OK})
 	m.count(&synod.Reply{Status: synod.Unavailable})
 	m.count(&synod.Reply{Status: synod.Unavailable})
-	if m.Unreadable != 1 || m.Failed != 2 || (Checking{}).Key(0) != "claim_1" {
-		t.Errorf("%d unreadable, %d failed; the first claim is %s", m.Unreadable, m.Failed, Checking{}.Key(0))
+	if m.Unreadable != 1 || m.Failed != 2 || (Checking{}).Key(0) != "sentence_1" {
+		t.Errorf("%d unreadable, %d failed; the first sentence is %s", m.Unreadable, m.Failed, Checking{}.Key(0))
 	}
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"html/template"
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -34,7 +35,10 @@ func markedProse(pieces []marked) template.HTML {
 			return ""
 		}
 		claims = append(claims, p.Claim)
-		words := strings.TrimLeft(plain, " \t\n#>*+-") // what begins a list or a heading stays before the mark
+		words := plain[len(blockBegins.FindString(plain)):]
+		if strings.HasPrefix(words, "```") || strings.HasPrefix(words, "|") {
+			return "" // a mark would take the form of a block of code or a table away
+		}
 		text.WriteString(plain[:len(plain)-len(words)])
 		text.WriteRune(sign)
 		text.WriteString(words)
@@ -63,6 +67,9 @@ func markedProse(pieces []marked) template.HTML {
 		}
 	}
 }
+
+// blockBegins matches what begins a list, a quotation or a heading, which stays before the mark.
+var blockBegins = regexp.MustCompile(`^[ \t\n#>*+-]*(?:[0-9]{1,9}[.)][ \t]+)?`)
 
 func signs(r rune) bool { return r >= firstSign && r <= lastSign }
 

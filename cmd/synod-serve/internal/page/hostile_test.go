@@ -28,9 +28,6 @@ func (v *villains) reply(c llmtest.Call) string {
 	text := func() string { return v.texts[int(v.next.Add(1)-1)%len(v.texts)] }
 	quoted := func(s string) string { b, _ := json.Marshal(s); return string(b) }
 	switch {
-	case strings.Contains(c.System, "take a text apart"):
-		claim := quoted(text())
-		return `{"claims": [{"claim": ` + claim + `, "quote": ` + claim + `}]}`
 	case strings.Contains(c.System, "mark a text"):
 		return `{"reasoning": ` + quoted(text()) + `, "factual_contradiction": 20, "factual_fabrication": 19,
 			"instruction_inconsistency": 20, "context_inconsistency": 20, "logical_inconsistency": 18}`

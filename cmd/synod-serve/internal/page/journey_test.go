@@ -230,10 +230,7 @@ func writers(c llmtest.Call) string {
 	const text = "**Rayleigh scattering** makes the sky blue.\n\nShort waves are scattered more than long ones:\n\n" +
 		"- blue light reaches us from all sides\n- red light goes straight on\n\nSee [a page](https://example.org/sky)."
 	switch {
-	case strings.Contains(c.System, "take a text apart"):
-		return `{"claims": [{"claim": "Rayleigh scattering makes the sky blue", "quote": "makes the sky blue"},
-			{"claim": "Red light goes straight on", "quote": "red light goes straight on"}]}`
-	case strings.Contains(c.System, "check statements"):
+	case strings.Contains(c.System, "check the sentences"):
 		names := map[string]string{}
 		for i, m := range claimName.FindAllStringSubmatch(c.User, -1) {
 			names[m[1]] = []string{"supported", "contradicted"}[i%2]
