@@ -26,7 +26,7 @@ const (
 // AnswerIn reads the answer that the text of a reply commits to:
 //   - the last "answer" at the top level of a JSON object in the text. Faults of the JSON are repaired (objects).
 //   - If there is none: the last line that announces an answer ("Answer: …", "The answer is …", "#### …"), inside
-//     the last <answer>…</answer> if there is one; else the last \boxed{…}; else a text of one short line, which is
+//     the last <answer>…</answer> if there is one and no such line follows it; else the last \boxed{…}; else a text of one short line, which is
 //     an answer as a whole. Text inside of an object is none of these.
 //
 // The first of these that is present decides: if it cannot be read, there is no answer. There is none either if
@@ -105,6 +105,9 @@ func (m manner) committed(q *synod.Question, s string) (synod.Answer, string, bo
 			return synod.None, "", false
 		}
 	}
+	if ok && m.contradicted(q, s, answer) {
+		return synod.None, "", false
+	}
 	return answer, surface, ok
 }
 
@@ -158,12 +161,10 @@ func valueText(q *synod.Question, v json.RawMessage) (string, bool) {
 
 // announcement returns the answer that prose announces: by a line, or in a box.
 func announcement(q *synod.Question, s string) (string, bool) {
-	if inside, ok := tagged(s); ok {
+	if inside, after, ok := tagged(s); ok && !isMarked(q, after) {
 		s = inside
-		if isShort(q, s) {
-			if _, marked := answerLine(q, s, answerMark); !marked && !strings.Contains(s, `\boxed`) {
-				return s, true
-			}
+		if isShort(q, s) && !isMarked(q, s) && !strings.Contains(s, `\boxed`) {
+			return s, true
 		}
 	}
 	if line, ok := answerLine(q, s, answerMark); ok {
@@ -173,6 +174,12 @@ func announcement(q *synod.Question, s string) (string, bool) {
 		return line, true
 	}
 	return lastBox(s)
+}
+
+// isMarked reports that a line of a text announces an answer.
+func isMarked(q *synod.Question, s string) bool {
+	_, marked := answerLine(q, s, answerMark)
+	return marked
 }
 
 // isShort reports that a text may be an answer as a whole.
@@ -220,14 +227,14 @@ func (m manner) withSurface(q *synod.Question, candidate string) (synod.Answer, 
 	return a, clean.Line(notation.Unwrap(clean.Head(candidate, maxRaw)), maxSurface), true
 }
 
-// tagged returns the content of the last <answer>…</answer>, which models that reason in tags write.
-func tagged(s string) (string, bool) {
+// tagged returns the content of the last <answer>…</answer>, which models that reason in tags write, and what follows.
+func tagged(s string) (inside, after string, ok bool) {
 	i := strings.LastIndex(s, "<answer>")
 	if i < 0 {
-		return "", false
+		return "", "", false
 	}
-	inside, _, closed := strings.Cut(s[i+len("<answer>"):], "</answer>")
-	return strings.TrimSpace(inside), closed
+	inside, after, ok = strings.Cut(s[i+len("<answer>"):], "</answer>")
+	return strings.TrimSpace(inside), after, ok
 }
 
 // answerMark matches the announcement of an answer at the start of a line or sentence, or after a formula, in
@@ -300,7 +307,11 @@ func announced(q *synod.Question, line string, last bool, mark *regexp.Regexp) (
 		found = true
 		line = strings.TrimPrefix(strings.TrimLeft(line[at[1]:], " \t*_"), "... ")
 	}
-	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), "**")), found
+	line = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), "**"))
+	if mark != strictMark && strings.HasPrefix(line, `"`) { // the end of a broken object
+		line = strings.TrimRight(line, "}, ")
+	}
+	return line, found
 }
 
 // isAnswerAfterHashes reports that the text after #### is an answer and not a heading: a number where one may

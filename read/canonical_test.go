@@ -86,7 +86,8 @@ func TestCanonicalChoice(t *testing.T) {
 		{`\boxed{B}`, "B"}, {`\text{B}`, "B"}, {`\textbf{(B)}`, "B"},
 		{"Option B", "B"}, {"choice (C)", "C"}, {"answer: D", "D"}, {"paris", "A"}, {"Paris.", "A"},
 		{"the eiffel tower", "B"}, {"Eiffel Tower", "B"}, {"42", "C"}, {"New York, NY", "D"},
-		{"B) The Eiffel Tower", "B"}, {"(A) Paris", "A"}, {"A: Paris, in France", ""}, {"A: Paris", "A"}, {"A. A",
+		{"B) The Eiffel Tower", "B"}, {"(A) Paris", "A"}, {"A: Paris, in France", ""}, {"A: Paris", "A"}, {"A - Paris", "A"}, {"A (Paris)", "A"},
+		{"A Paris", "A"}, {"A - The Eiffel Tower", ""}, {"A or Paris", ""}, {"A. A",
 			"A"}, {"(B) The Eiffel", "B"}, {"A) The Eiffel Tower", ""},
 		{"E", ""}, {"A B", ""}, {"A dog", ""}, {"", ""}, {"A or B", ""},
 		{"Ｂ", "B"}, {"\u0412", ""}, // fullwidth B; the Cyrillic letter that only looks like it

@@ -36,13 +36,29 @@ func canonChoice(options []synod.Option, s string, bare bool) (string, bool) {
 	i := byLabel(options, label)
 	if i < 0 {
 		if i = byNumber(options, label); i < 0 {
-			return "", false
+			return labelled(options, s)
 		}
 	}
 	if namesAnother(options, rest, i) || !bare && !repeats(options, rest, i) {
 		return "", false
 	}
 	return options[i].Label, true
+}
+
+// labelled reads a label and just the text of its option, with a dash, a bracket or only a space between them.
+func labelled(options []synod.Option, s string) (string, bool) {
+	for _, o := range options {
+		rest, ok := strings.CutPrefix(s, o.Label)
+		text := strings.Trim(rest, " -\u2013\u2014().")
+		if !ok || o.Label == "" || text == rest { // nothing stands between label and text
+			continue
+		}
+		said, _ := canonText(text)
+		if own, fine := canonText(clean.Collapse(clean.Fold(o.Text))); fine && said == own {
+			return o.Label, true
+		}
+	}
+	return "", false
 }
 
 // repeats reports whether the text after the label of option i is empty, the beginning of the option's own

@@ -66,6 +66,22 @@ func (o object) json() string {
 	return string(writeObject(nil, o.members))
 }
 
+// writeObject appends an object in JSON.
+func writeObject(b []byte, members []jsonobject.Member) []byte {
+	b = append(b, '{')
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		key, _ := json.Marshal(m.Key) // it cannot fail for a string
+		b = append(append(append(b, key...), ':'), m.Value...)
+	}
+	return append(b, '}')
+}
+
+// fence begins and ends a block of code.
+const fence = "```"
+
 // Member returns the value of a key of a JSON object. It returns false if the object is incomplete or not
 // well-formed, if the key is missing, if any key is repeated, or if a key differs from name only by letter case
 // or white space: an object that two readers could read in two ways is not read. Other keys are ignored.

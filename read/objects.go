@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"synod.dev/synod/internal/jsonobject"
-	"synod.dev/synod/read/notation"
 )
 
 // maxDepth bounds how deep the values of an object nest.
@@ -14,6 +13,7 @@ const maxDepth = 64
 // object is a JSON object that stands in a text, after its faults were repaired.
 type object struct {
 	from, to int                 // where it stands in the text
+	done     int                 // where its last complete member ends
 	members  []jsonobject.Member // with complete, well-formed values; keys may be repeated
 	whole    bool                // it has its closing brace
 }
@@ -39,6 +39,7 @@ func objects(s string) (found []object) {
 		r := repairer{in: s, at: at}
 		o := object{from: from}
 		o.members, o.whole = r.members(0)
+		o.done = max(r.done, at)
 		if o.to = r.at; !o.whole {
 			o.to = len(s)
 		}
@@ -74,9 +75,10 @@ func space(s string, i int) int {
 
 // repairer copies the values of one object from in to out and repairs them.
 type repairer struct {
-	in  string
-	at  int
-	out []byte
+	in   string
+	at   int
+	done int // where the last complete member of the object ends
+	out  []byte
 }
 
 // members reads up to the closing brace. It reports whether there is one; members before a fault are complete.
@@ -102,6 +104,7 @@ func (r *repairer) members(depth int) (all []jsonobject.Member, whole bool) {
 			return all, false
 		}
 		all = append(all, jsonobject.Member{Key: key, Value: r.out[start:len(r.out):len(r.out)]})
+		r.done = r.at
 		r.comma()
 	}
 }
@@ -137,19 +140,6 @@ func (r *repairer) nested(depth int) bool {
 	r.at = inner.at
 	r.out = writeObject(r.out, members)
 	return whole
-}
-
-// writeObject appends an object in JSON.
-func writeObject(b []byte, members []jsonobject.Member) []byte {
-	b = append(b, '{')
-	for i, m := range members {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		key, _ := json.Marshal(m.Key) // it cannot fail for a string
-		b = append(append(append(b, key...), ':'), m.Value...)
-	}
-	return append(b, '}')
 }
 
 func (r *repairer) list(depth int) bool {
@@ -254,46 +244,3 @@ func (r *repairer) beginsLine() bool {
 	before := strings.TrimRight(r.in[:r.at], " \t")
 	return strings.HasSuffix(before, "\n")
 }
-
-// fence begins and ends a block of code.
-const fence = "```"
-
-// escape copies an escape. A backslash that begins none, and one that begins a command of LaTeX, is a backslash.
-func (r *repairer) escape() {
-	rest := r.in[r.at+1:]
-	if rest == "" {
-		r.out = append(r.out, `\\`...)
-		return
-	}
-	name, _ := notation.CutName(rest[:min(len(rest), maxCommand)])
-	switch c := rest[0]; {
-	case c == '"' || c == '\\' || c == '/' || c == 'u' && hexadecimal(rest[1:]),
-		strings.IndexByte("bfnrt", c) >= 0 && !commands[name]:
-		r.out = append(r.out, '\\', c)
-		r.at++
-	case c == '\'':
-		r.out = append(r.out, c)
-		r.at++
-	default:
-		r.out = append(r.out, `\\`...)
-	}
-}
-
-func hexadecimal(s string) bool {
-	return len(s) >= 4 && strings.Trim(s[:4], "0123456789abcdefABCDEF") == ""
-}
-
-// maxCommand is longer than every command.
-const maxCommand = 24
-
-// commands are the commands of LaTeX that begin with an escape of JSON.
-var commands = notation.Set(`backslash bar bbox because begin beta between bf big bigcap bigcup bigg biggl biggr bigl
-	bigoplus bigotimes bigr bigsqcup bigstar bigtriangleup bigvee bigwedge binom bmatrix bmod boldsymbol bot bowtie
-	box boxed boxplus boxtimes breve bullet
-	fbox flat footnotesize forall frac frown
-	nabla natural ncong ne nearrow neg neq newline nexists ngeq ni nleq nmid nolimits nonumber normalsize not notin
-	nparallel nprec nsim nsubseteq nsucc nu
-	raise raisebox rangle rbrace rbrack rceil ref renewcommand restriction rfloor rgroup rho right rightarrow
-	rightharpoonup rightleftharpoons rm root rtimes rule rvert
-	tag tan tanh tau tbinom text textbf textit textrm textsf texttt textstyle tfrac therefore theta thickapprox
-	thinspace tilde times to top triangle triangleleft triangleq triangleright twoheadrightarrow`)

@@ -25,6 +25,8 @@ func TestBrokenObjects(t *testing.T) {
 		{"newline", synod.Math, `{"answer": "\nu"}`, `\nu`},
 		{"return", synod.Math, `{"answer": "x \rightarrow y"}`, `x\to y`},
 		{"underline", synod.Math, `{"answer": "\underline{5}"}`, `\underline5`},
+		{"form feed before a word", synod.Text, `{"answer": "\foo bar"}`, `\foo bar`},
+		{"newline before a word", synod.Text, `{"answer": "the\nother b\tend"}`, "other b end"},
 		{"escaped LaTeX", synod.Math, `{"answer": "\\frac{3}{5}"}`, "0.6"},
 		{"real escapes", synod.Text, `{"answer": "a\tb \u0063"}`, "b c"},
 		{"line breaks", synod.Number, "{\"reasoning\": \"one\n\ntwo\tthree\",\n\"answer\": \"5\"}", "5"},

@@ -53,7 +53,7 @@ func strictCandidate(q *synod.Question, s string) (string, bool) {
 		}
 		return scalar(v)
 	}
-	if inside, ok := tagged(s); ok {
+	if inside, _, ok := tagged(s); ok {
 		s = inside
 	}
 	if line, ok := answerLine(q, s, strictMark); ok {
