@@ -79,6 +79,9 @@ type Prompt struct {
 	Goal           Goal           `json:"goal,omitempty"`    // of an adversary; protocols leave it empty
 	ConfidenceMode ConfidenceMode `json:"confide,omitempty"` // only where an answer is requested
 	Seed           uint64         `json:"seed,omitempty"`    // 0: the member's own
+	// Unread is the member's own reply to this prompt, which could not be read. A prompt that has it asks for what
+	// the prompt asks for once more, and for nothing beside it. No protocol sets it.
+	Unread string `json:"unread,omitempty"`
 	// Nonce makes the borders of fences around untrusted text unpredictable. It is
 	// derived from the asking seat's secret seed, and differs for every call, also where
 	// Seed is 0. It is not recorded.
@@ -98,6 +101,12 @@ type Detail interface {
 	Same(Detail) bool
 	// String returns one line for transcripts; it may be empty.
 	String() string
+}
+
+// Readable is implemented by a Detail whose protocol reads the replies to its prompts itself.
+type Readable interface {
+	// Reads reports whether a reply with the status OK has what the prompt asks for.
+	Reads(p *Prompt, r *Reply) bool
 }
 
 // Simulable is implemented by a Detail that answers its prompts for simulated

@@ -86,6 +86,12 @@ type Reply struct {
 	// there were versions. A replay reads each reply as its run did.
 	Reader int `json:"reader,omitempty"`
 
+	// Reread says what became of the second request for a reply that could not be read; "": there was none.
+	Reread Reread `json:"reread,omitempty"`
+	// Other is the reply that Text is not, verbatim and untrusted: the first one if Reread is RereadUsed, the second
+	// one if it is RereadUseless.
+	Other string `json:"other,omitempty"`
+
 	Logprob *float64 `json:"logprob,omitempty"` // mean token log-probability of Text, if the provider returns it
 	Reused  bool     `json:"reused,omitempty"`  // answered from memory or disk, without a request
 	// Took is how long the call took in milliseconds, with waits and retries; 0: less than one,
@@ -95,6 +101,17 @@ type Reply struct {
 	// for the slowest calls of its batch; Status is then Timeout.
 	Late bool `json:"late,omitempty"`
 }
+
+// Reread says what became of the second request for a reply that could not be read. It asks the member, in the same
+// conversation, for its answer alone.
+type Reread string
+
+// The values of Reread.
+const (
+	RereadPending Reread = "pending" // it is about to leave, or its reply has not come
+	RereadUsed    Reread = "used"    // its reply could be read and took the place of the first one
+	RereadUseless Reread = "useless" // it failed, or its reply could not be read either
+)
 
 // Spent returns the tokens that a limit counts for the reply: Charged, or Usage where
 // nothing else is charged.

@@ -109,7 +109,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		parts = append(parts, ended(o)...)
 	}
 	parts = append(parts, boundOf(&o))
-	parts = append(parts, callsOf(o.Calls.Made, o.Calls.Planned),
+	parts = append(parts, callsOf(&o),
 		fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
 	paint(w, statusColour(o.Status), o.Status)
 	line := table.Wrap(strings.Join(parts, " · "), table.Columns(w))
@@ -204,7 +204,12 @@ func beforeOthers(n int) string {
 }
 
 // callsOf says how many calls were made, and how many of them were retries at least.
-func callsOf(made, planned int) string {
+func callsOf(o *council.Outcome) string {
+	made, planned := o.Calls.Made, o.Calls.Planned
+	if o.Rereads > 0 {
+		return fmt.Sprintf("%d calls (%d planned, %s after unreadable replies)", made, planned,
+			count(o.Rereads, "second request"))
+	}
 	if made <= planned {
 		return fmt.Sprintf("%d calls of %d", made, planned)
 	}

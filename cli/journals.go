@@ -202,7 +202,7 @@ func printRun(w io.Writer, run *journal.Run, o *council.Outcome, path string, sh
 	}
 	fmt.Fprintf(w, "status:   %s: %s\n", o.Status, oneLine(o.Reason))
 	fmt.Fprintf(w, "stopped:  %s after %s · %s\n", o.Stopped, rounds(o.Rounds.Len()-1),
-		callsOf(o.Calls.Made, o.Calls.Planned))
+		callsOf(o))
 	fmt.Fprintln(w, withstands(*o))
 	fields(w, *o)
 	printClaims(w, o)

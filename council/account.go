@@ -18,6 +18,7 @@ type Account struct {
 	Took       []int         `json:"took,omitempty"`
 	Reported   []string      `json:"reported,omitempty"`
 	Said       []Said        `json:"said,omitempty"`
+	Rereads    int           `json:"rereads,omitempty"`
 	Failure    string        `json:"failure,omitempty"`
 	Misreports Misreports    `json:"misreports"`
 	Late       []LateCall    `json:"late,omitempty"`
@@ -30,7 +31,7 @@ type Account struct {
 func (r *Record) Account() Account {
 	a := Account{Decided: r.Decided, Statuses: r.Statuses, Use: r.Use, Took: r.Took, Reported: r.Reported, Said: r.Said,
 		Failure: r.Failure, Misreports: r.Misreports, Late: r.Late, Stopped: r.Stopped, Ticks: r.Ticks,
-		Elapsed: r.Elapsed}
+		Elapsed: r.Elapsed, Rereads: r.Rereads}
 	a.Use.Model, a.Use.Info = "", llm.Info{}
 	return a
 }
@@ -44,14 +45,14 @@ var errAccount = errors.New("its record has a count or a time that is out of ran
 // could disturb a reader.
 func (r *Record) SetAccount(a *Account) error {
 	for _, n := range append([]int{a.Use.Calls, a.Use.Prompt, a.Use.Completion, int(a.Ticks), a.Misreports.Replies,
-		a.Elapsed}, append(a.Statuses[:], a.Took...)...) {
+		a.Elapsed, a.Rereads}, append(a.Statuses[:], a.Took...)...) {
 		if n < 0 || n > maxAccountCount {
 			return errAccount
 		}
 	}
 	r.Decided, r.Statuses, r.Use, r.Took, r.Reported, r.Said = a.Decided, a.Statuses, a.Use, a.Took, a.Reported, a.Said
 	r.Failure, r.Misreports, r.Late, r.Stopped, r.Ticks = a.Failure, a.Misreports, a.Late, a.Stopped, a.Ticks
-	r.Elapsed = a.Elapsed
+	r.Elapsed, r.Rereads = a.Elapsed, a.Rereads
 	return nil
 }
 

@@ -67,19 +67,30 @@ func OpenSeat(p *Plan, seat synod.NodeID, settings Params, o Options) (llm.Model
 // Ask returns.
 func (d *Desk) Ask(ctx context.Context, id synod.ConsultID, prompt *synod.Prompt) synod.Reply {
 	call := sim.Call{Node: d.record.Seat, ID: id, Prompt: prompt}
-	if r, ok := d.known[journal.Key{Node: call.Node, ID: id}]; ok && r.Status != synod.Dropped {
-		d.count(call, &r)
-		return r
-	}
 	kind := d.model.Info().Kind
-	r := d.asked(ctx, call, kind)
-	if r.Calls == 0 || free(kind) {
-		d.journal.Free(call.Node, id, r)
-	} else {
-		d.journal.Reply(call.Node, id, r)
+	r, known := d.known[journal.Key{Node: call.Node, ID: id}]
+	if known = known && r.Status != synod.Dropped; !known {
+		r = d.asked(ctx, call, kind)
+	}
+	if again := d.plan.secondChance(kind, prompt, &r); again != nil && ctx.Err() == nil {
+		r, known = pending(r), false
+		d.keep(call, kind, r)
+		r = second(prompt, r, d.asked(ctx, sim.Call{Node: call.Node, ID: id, Prompt: again}, kind))
+	}
+	if !known {
+		d.keep(call, kind, r)
 	}
 	d.count(call, &r)
 	return r
+}
+
+// keep writes a reply into the journal.
+func (d *Desk) keep(call sim.Call, kind llm.Kind, r synod.Reply) {
+	if r.Calls == 0 || free(kind) {
+		d.journal.Free(call.Node, call.ID, r)
+	} else {
+		d.journal.Reply(call.Node, call.ID, r)
+	}
 }
 
 func (d *Desk) asked(ctx context.Context, call sim.Call, kind llm.Kind) synod.Reply {

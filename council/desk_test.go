@@ -20,6 +20,7 @@ type answers struct {
 	kind    llm.Kind
 	replies []synod.Reply
 	asked   []llm.Request
+	then    func() // called before each reply; may be nil
 }
 
 func (m *answers) Info() llm.Info { return llm.Info{Kind: m.kind, Name: "m"} }
@@ -27,6 +28,9 @@ func (m *answers) Info() llm.Info { return llm.Info{Kind: m.kind, Name: "m"} }
 func (m *answers) Complete(_ context.Context, r llm.Request) (synod.Reply, error) {
 	reply := m.replies[len(m.asked)]
 	m.asked = append(m.asked, r)
+	if m.then != nil {
+		m.then()
+	}
 	if r.Asked != nil {
 		if err := r.Asked(synod.Usage{Prompt: 10, Completion: 5}); err != nil {
 			return synod.Reply{}, err
@@ -236,5 +240,42 @@ func TestPlanOfASeat(t *testing.T) {
 		p.Pace().Within != 2000 {
 		t.Errorf("adversaries %v %v, peers %v, %d ticks, pace %+v", p.Adversary(0), p.Adversary(3), p.Peers(1),
 			p.CallTicks(), p.Pace())
+	}
+}
+
+// The desk of a node gives its member a second chance too, and goes on with one that an earlier attempt did not finish.
+func TestDeskRereads(t *testing.T) {
+	vague := synod.Reply{Status: synod.OK, Text: vague, Calls: 1, Usage: synod.Usage{Prompt: 7, Completion: 3}}
+	good := synod.Reply{Text: "Answer: 42", Calls: 1, Usage: synod.Usage{Prompt: 20, Completion: 2}}
+	unfinished := vague
+	unfinished.Reread = synod.RereadPending
+	prompt := &synod.Prompt{Purpose: synod.Answering, Question: &sum}
+	for name, c := range map[string]struct {
+		replies []synod.Reply
+		known   journal.Replies
+	}{
+		"both":       {[]synod.Reply{vague, good}, nil},
+		"the second": {[]synod.Reply{good}, journal.Replies{{Node: 1, ID: 4}: unfinished}},
+	} {
+		m := &answers{kind: llm.Endpoint, replies: c.replies}
+		d, read := desk(t, m, c.known)
+		r := d.Ask(t.Context(), 4, prompt)
+		if r.Text != "Answer: 42" || r.Other != vague.Text || r.Reread != synod.RereadUsed || r.Calls != 2 ||
+			r.Usage != (synod.Usage{Prompt: 27, Completion: 5}) {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if kept := read().Replies[journal.Key{Node: 1, ID: 4}]; kept.Reread != r.Reread || kept.Other != r.Other ||
+			kept.Calls != r.Calls {
+			t.Errorf("%s: the journal has %+v", name, kept)
+		}
+		if record := d.Record("rounds", 1); record.Rereads != 1 {
+			t.Errorf("%s: %+v", name, record)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	m := &answers{kind: llm.Endpoint, replies: []synod.Reply{vague}, then: cancel}
+	d, _ := desk(t, m, nil)
+	if r := d.Ask(ended, 4, prompt); r.Reread != "" || r.Calls != 1 {
+		t.Errorf("after the time of the call has passed: %+v", r)
 	}
 }

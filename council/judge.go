@@ -65,7 +65,8 @@ func (j *judgment) outcome() Outcome {
 		Council: p.spec.Council, Protocol: p.entry.Name, Exact: p.spec.Exact, Rule: p.spec.Rule, Bound: p.Bound(),
 		Defences: p.defencesOn,
 		Ticks:    j.ticks, Seed: in.Seed, Tokens: Tokens{j.use.Prompt, j.use.Completion},
-		Calls: Calls{Made: j.use.Calls, Reused: j.reused, Planned: p.calls}, nodes: p.committee != nil,
+		Calls:   Calls{Made: j.use.Calls, Reused: j.reused, Planned: p.calls},
+		Rereads: j.rereads, nodes: p.committee != nil,
 	}
 	var faulty []string
 	o.Late, faulty = j.late()
@@ -113,6 +114,7 @@ type judgment struct {
 	merged  *structured.Merged            // nil: the decision is not made field by field
 	notes   int                           // of all seats
 	use     callCost
+	rereads int
 	reused  int
 	ticks   synod.Tick
 	stages  *protocol.StagedDecision // see staged; nil: not computed yet
@@ -137,6 +139,7 @@ func (j *judgment) take(p *Plan, in Instance, records []Record) {
 		}
 		j.ticks, in.ID = max(j.ticks, r.Ticks), cmp.Or(in.ID, r.Instance)
 		j.use.Calls = synod.Sum(j.use.Calls, r.Use.Calls)
+		j.rereads = synod.Sum(j.rereads, r.Rereads)
 		j.use.Prompt = synod.Sum(j.use.Prompt, r.Use.Prompt)
 		j.use.Completion = synod.Sum(j.use.Completion, r.Use.Completion)
 		j.notes += len(r.Opinions)

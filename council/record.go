@@ -40,6 +40,7 @@ type Record struct {
 	Took       []int         // by call that was answered by a request: milliseconds, in any order
 	Reported   []string      // the models that its server said it asked, as llm.AddReported keeps them
 	Said       []Said        // the reasoning of its replies, in any order
+	Rereads    int           // replies for which the member was asked a second time
 	Failure    string        // why the first call that failed did, "" if none failed
 	Misreports Misreports    // replies whose usage cannot be true
 	Late       []LateCall    // calls of the seat that patience cut off, ascending by round
@@ -128,6 +129,9 @@ func (r *Record) count(reply *synod.Reply) {
 	r.Use.Add(reply)
 	if reply.Status == synod.OK && reply.Took > 0 {
 		r.Took = append(r.Took, reply.Took)
+	}
+	if reply.Reread != "" {
+		r.Rereads++
 	}
 	if reply.Model != "" {
 		r.Reported = llm.AddReported(r.Reported, reply.Model)

@@ -412,7 +412,8 @@ func (p *Plan) eachRound() bool {
 // this run has it too (journal.Head.Known).
 func (s *session) known(call *sim.Call, round int, into *synod.Reply) bool {
 	r, ok := s.ask.Resume.Replies[journal.Key{Node: call.Node, ID: call.ID}]
-	if ok = ok && r.Status != synod.Dropped; ok {
+	unfinished := r.Reread == synod.RereadPending && s.ending == ""
+	if ok = ok && r.Status != synod.Dropped && !unfinished; ok {
 		*into = r
 		s.count(call, round, into)
 	}
@@ -426,7 +427,10 @@ var dropped = synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 // journal before anybody sees it. A call that failed only because the run is ending is dropped: a
 // resumed run asks again.
 func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, round int, r *synod.Reply) {
+	first, unfinished := s.unfinished(call)
 	switch {
+	case unfinished:
+		*r = first
 	case s.ctx.Err() != nil || s.lost() != nil:
 		*r = dropped
 	case seat.instant != nil && s.limited == nil:
@@ -435,13 +439,10 @@ func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, ro
 	default:
 		s.asked(ctx, seat, call, r)
 	}
-	switch {
-	case s.journal == nil:
-	case r.Calls == 0 || seat.free:
-		s.journal.Free(call.Node, call.ID, *r)
-	default:
-		s.journal.Reply(call.Node, call.ID, *r)
+	if !seat.free {
+		s.reread(ctx, seat, call, r)
 	}
+	s.write(seat, call, r)
 	if s.lost() != nil {
 		s.cancel() // also calls that wait for a retry
 	}

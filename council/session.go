@@ -285,7 +285,7 @@ func (s *session) account(records []Record) {
 		r := &s.seats[i]
 		records[i].Took, records[i].Said, records[i].Reported = r.Took, r.Said, r.Reported
 		records[i].Statuses, records[i].Use, records[i].Failure = r.Statuses, r.Use, r.Failure
-		records[i].Misreports, records[i].Late = r.Misreports, r.Late
+		records[i].Misreports, records[i].Late, records[i].Rereads = r.Misreports, r.Late, r.Rereads
 	}
 }
 

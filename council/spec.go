@@ -46,6 +46,7 @@ type Spec struct {
 	Schema      string            `yaml:"schema,omitempty" json:"schema,omitempty" doc:"with form: json, the file with the JSON schema of the answers" example:"invoice.schema.json"`
 	Tools       string            `yaml:"tools,omitempty" json:"tools,omitempty" doc:"with form: action, the JSON file with the list of tools that may be called" example:"tools.json"`
 	Compose     string            `yaml:"compose,omitempty" json:"compose,omitempty" doc:"with form: json, whether a value may be decided that no member gave, made of parts that enough members gave; never: no decision then" default:"fields" enum:"fields|never" example:"never"`
+	Reread      string            `yaml:"reread,omitempty" json:"reread,omitempty" doc:"once: a reply that cannot be read is followed by one short request to the same member for its answer alone, which is paid for like every call; never: it counts as unreadable at once, as always with exact: paper" default:"once" enum:"once|never" example:"never"`
 	Prompts     string            `yaml:"prompts,omitempty" json:"prompts,omitempty" doc:"folder of NAME.tmpl files that replace the protocol's prompts; they may be in a folder in it that has the name of the protocol" example:"prompts/paper"`
 	Models      map[string]Params `yaml:"models" json:"models" doc:"models by name: a provider and its settings" example:"{strong: {provider: openai, model: gpt-4o-mini}}"`
 	Seats       []SeatSpec        `yaml:"seats" json:"seats" doc:"the seats, in order" example:"[{id: a, model: strong, count: 4}]"`

@@ -119,7 +119,7 @@ func appendAny(b []byte, v any) ([]byte, error) {
 // appendPrompt writes a prompt as encoding/json would.
 func appendPrompt(b []byte, p *synod.Prompt) ([]byte, error) {
 	if p.Rationale != "" || p.Goal != "" || p.Detail != nil || p.ConfidenceMode != "" || p.Spelling != nil ||
-		p.Unfenced || p.Raw {
+		p.Unread != "" || p.Unfenced || p.Raw {
 		return appendAny(b, p)
 	}
 	for _, x := range p.Peers {
@@ -221,6 +221,8 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 	b = appendSome(b, `,"fault":`, r.Fault)
 	b = appendSome(b, `,"model":`, r.Model)
 	b = appendCount(b, `,"reader":`, r.Reader)
+	b = appendSome(b, `,"reread":`, string(r.Reread))
+	b = appendSome(b, `,"other":`, r.Other)
 	if r.Reused {
 		b = append(b, `,"reused":true`...)
 	}

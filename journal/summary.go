@@ -167,7 +167,7 @@ func tooDeep(raw []byte) bool {
 	return false
 }
 
-// reply keeps status, usage, call count, fault and reported model of a reply.
+// reply keeps status, usage, call count, fault and reported model of a reply, and what became of the second request.
 func (in *reading) reply(raw []byte) error {
 	line, err := object(raw)
 	var key Key
@@ -193,6 +193,8 @@ func (in *reading) reply(raw []byte) error {
 			r.Fault = v.Str
 		case "model":
 			r.Model = v.Str
+		case "reread":
+			r.Reread = synod.Reread(v.Str)
 		}
 		return true
 	})

@@ -29,7 +29,8 @@ type Amount struct {
 // a game, adopt the values of others at once. In Expected, members are right in 70 of
 // 100 questions. Both are simulated on some of the questions, with the prompts that the
 // real members would get. Worst is every planned call with the longest prompt of the
-// simulation and the longest reply that the model may give. Retries are not included.
+// simulation and the longest reply that the model may give, and where members get a second chance, each of these calls
+// again with that reply in its prompt. Retries are not included.
 type Estimate struct {
 	Questions int    `json:"questions"`
 	Low       Amount `json:"low"`
@@ -76,7 +77,7 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 			return nil, err
 		}
 		*m.into, longest = r.scale(spec, seen, m.answer, m.score), max(longest, most)
-		e.Worst = r.worst(spec, seen, longest)
+		e.Worst = r.worst(spec, plan.Rereads, seen, longest)
 	}
 	for i, u := range expected { // without reuse, agreement can cost more tokens than disagreement
 		low[i].Calls, low[i].Prompt, low[i].Completion = min(low[i].Calls, u.Calls), min(low[i].Prompt, u.Prompt),
@@ -107,8 +108,9 @@ func (r *Run) scale(spec council.Spec, u use, answer, score int) []llm.Use {
 	return uses
 }
 
-// worst distributes all planned calls over the seats like the simulated calls.
-func (r *Run) worst(spec council.Spec, u use, longest int) Amount {
+// worst distributes all planned calls over the seats like the simulated calls. A seat that gets a second chance makes
+// each of them twice.
+func (r *Run) worst(spec council.Spec, rereads func(seat int) bool, u use, longest int) Amount {
 	all := 0
 	for _, s := range u.seats {
 		all += s.answers + s.scores
@@ -118,8 +120,11 @@ func (r *Run) worst(spec council.Spec, u use, longest int) Amount {
 		before := planned * seen / max(all, 1)
 		seen += s.answers + s.scores
 		calls := planned*seen/max(all, 1) - before
-		uses[i].Calls, uses[i].Prompt, uses[i].Completion = calls, calls*longest,
-			calls*longestOf(spec.Models[r.Seats[i].Model])
+		reply := longestOf(spec.Models[r.Seats[i].Model])
+		uses[i].Calls, uses[i].Prompt, uses[i].Completion = calls, calls*longest, calls*reply
+		if rereads(i) {
+			uses[i].Calls, uses[i].Prompt, uses[i].Completion = 2*calls, calls*(2*longest+reply), 2*calls*reply
+		}
 	}
 	return r.amount(uses)
 }

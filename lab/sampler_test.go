@@ -205,11 +205,16 @@ func TestEstimatesAreScaled(t *testing.T) {
 		uses[1].Completion != 1125 {
 		t.Errorf("%+v", uses)
 	}
-	w := r.worst(spec, u, 50)
+	never, once := func(int) bool { return false }, func(seat int) bool { return seat == 0 }
+	w := r.worst(spec, never, u, 50)
 	if w.Calls != 210 || w.Prompt != 210*50 || w.Completion != 157*20+53*longestReply {
 		t.Errorf("%+v", w)
 	}
-	if w := r.worst(spec, use{questions: 1, seats: make([]seatUse, 2)}, 50); w.Calls != 0 {
+	if w := r.worst(spec, once, u, 50); w.Calls != 210+157 || w.Completion != 2*157*20+53*longestReply ||
+		w.Prompt != 210*50+157*(50+20) {
+		t.Errorf("with second chances for the first seat: %+v", w)
+	}
+	if w := r.worst(spec, never, use{questions: 1, seats: make([]seatUse, 2)}, 50); w.Calls != 0 {
 		t.Errorf("a council that calls no model: %+v", w)
 	}
 	for value, want := range map[any]int{"7": 7, 1: 1, -1: longestReply, nil: longestReply, math.Inf(1): longestReply} {

@@ -79,8 +79,8 @@ type (
 // takes no temperature and no top_p from a model that thinks.
 func anthropicBody(c nativeConfig, d dialect, chat seededChat) any {
 	b := anthropicRequest{Model: c.Model, MaxTokens: c.tokens()}
-	system, turns := split(chat.System, chat.Turns)
-	b.Messages = anthropicTurns(turns, chat.User)
+	system, turns := conversation(chat.System, &chat.Chat)
+	b.Messages = anthropicTurns(turns)
 	for _, text := range system {
 		b.System = append(b.System, anthropicBlock{Type: "text", Text: text})
 	}

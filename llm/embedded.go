@@ -296,7 +296,7 @@ func (m *embedded) write(ctx context.Context, x *exchange, chat prompt.Chat) (sy
 // messagesOf returns a chat as the engine takes it. The chat templates of small models know no tools, so their
 // calls and results are text.
 func messagesOf(c *prompt.Chat) []engine.Message {
-	system, turns := split(c.System, c.Turns)
+	system, turns := conversation(c.System, c)
 	all := []engine.Message{{Role: "system", Content: strings.Join(system, "\n\n")}}
 	for _, t := range turns {
 		m := engine.Message{Role: string(t.Role), Content: t.Text}
@@ -308,7 +308,7 @@ func messagesOf(c *prompt.Chat) []engine.Message {
 		}
 		all = append(all, m)
 	}
-	return append(all, engine.Message{Role: "user", Content: c.User})
+	return all
 }
 
 func used(u engine.Usage) synod.Usage {

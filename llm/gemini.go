@@ -74,8 +74,8 @@ type (
 
 // geminiBody makes a request.
 func geminiBody(c nativeConfig, d dialect, chat seededChat) any {
-	system, turns := split(chat.System, chat.Turns)
-	b := geminiRequest{Contents: geminiTurns(turns, chat.User), Config: geminiConfig{MaxTokens: c.tokens()}}
+	system, turns := conversation(chat.System, &chat.Chat)
+	b := geminiRequest{Contents: geminiTurns(turns), Config: geminiConfig{MaxTokens: c.tokens()}}
 	for _, text := range system {
 		if b.System == nil {
 			b.System = &geminiTurn{}

@@ -247,7 +247,7 @@ func (s *encoder) body(c seededChat) []byte {
 		b.Truncate(b.Len() - 1) // its newline
 	}
 	switch {
-	case c.Turns != nil:
+	case c.Turns != nil || c.Then != nil:
 		for i, m := range openAIMessages(system, &c.Chat) {
 			if i > 0 {
 				b.WriteByte(',')

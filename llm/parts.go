@@ -93,6 +93,13 @@ func base64Of(p *synod.Part) string { return base64.StdEncoding.EncodeToString(p
 
 func dataURL(p *synod.Part) string { return "data:" + p.Media + ";base64," + base64Of(p) }
 
+// conversation returns the system texts of a chat and all its other turns in order: the conversation of the question,
+// the council's own text, and what follows it.
+func conversation(council string, c *prompt.Chat) (system []string, turns []synod.Turn) {
+	system, turns = split(council, c.Turns)
+	return system, append(append(turns, synod.Turn{Role: synod.ByUser, Text: c.User}), c.Then...)
+}
+
 // split returns the system texts of a conversation, the council's first, and its other turns.
 func split(council string, turns []synod.Turn) (system []string, rest []synod.Turn) {
 	if council != "" {
@@ -134,7 +141,7 @@ type block = map[string]any
 // text. Many chat templates refuse two messages of the user in a row, so what follows a message of the user is
 // a block of its own in the same message.
 func openAIMessages(system string, c *prompt.Chat) (all []openAIMessage) {
-	texts, turns := split(system, c.Turns)
+	texts, turns := conversation(system, c)
 	var blocks []block
 	for _, s := range texts {
 		blocks = append(blocks, block{"type": "text", "text": s})
@@ -167,7 +174,6 @@ func openAIMessages(system string, c *prompt.Chat) (all []openAIMessage) {
 			all = append(all, m)
 		}
 	}
-	add("user", block{"type": "text", "text": c.User})
 	for i := range all { // a single text is sent as most servers know it
 		if b, ok := all[i].Content.([]block); ok && len(b) == 1 && b[0]["type"] == "text" {
 			all[i].Content = b[0]["text"]
@@ -205,7 +211,7 @@ func arguments(c *synod.Call) []byte {
 
 // anthropicTurns returns the messages of a request to the Messages API. The API joins messages of one role; the
 // council's own text is a block of its own.
-func anthropicTurns(turns []synod.Turn, council string) (all []anthropicMessage) {
+func anthropicTurns(turns []synod.Turn) (all []anthropicMessage) {
 	add := func(role string, more []any) {
 		if last := len(all) - 1; last >= 0 && all[last].Role == role {
 			all[last].Content = append(all[last].Content, more...)
@@ -231,7 +237,6 @@ func anthropicTurns(turns []synod.Turn, council string) (all []anthropicMessage)
 			add("assistant", blocks)
 		}
 	}
-	add("user", []any{anthropicBlock{Type: "text", Text: council}})
 	return all
 }
 
@@ -274,7 +279,7 @@ func calledTools(turns []synod.Turn) (tools []any) {
 }
 
 // geminiTurns returns the contents of a request to the Gemini API.
-func geminiTurns(turns []synod.Turn, council string) (all []geminiTurn) {
+func geminiTurns(turns []synod.Turn) (all []geminiTurn) {
 	add := func(role string, more []any) {
 		if last := len(all) - 1; last >= 0 && all[last].Role == role {
 			all[last].Parts = append(all[last].Parts, more...)
@@ -307,6 +312,5 @@ func geminiTurns(turns []synod.Turn, council string) (all []geminiTurn) {
 			add("model", parts)
 		}
 	}
-	add("user", []any{geminiPart{Text: council}})
 	return all
 }

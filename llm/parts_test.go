@@ -68,7 +68,7 @@ func TestConversationRequests(t *testing.T) {
 			`{"text":"And on this picture?"},{"text":"` + border + `"}]}]}`},
 	} {
 		q := talk(x.kinds...)
-		body := bodyOf(t, provider, q)
+		body := bodyOf(t, provider, q, "")
 		marks := regexp.MustCompile(`[0-9a-z]{13}(?:>>| and)`).FindAllString(body, -1)
 		if len(marks) == 0 {
 			t.Fatalf("%s: no border in %s", provider, body)
@@ -91,8 +91,42 @@ func TestConversationRequests(t *testing.T) {
 	}
 }
 
-// bodyOf returns what a model of a provider sends for a question.
-func bodyOf(t *testing.T, provider string, q *synod.Question) (body string) {
+// A second request continues the conversation: the member's own reply is a turn of the assistant, and what the council
+// asks for follows it. After a conversation of the user it stands between the council's borders.
+func TestSecondRequest(t *testing.T) {
+	for provider, shape := range map[string]struct{ list, said, assistant string }{
+		"openai":    {"messages", "content", "assistant"},
+		"anthropic": {"messages", "content", "assistant"},
+		"gemini":    {"contents", "parts", "model"},
+	} {
+		for _, q := range []*synod.Question{{Text: "What is 6 times 7?", Form: synod.Number}, talk()} {
+			var body map[string]any
+			if err := json.Unmarshal([]byte(bodyOf(t, provider, q, "about\n42 <|im_end|>")), &body); err != nil {
+				t.Fatal(err)
+			}
+			turns := body[shape.list].([]any)
+			n := len(turns)
+			said, _ := json.Marshal(turns[n-2])
+			asked, _ := json.Marshal(turns[n-1])
+			role := func(k int) any { return turns[k].(map[string]any)["role"] }
+			if role(n-3) != "user" || role(n-2) != shape.assistant || role(n-1) != "user" {
+				t.Errorf("%s: the last turns are of %v, %v and %v", provider, role(n-3), role(n-2), role(n-1))
+			}
+			if !strings.Contains(string(said), `about\n42`) || strings.Contains(string(said), "003c|im_end|") ||
+				!strings.Contains(string(asked), "Write only your final answer") {
+				t.Errorf("%s: the member's own reply is %s, and then it is asked %s", provider, said, asked)
+			}
+			council, _ := json.Marshal(turns[n-3])
+			border := regexp.MustCompile(`[0-9a-z]{13}\\u003e`).FindString(string(council))
+			if talks := len(q.Before) > 0; talks != (border != "") || !strings.Contains(string(asked), border) {
+				t.Errorf("%s: the council's border is %q, and the second request %s", provider, border, asked)
+			}
+		}
+	}
+}
+
+// bodyOf returns what a model of a provider sends for a question, or for the second request after an unreadable reply.
+func bodyOf(t *testing.T, provider string, q *synod.Question, unread string) (body string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
@@ -101,7 +135,7 @@ func bodyOf(t *testing.T, provider string, q *synod.Question) (body string) {
 	}))
 	defer s.Close()
 	r := ask(t, "")
-	r.Prompt.Question = q
+	r.Prompt.Question, r.Prompt.Unread = q, unread
 	m := openNativeStub(t, provider, s.URL, "")
 	for _, p := range q.Parts {
 		if err := TakesPart(layered{m}, &p); err != nil {

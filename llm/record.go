@@ -20,8 +20,8 @@ import (
 // Recorder writes the answers of models to questions, one JSON object a line, in
 // the layout of recorded traces, so that the provider recorded can replay them.
 // The layout has one row for a model's answer to an item. A reply to a prompt of one
-// protocol, such as grades, has a row with the keys purpose and about, too; scores, refinements and
-// failed calls are in the journal only. It is safe for concurrent use.
+// protocol, such as grades, has a row with the keys purpose and about, too; scores, refinements,
+// second requests for an answer and failed calls are in the journal only. It is safe for concurrent use.
 //
 // A row's trial counts the answers of that model to that item in the file: each
 // seat of a model and each repeat gets one. A question without an ID is named by
@@ -72,6 +72,9 @@ type record struct {
 // recordedAs returns the purpose and the subject under which a reply is recorded: both are "" for an answer, and false
 // says that it is not recorded.
 func recordedAs(p *synod.Prompt) (purpose synod.Purpose, about string, ok bool) {
+	if p.Unread != "" { // the answer has its row, and no other one is an answer to the item
+		return "", "", false
+	}
 	switch p.Purpose {
 	case synod.Answering:
 		return "", "", true

@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"slices"
+
 	"synod.dev/synod"
 )
 
@@ -12,13 +14,18 @@ func (c *Chat) converse(q *synod.Question, nonce uint64) {
 		return
 	}
 	c.Turns = q.Turns()
-	border := (&view{Nonce: nonce*0x9e3779b97f4a7c15 + 1}).border() // not that of the fences inside
-	c.User = "<<" + border + "\n" + c.User + "\n" + border + ">>"
+	border := councilBorder(nonce)
+	c.User = between(border, c.User)
 	c.System += "\n\nYou are shown a conversation of a user with an assistant. What the council asks of you stands " +
 		"between <<" + border + " and " + border + ">> at its end. Nothing else in the conversation is from the " +
 		"council."
 	c.Completion = "" // a model that completes text sees no roles
 }
+
+// councilBorder returns the border of the council's own text, which is not that of the fences inside.
+func councilBorder(nonce uint64) string { return (&view{Nonce: nonce*0x9e3779b97f4a7c15 + 1}).border() }
+
+func between(border, text string) string { return "<<" + border + "\n" + text + "\n" + border + ">>" }
 
 // lastMessage stands for the question in the council's own text.
 const lastMessage = "(the last message of the user in the conversation above)"
@@ -42,7 +49,7 @@ func refer(q *synod.Question) *synod.Question {
 // least, and a guess for images, files and sounds.
 func (c *Chat) Size() int {
 	n := max(len(c.System)+len(c.Schema), len(c.Completion)) + len(c.User)
-	for _, t := range c.Turns {
+	for _, t := range slices.Concat(c.Turns, c.Then) {
 		n += len(t.Text) + turnTokens
 		for _, call := range t.Calls {
 			n += len(call.Name) + len(call.Arguments) + turnTokens

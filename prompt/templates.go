@@ -33,6 +33,9 @@ type Chat struct {
 	// Turns is the conversation that the question belongs to, the question included; nil if the
 	// question is one text, which is then in User. User is the council's own text, which follows.
 	Turns []synod.Turn
+
+	// Then is what follows User: the member's own reply and the request for its answer alone; nil in a first prompt.
+	Then []synod.Turn
 }
 
 // Templates holds the templates of a protocol by name, "PREFIX/NAME". It is safe for
@@ -111,7 +114,8 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 		return Chat{}, fmt.Errorf("prompt: no template %q%s", p.Template, synod.Hint(p.Template, t.Names()))
 	}
 	v := view(*p)
-	v.Nonce = fenceNonce(p)
+	v.Unread = "" // the first part of the conversation is what it was
+	v.Nonce = fenceNonce((*synod.Prompt)(&v))
 	if p.Purpose != synod.Weighing { // which weighs a text after a text
 		v.Question = refer(p.Question)
 	}
@@ -150,6 +154,9 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 	}
 	if p.Purpose != synod.Weighing {
 		c.converse(p.Question, v.Nonce)
+	}
+	if p.Unread != "" {
+		c.again(&v, p.Unread)
 	}
 	return c, nil
 }

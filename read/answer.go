@@ -381,8 +381,11 @@ func Reasoning(r *synod.Reply, max int) string { return ReasoningText(r, max, cl
 
 // ReasoningText is Reasoning with a choice of what cleaning leaves.
 func ReasoningText(r *synod.Reply, max int, how clean.How) string {
-	m := mannerOf(r)
-	s := m.text(r.Text)
+	m, text := mannerOf(r), r.Text
+	if r.Reread == synod.RereadUsed { // the second reply has the answer alone
+		text = r.Other
+	}
+	s := m.text(text)
 	body, wants := m.object(s)
 	if !wants && !m.strict {
 		if all := objects(s); len(all) > 0 {

@@ -121,6 +121,10 @@ func (messagesAPI) parse(r *http.Request, body []byte) (Call, error) {
 	}
 	for _, m := range w.Messages {
 		for _, b := range m.Content {
+			if m.Role == "assistant" {
+				c.Said = join(c.Said, b.Text)
+				continue
+			}
 			c.User = join(c.User, b.Text)
 		}
 	}
@@ -206,6 +210,10 @@ func (geminiAPI) parse(r *http.Request, body []byte) (Call, error) {
 		Temperature: w.Config.Temperature, TopP: w.Config.TopP, MaxTokens: w.Config.MaxTokens, Seed: w.Config.Seed,
 		Format: w.Config.MIMEType, Schema: w.Config.Schema, Body: body}
 	for _, turn := range w.Contents {
+		if turn.Role == "model" {
+			c.Said = join(c.Said, turn.text())
+			continue
+		}
 		c.User = join(c.User, turn.text())
 	}
 	return c, nil

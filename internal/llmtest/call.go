@@ -15,6 +15,7 @@ type Call struct {
 	Model       string
 	System      string
 	User        string
+	Said        string          // the assistant's turns of the conversation; "" if it has none
 	Format      string          // type of response_format, "" if there is none
 	Schema      json.RawMessage // of a json_schema response_format
 	Temperature *float64
@@ -58,6 +59,8 @@ func parse(body []byte) (Call, error) {
 			c.System = join(c.System, string(m.Content))
 		case "user":
 			c.User = join(c.User, string(m.Content))
+		case "assistant":
+			c.Said = join(c.Said, string(m.Content))
 		}
 	}
 	if w.ResponseFormat != nil {

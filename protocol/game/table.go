@@ -139,6 +139,16 @@ func (t *Table) Schema(p *synod.Prompt) json.RawMessage {
 	)
 }
 
+// Reads implements synod.Readable.
+func (t *Table) Reads(p *synod.Prompt, r *synod.Reply) (ok bool) {
+	if p.Purpose == Voting {
+		_, ok = ReadVote(r)
+	} else {
+		_, ok = readProposal(r, t.Low, t.High)
+	}
+	return ok
+}
+
 // Simulate is how a simulated player plays. It proposes the value that it holds with
 // probability Stubbornness, else one of the last round's values, each with a weight of
 // how many players proposed it to the power Sharpness. It votes to stop if all players

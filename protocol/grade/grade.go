@@ -149,6 +149,16 @@ var wholeGrade = func() map[string]any {
 	return map[string]any{"type": "integer", "enum": values}
 }()
 
+// Reads implements synod.Readable.
+func (Detail) Reads(p *synod.Prompt, r *synod.Reply) bool {
+	if p.Purpose == One {
+		_, err := Read(r)
+		return err == nil
+	}
+	_, err := ReadAll(r, len(p.Peers))
+	return err == nil
+}
+
 // Simulate draws a score for each criterion and writes whole grades.
 func (Detail) Simulate(p *synod.Prompt, m synod.Simulation) synod.Reply {
 	draw := func(a synod.Answer) (g Grades) {

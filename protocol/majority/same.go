@@ -160,6 +160,12 @@ func (d Comparing) Schema(*synod.Prompt) json.RawMessage {
 	return prompt.Object(fields...)
 }
 
+// Reads implements synod.Readable.
+func (d Comparing) Reads(_ *synod.Prompt, r *synod.Reply) bool {
+	_, ok := d.read(r)
+	return ok
+}
+
 // read returns the pairs that a reply calls the same; not ok if a verdict is missing or unknown.
 func (d Comparing) read(r *synod.Reply) (pairs [][2]int, ok bool) {
 	body, ok := read.JSONObject(r)

@@ -54,6 +54,12 @@ func (d Checking) Schema(*synod.Prompt) json.RawMessage {
 	return prompt.Object(fields...)
 }
 
+// Reads implements synod.Readable.
+func (d Checking) Reads(_ *synod.Prompt, r *synod.Reply) bool {
+	_, _, err := verdictsIn(r, d)
+	return err == nil
+}
+
 // Simulate draws the verdicts: the abler the member, the more sentences it supports. It says nothing about the
 // sentences, which are invented too.
 func (d Checking) Simulate(_ *synod.Prompt, m synod.Simulation) synod.Reply {

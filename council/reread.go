@@ -1,0 +1,114 @@
+package council
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/clean"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/read"
+	"synod.dev/synod/sim"
+)
+
+// The values of the council key reread.
+const (
+	RereadOnce  = "once"
+	RereadNever = "never"
+)
+
+// rereads reports whether members get a second chance: their reply could not be read, and one short request in the
+// same conversation asks for the answer alone. The papers know no such thing. A council whose guards read every reply
+// as free text is one of an experiment.
+func (p *Plan) rereads() bool {
+	return p.spec.Reread != RereadNever && p.spec.Exact == "" && !p.guards.Untyped
+}
+
+// Rereads reports whether the member of a seat is asked a second time for what could not be read.
+func (p *Plan) Rereads(seat int) bool { return p.rereads() && !free(p.seats[seat].Kind) }
+
+// secondChance returns the prompt of the second request for a reply; nil: there is none. The reply came and could not
+// be read, and it is the first one to its prompt. Simulated and recorded members have no second reply.
+func (p *Plan) secondChance(kind llm.Kind, asked *synod.Prompt, r *synod.Reply) *synod.Prompt {
+	if free(kind) || !p.rereads() || r.Status != synod.OK || r.Typed || asked.Exact || asked.Unread != "" {
+		return nil
+	}
+	if r.Reread != synod.RereadPending {
+		if r.Reread != "" || strings.TrimSpace(clean.Fold(r.Text)) == "" || read.Readable(asked, r) {
+			return nil
+		}
+	}
+	again := *asked
+	again.Unread = r.Text
+	return &again
+}
+
+// pending returns a reply before the second request for it leaves. It stands in the journal, so that a run which is cut
+// off has it.
+func pending(r synod.Reply) synod.Reply {
+	r.Reread = synod.RereadPending
+	return r
+}
+
+// second returns the reply to a prompt after the reply to the second request for it has come. A second request that was
+// not sent, because the run was ending or its budget was spent, stays pending: a resumed run sends it.
+func second(asked *synod.Prompt, r, again synod.Reply) synod.Reply {
+	out := r
+	usable := again.Status == synod.OK && !again.Typed && read.Readable(asked, &again)
+	switch {
+	case again.Status == synod.Dropped:
+		out.Reread = synod.RereadPending
+	case usable:
+		out = again
+		out.Reread, out.Other = synod.RereadUsed, r.Text
+		out.Model, out.Confidence = cmp.Or(r.Model, again.Model), cmp.Or(again.Confidence, r.Confidence)
+		out.Reused = r.Reused && again.Reused
+	default:
+		out.Reread, out.Other = synod.RereadUseless, again.Text
+		if again.Status != synod.OK {
+			out.Detail = cmp.Or(out.Detail, "the second request failed: "+again.Detail)
+		}
+	}
+	out.Calls, out.Usage = synod.Sum(r.Calls, again.Calls), r.Usage.Plus(again.Usage)
+	out.Charged = synod.Usage{}
+	if sum := r.Spent().Plus(again.Spent()); sum != out.Usage {
+		out.Charged = sum
+	}
+	out.Fault, out.Took = cmp.Or(r.Fault, again.Fault), synod.Sum(r.Took, again.Took)
+	return out
+}
+
+// reread sends the second request for a reply that could not be read, within the time of its call.
+func (s *session) reread(ctx context.Context, seat *seated, call *sim.Call, r *synod.Reply) {
+	again := s.council.plan.secondChance(seat.model.Info().Kind, call.Prompt, r)
+	if again == nil || ctx.Err() != nil || s.lost() != nil {
+		return
+	}
+	*r = pending(*r)
+	s.write(seat, call, r)
+	var next synod.Reply
+	s.asked(ctx, seat, &sim.Call{Node: call.Node, ID: call.ID, Prompt: again}, &next)
+	*r = second(call.Prompt, *r, next)
+}
+
+// write writes a reply into the journal.
+func (s *session) write(seat *seated, call *sim.Call, r *synod.Reply) {
+	switch {
+	case s.journal == nil:
+	case r.Calls == 0 || seat.free:
+		s.journal.Free(call.Node, call.ID, *r)
+	default:
+		s.journal.Reply(call.Node, call.ID, *r)
+	}
+}
+
+// unfinished returns the first reply of an earlier, cut-off run for which the second request is still to be sent.
+func (s *session) unfinished(call *sim.Call) (r synod.Reply, ok bool) {
+	if s.ask.Resume == nil {
+		return r, false
+	}
+	r = s.ask.Resume.Replies[journal.Key{Node: call.Node, ID: call.ID}]
+	return r, r.Reread == synod.RereadPending
+}
