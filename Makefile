@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: presets again trials million help overhead soak build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants bugs bench transcript inspect probe clean
+.PHONY: presets again trials million help overhead soak build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants bugs bench slow-members transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -229,6 +229,9 @@ million: synod ## 10000 simulated questions, MILLION times each (100), in MILLIO
 
 bench: ## the benchmarks that docs/operate/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+slow-members: ## renew the table of members that hang, are slow or have no server in docs/operate/performance.md
+	$(GO) test -count=1 -timeout 30m -run TestSlowMembers ./council -rewrite -think 500ms
 
 transcript: ## renew the transcripts; read the diff
 	@for t in protocol/*/testdata; do $(GO) test ./$${t%/testdata} -run "Transcripts|Protocol" -rewrite || exit 1; done

@@ -115,13 +115,26 @@ func (a *app) progress(cmd *cobra.Command, ask *council.Ask) *bar {
 		ask.Progress = func(now council.Progress) {
 			show.say(func() string {
 				if now.Round < 0 {
-					return fmt.Sprintf("first answers · %d calls", now.Calls)
+					return fmt.Sprintf("first answers · %d calls%s", now.Calls, awaited(now.Awaited))
 				}
-				return fmt.Sprintf("round %d of at most %d · %d calls", now.Round+1, now.Rounds, now.Calls)
+				return fmt.Sprintf("round %d of at most %d · %d calls%s", now.Round+1, now.Rounds, now.Calls,
+					awaited(now.Awaited))
 			})
 		}
 	}
 	return show
+}
+
+// awaited says whom a council waits for: names as long as they are few.
+func awaited(ids []string) string {
+	const most = 3
+	switch {
+	case len(ids) == 0:
+		return ""
+	case len(ids) > most:
+		return fmt.Sprintf(" · waiting for %d members", len(ids))
+	}
+	return " · waiting for " + strings.Join(ids, ", ")
 }
 
 // eta estimates the time left from how many steps this process has done in the time

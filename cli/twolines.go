@@ -226,6 +226,9 @@ func (e electors) caveats(o *council.Outcome) (all []string) {
 		n := len(ofKind(*o, k))
 		all = append(all, fmt.Sprintf("%s, not live", are(n, "member", string(k))))
 	}
+	if slow := e.slow(o); len(slow) > 0 {
+		all = append(all, "not all replies of "+strings.Join(slow, ", ")+" were waited for")
+	}
 	if e.acting > 0 {
 		all = append(all, "the council file makes "+many(e.acting, "member", "members")+" hostile")
 	}
@@ -236,6 +239,17 @@ func (e electors) caveats(o *council.Outcome) (all []string) {
 		all = append(all, "nothing is guaranteed if a member is hostile")
 	}
 	return all
+}
+
+// slow lists the models of members that have an answer and were late with something else.
+func (e electors) slow(o *council.Outcome) (models []string) {
+	for i := range o.Members {
+		m := &o.Members[i]
+		if m.Final != nil && slices.Contains(o.Late, m.ID) && !slices.Contains(models, m.Model) {
+			models = append(models, m.Model)
+		}
+	}
+	return models
 }
 
 // are says that some members are something.

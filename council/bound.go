@@ -103,7 +103,7 @@ func (b *Bound) late(ids []string, eachRound bool) {
 	switch {
 	case len(ids) == 0 || b.Guarantee == None:
 	case len(ids) > b.F:
-		b.withdraw(fmt.Sprintf("%d seats were late%s (%s), and f is %d", len(ids), when, list, b.F))
+		b.withdraw(fmt.Sprintf("more seats than f, %d, were late%s: %s", b.F, when, list))
 	default:
 		b.Note += fmt.Sprintf("; seats that were late%s (%s) used up %d of F=%d, so it holds with at most %d "+
 			"Byzantine among the others", when, list, len(ids), b.F, b.F-len(ids))

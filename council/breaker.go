@@ -301,7 +301,7 @@ func (b *breaker) quorum(t int, dead func(int) bool) *Trip {
 // protocol that Settles, because every later round would ask the same. There is no fixed point with
 // random faults in the network, or with an adversary whose messages change by themselves.
 //
-// Seats that patience made late in the round are left out: at most Patience.Spare, and
+// Seats that patience made late in the round are left out: at most the spare number, and
 // only if the others agree without them. They count among the F faulty seats. To the
 // others, a later round could only bring other messages of faulty seats, and the run
 // would never end early if it waited for a seat that is late again and again. The claim
@@ -403,7 +403,7 @@ func (s *fixedPoint) agreeWithoutLate(r *roundNotes) bool {
 	if s.merges {
 		return false
 	}
-	if len(late) > s.plan.spec.Patience.Spare {
+	if len(late) > s.plan.patience.spare && !s.plan.patience.byRule {
 		return false
 	}
 	all, others := make([]Record, len(s.last)), make([]Record, len(s.last))

@@ -41,7 +41,7 @@ func (r RunnerSpec) Clock() bool { return r.Name == RunnerClock }
 
 // checkClock refuses settings that shorten waiting by the times of other calls.
 func (p *Plan) checkClock() error {
-	if p.spec.Runner.Clock() && p.spec.Patience.Spare > 0 {
+	if p.spec.Runner.Clock() && p.spec.Patience.spare() > 0 {
 		return errors.New("patience is for virtual time; with runner: {name: clock} a call may take pace.think")
 	}
 	return nil

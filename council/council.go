@@ -292,6 +292,8 @@ type Progress struct {
 	Rounds  int // rounds at most; 0 if the protocol has no maximum
 	Calls   int // requests made
 	Planned int // requests at most, retries aside
+	// Awaited lists the seats whose calls the run waits for, in their order.
+	Awaited []string
 }
 
 // JournalError reports that the journal or the trace of a run could not be written.

@@ -99,20 +99,19 @@ func (r Rule) certain(v *verdict, missing int) bool {
 	return len(v.votes[0].Seats) > second+missing
 }
 
-// grace is the shortest time to wait for calls that cannot change the decision: the answer of a
-// slightly slower member still shows whether it dissents.
-const grace = time.Second
-
 // needless returns the time at which the calls that have not returned are cut off, if they cannot
-// change the decision: after twice the median time of the calls that have returned, and after at
-// least a second. A bench waits for every call, because its figures must not depend on the time
+// change the decision: at the last call, because the answer of a slightly slower member still shows
+// whether it dissents. A bench waits for every call, because its figures must not depend on the time
 // that calls take, and so does a run by the clock, which is measured.
 func (b *batch) needless() (at time.Time, ok bool) {
 	s := b.session
 	if s.ask.Final || s.council.plan.spec.Runner.Clock() || !s.unanimous() && !b.certain() {
 		return at, false
 	}
-	return b.start.Add(max(grace, 2*b.median())), true
+	if at, ok := b.lastCall(); ok {
+		return at, true
+	}
+	return b.start.Add(grace), true
 }
 
 // unanimous reports whether every seat holds the same answer after the last round, in a protocol in

@@ -123,7 +123,7 @@ func TestLateSeatsOfRounds(t *testing.T) {
 		{"sac", map[int][]LateCall{0: {{0, false}}, 1: {{1, false}}, 3: {{1, false}}}, "[a1 a2 a4]",
 			"(a2, a4) used up 2 of F=2, so it holds with at most 0", true},
 		{"sac", map[int][]LateCall{1: {{0, false}}, 2: {{0, false}}, 3: {{0, false}}}, "[a2 a3 a4]",
-			"3 seats were late in one round (a2, a3, a4), and f is 2", false},
+			"more seats than f, 2, were late in one round: a2, a3, a4", false},
 		{"w-msr", map[int][]LateCall{1: {{0, false}}, 3: {{1, false}}}, "[a2 a4]", "late (a2, a4) used up 2 of F=2",
 			true},
 		{"w-msr", map[int][]LateCall{1: {{0, false}}, 2: {{3, true}}}, "[a2 a3]", "late (a2) used up 1 of F=2", true},

@@ -46,6 +46,7 @@ type Plan struct {
 	roles       []synod.Role // by seat; nil: the protocol has no roles
 	faults      sim.Faults
 	pace        synod.Pace
+	patience    patience
 	templates   *prompt.Templates
 	digests     map[string]string // of the templates, by name
 	voters      int
@@ -127,7 +128,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 		{"adversaries", p.corrupt}, {"adversaries", p.collude}, {"seats", p.stateFooling},
 		{"graph", p.checkAllToAll},
 		{"same", p.checkSame},
-		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.checkPatience},
+		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.setPatience},
 		{"hedge", p.checkHedge}, {"ledger", p.checkLedger}, {"faults", p.setFaults},
 		{"breakers", func() error { return p.spec.Breakers.Validate() }}, {"limits", p.checkLimits},
 		{"models", p.checkModels},

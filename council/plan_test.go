@@ -174,7 +174,7 @@ seats: [{id: a, model: d, count: 3}]
 		t.Errorf("pace %+v, faults %+v", p.pace, p.faults)
 	}
 	again, err := NewPlan(parsed(t, decodeRecord(t, p)))
-	if err != nil || again.Digest() != p.Digest() || again.spec.Patience != p.spec.Patience ||
+	if err != nil || again.Digest() != p.Digest() || again.patience != p.patience ||
 		again.spec.Pace != p.spec.Pace {
 		t.Errorf("%v: %+v, %+v", err, again.spec.Patience, again.spec.Pace)
 	}

@@ -1,7 +1,6 @@
 package council
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -67,19 +66,6 @@ func (p *Plan) setPace() error {
 	p.pace = synod.Pace{Think: synod.Tick(p.spec.Pace.Think / time.Millisecond),
 		Within: synod.Tick(p.spec.Pace.Within / time.Millisecond)}
 	return p.spec.Pace.validate()
-}
-
-func (p *Plan) checkPatience() error {
-	if err := p.checkClock(); err != nil {
-		return err
-	}
-	if err := p.spec.Patience.validate(p.spec.F, p.spec.Exact); err != nil {
-		return err
-	}
-	if p.spec.Patience.Spare > 0 {
-		p.spec.Patience.After = cmp.Or(p.spec.Patience.After, 2)
-	}
-	return nil
 }
 
 func (p *Plan) checkHedge() error {

@@ -230,7 +230,8 @@ func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
 		}
 		if b == nil {
 			b = &batch{session: s, calls: calls, replies: replies, start: time.Now(),
-				finished: make(chan int, len(calls)), cancel: make([]context.CancelCauseFunc, len(calls))}
+				finished: make(chan int, len(calls)), cancel: make([]context.CancelCauseFunc, len(calls)),
+				times: make([]time.Duration, len(calls))}
 		}
 		b.begin(i, seat, round)
 	}
@@ -277,8 +278,9 @@ type batch struct {
 	calls    []sim.Call
 	replies  []synod.Reply
 	start    time.Time
-	waiting  []int // calls that have not returned
-	took     []time.Duration
+	waiting  []int           // calls that have not returned
+	took     []time.Duration // by call, in the order of their returns, without those that were cut off
+	times    []time.Duration // by call: what it took; 0: it has not returned
 	finished chan int
 	cancel   []context.CancelCauseFunc
 }
@@ -293,6 +295,7 @@ func (b *batch) begin(i int, seat *seated, round int) {
 		ctx, release := b.session.bounded(ctx)
 		defer release()
 		b.session.complete(ctx, seat, &b.calls[i], round, &b.replies[i])
+		b.times[i] = time.Since(b.start)
 		cancel(nil)
 		b.finished <- i
 	}()
@@ -302,104 +305,40 @@ func (b *batch) begin(i int, seat *seated, round int) {
 // cannot change the decision.
 func (b *batch) wait() []synod.Reply {
 	for cut := false; len(b.waiting) > 0; {
-		var enough, needless <-chan time.Time
-		if at, ok := b.patience(); ok && !cut {
-			timer := time.NewTimer(time.Until(at))
-			enough = timer.C
-			defer timer.Stop()
+		b.await()
+		var over <-chan time.Time
+		at, late := b.impatient()
+		needless := false
+		if !late {
+			at, needless = b.needless()
 		}
-		if at, ok := b.needless(); ok && !cut {
+		if (late || needless) && !cut {
 			timer := time.NewTimer(time.Until(at))
-			needless = timer.C
+			over = timer.C
 			defer timer.Stop()
 		}
 		select {
 		case i := <-b.finished:
-			if !cut { // the time of a call that was cut off is no measure of the others
-				b.took = append(b.took, time.Since(b.start))
+			if r := &b.replies[i]; r.Status == synod.OK && r.Calls > 0 { // others are no measure
+				b.took = append(b.took, b.times[i])
 			}
 			b.waiting = slices.DeleteFunc(b.waiting, func(w int) bool { return w == i })
-		case <-enough:
+		case <-over:
 			cut = true
-			for _, i := range b.waiting {
-				b.cancel[i](llm.ErrLate)
+			var why error
+			if late {
+				why = llm.ErrLate
+				b.inVain()
+			} else {
+				b.session.settled = b.session.settled || b.session.unanimous()
 			}
-		case <-needless:
-			cut = true
-			b.session.settled = b.session.settled || b.session.unanimous()
 			for _, i := range b.waiting {
-				b.cancel[i](nil)
+				b.cancel[i](why)
 			}
 		}
 	}
+	b.await()
 	return b.replies
-}
-
-// patience returns the time at which the calls that have not returned are cut off, if that is
-// allowed: at most the spare number of seats may have such calls, and with them at most that number
-// of seats may be late.
-func (b *batch) patience() (at time.Time, ok bool) {
-	s, p := b.session, b.session.council.plan.spec.Patience
-	if p.Spare == 0 || b.waitingSeats() > p.Spare || !s.mayBeLate(b) {
-		return at, false
-	}
-	median := b.median()
-	return b.start.Add(time.Duration(float64(p.After) * float64(median))), median > 0
-}
-
-// median returns the median time of the calls that have returned. If none has, because the other
-// members answered from memory, it returns the median of the last batch, or 0.
-func (b *batch) median() time.Duration {
-	if len(b.took) > 0 {
-		took := slices.Sorted(slices.Values(b.took))
-		b.session.median = took[(len(took)-1)/2]
-	}
-	return b.session.median
-}
-
-// waitingSeats returns how many seats have calls that have not returned.
-func (b *batch) waitingSeats() int {
-	seats := map[synod.NodeID]bool{}
-	for _, w := range b.waiting {
-		seats[b.calls[w].Node] = true
-	}
-	return len(seats)
-}
-
-// mayBeLate reports whether the calls that a batch waits for can be cut off so that at most the
-// spare number of seats is faulty: per round, if the protocol's claim is about each round,
-// otherwise in the whole run. A seat whose answer was late is faulty until it has an answer.
-func (s *session) mayBeLate(b *batch) bool {
-	p := s.council.plan
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, w := range b.waiting {
-		round, faulty := -1, 0
-		if p.eachRound() {
-			round = s.round[b.calls[w].Node]
-		}
-		for i := range s.seats {
-			waits := (round < 0 || s.round[i] == round) && slices.ContainsFunc(b.waiting, func(w int) bool {
-				return int(b.calls[w].Node) == i && b.calls[w].Prompt.Purpose != synod.Refining
-			})
-			if waits || s.seats[i].faulty(round) || s.lacks(i, round) {
-				faulty++
-			}
-		}
-		if faulty > p.spec.Patience.Spare {
-			return false
-		}
-	}
-	return true
-}
-
-// lacks reports whether a seat has no answer in a round because a call was late. Round
-// -1 stands for all rounds, where seats with a late answer are faulty in any case.
-func (s *session) lacks(seat, round int) bool {
-	if round < s.round[seat] {
-		return slices.Contains(s.lacked[seat], round)
-	}
-	return s.unanswered[seat]
 }
 
 // eachRound reports whether the protocol's claim is about each round separately.
@@ -433,9 +372,10 @@ func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, ro
 		*r = first
 	case s.ctx.Err() != nil || s.lost() != nil:
 		*r = dropped
+	case s.absent(call.Node, r):
 	case seat.instant != nil && s.limited == nil:
 		s.instant.Prompt, s.instant.Seat = call.Prompt, s.council.plan.seats[call.Node].ID
-		s.ended(ctx, r, seat.instant.Reply(&s.instant, r))
+		s.ended(ctx, call.Node, r, seat.instant.Reply(&s.instant, r))
 	default:
 		s.asked(ctx, seat, call, r)
 	}
@@ -468,16 +408,19 @@ func (s *session) asked(ctx context.Context, seat *seated, call *sim.Call, r *sy
 	if r.Calls > 0 && !seat.free {
 		r.Took = int(max(time.Since(begun).Milliseconds(), 1))
 	}
-	s.ended(ctx, r, err)
+	s.ended(ctx, call.Node, r, err)
 }
 
 // ended sets how a call ended.
-func (s *session) ended(ctx context.Context, r *synod.Reply, err error) {
+func (s *session) ended(ctx context.Context, seat synod.NodeID, r *synod.Reply, err error) {
 	if r.Status = synod.OK; err == nil {
 		return
 	}
 	f := llm.AsFailure(err)
 	r.Status, r.Detail = f.Status, f.Reason()
+	if f.Lasting {
+		s.leave(seat, f)
+	}
 	if context.Cause(ctx) == llm.ErrLate { // one text, wherever the call was when it was cancelled
 		r.Status, r.Detail, r.Late = synod.Timeout, llm.ErrLate.Error(), true
 	}
@@ -497,6 +440,7 @@ func (s *session) count(call *sim.Call, round int, r *synod.Reply) {
 	if r.Late {
 		seat.late(LateCall{round, call.Prompt.Purpose == synod.Refining})
 	}
+	s.watchFor(call.Node, r)
 	if call.Prompt.Purpose == synod.Answering && (r.Late || r.Status == synod.OK) {
 		s.unanswered[call.Node] = r.Late
 	}
@@ -508,8 +452,5 @@ func (s *session) count(call *sim.Call, round int, r *synod.Reply) {
 	if s.ask.Replied != nil {
 		s.ask.Replied(call.Node, r)
 	}
-	if s.ask.Progress != nil {
-		s.ask.Progress(Progress{Round: s.rounds, Rounds: s.council.plan.protocol.MaxRounds(), Calls: s.made,
-			Planned: s.council.plan.calls})
-	}
+	s.progress()
 }

@@ -31,6 +31,8 @@ type session struct {
 	breaker  *breaker
 	round    []int                // by seat: the round that its next note is for
 	median   time.Duration        // of the calls of the last batch in which a call returned; 0: none yet
+	longest  time.Duration        // that a call of the run took which was not cut off
+	vain     int                  // how often seats were waited for in vain that had not been late before
 	settled  bool                 // whether the last tick has shown that no remaining round can change the decision
 	ending   string               // why the run is being cut off; "": it is not
 	crew     *crew                // of simulated members, of whose runs nobody keeps anything; else nil
@@ -44,10 +46,13 @@ type session struct {
 	instant  llm.Request          // request with those of the last call to an instant model
 
 	mu         sync.Mutex
-	seats      []Record          // by seat: the account of its calls
-	unanswered []bool            // by seat: its last call for an answer was late
-	lacked     [][]int           // by seat: the rounds that it ended without an answer because a call was late
-	failed     []synod.ConsultID // by seat: the call that Failure is about
+	seats      []Record                // by seat: the account of its calls
+	unanswered []bool                  // by seat: its last call for an answer was late
+	tardy      []int                   // by seat: how many calls in a row were late
+	gone       map[string]*llm.Failure // by model: why it is not called again in this run
+	lacked     [][]int                 // by seat: the rounds that it ended without an answer because a call was late
+	failed     []synod.ConsultID       // by seat: the call that Failure is about
+	awaited    []string                // ids of the seats that the last batch waits for
 	made       int
 	rounds     int // the last round that every live member has finished; -1: none
 }
@@ -117,7 +122,7 @@ func (c *Council) session() *session {
 	s := &session{
 		council: c, fixed: newFixedPoint(p), breaker: newBreaker(p),
 		round: make([]int, n), seats: make([]Record, n), uses: make([]llm.Use, 2*n),
-		unanswered: make([]bool, n), lacked: make([][]int, n), failed: make([]synod.ConsultID, n),
+		unanswered: make([]bool, n), tardy: make([]int, n), lacked: make([][]int, n), failed: make([]synod.ConsultID, n),
 	}
 	if c.reuse {
 		s.crew = newCrew(n)
@@ -131,6 +136,7 @@ func (s *session) reset() {
 	clear(s.round)
 	clear(s.seats)
 	clear(s.unanswered)
+	clear(s.tardy)
 	clear(s.lacked)
 	clear(s.failed)
 	s.fixed.reset()
@@ -139,7 +145,7 @@ func (s *session) reset() {
 		council: s.council, crew: s.crew, cancel: func() {}, fixed: s.fixed, breaker: s.breaker, rounds: -1,
 		round: s.round, seats: s.seats, uses: s.uses, replies: s.replies[:0],
 		judgment: s.judgment, packing: s.packing, wait: s.wait,
-		unanswered: s.unanswered, lacked: s.lacked, failed: s.failed,
+		unanswered: s.unanswered, tardy: s.tardy, lacked: s.lacked, failed: s.failed,
 	}
 }
 

@@ -52,7 +52,7 @@ type Spec struct {
 	Seats       []SeatSpec        `yaml:"seats" json:"seats" doc:"the seats, in order" example:"[{id: a, model: strong, count: 4}]"`
 	Adversaries Adversaries       `yaml:"adversaries,omitempty" json:"adversaries,omitzero" doc:"puts an adversary at several seats, listed or picked from the graph; for experiments"`
 	Pace        Pace              `yaml:"pace,omitempty" json:"pace,omitzero" doc:"how long a model call and a message may take"`
-	Patience    Patience          `yaml:"patience,omitempty" json:"patience,omitzero" doc:"when to stop waiting for the slowest model calls; off by default"`
+	Patience    Patience          `yaml:"patience,omitempty" json:"patience,omitzero" doc:"when to stop waiting for the slowest model calls"`
 	Hedge       string            `yaml:"hedge,omitempty" json:"hedge,omitempty" doc:"send a call a second time when it is slower than this percentile of its model's calls; both are paid for" example:"p95"`
 	Limits      Limits            `yaml:"limits" json:"limits" doc:"what one question may cost"`
 	Breakers    Breakers          `yaml:"breakers,omitempty" json:"breakers,omitzero" doc:"when to stop a run that makes no progress"`
@@ -107,8 +107,16 @@ type Pace struct {
 // of its calls have returned, and After times the median time of those has passed.
 // The seats that made the calls are late; they use up as many of F.
 type Patience struct {
-	Spare int    `yaml:"spare,omitempty" json:"spare,omitempty" doc:"seats, at most f, that may be late in a batch of calls; 0: wait for all" range:"0:" unit:"seats"`
-	After Factor `yaml:"after,omitempty" json:"after,omitzero" doc:"how long to wait for them, as a multiple of the median time of the calls that returned, 1x to 100x" default:"2x" example:"3x"`
+	Spare *int   `yaml:"spare,omitempty" json:"spare,omitempty" doc:"seats, at most f, that may be late in a batch of calls; 0: wait for all; absent: f, and with f: 0 those without which the rule decides" range:"0:" unit:"seats" example:"1"`
+	After Factor `yaml:"after,omitempty" json:"after,omitzero" doc:"how long to wait for them, as a multiple of the median time of the calls that returned, 1x to 100x; without spare and this key: half as long again as the others took, and half a second" default:"2x" example:"3x"`
+}
+
+// spare returns the number that is set; 0 if none is.
+func (p Patience) spare() int {
+	if p.Spare == nil {
+		return 0
+	}
+	return *p.Spare
 }
 
 // Factor is a multiple. In a council file it is written 2x.
@@ -203,11 +211,11 @@ func (p Pace) or(think, within time.Duration) Pace {
 
 func (p Patience) validate(f int, exact string) error {
 	switch {
-	case p.Spare < 0 || p.Spare > f:
-		return fmt.Errorf("spare is %d; it must be between 0 and f, %d, because a late seat uses up one of F", p.Spare,
+	case p.spare() < 0 || p.spare() > f:
+		return fmt.Errorf("spare is %d; it must be between 0 and f, %d, because a late seat uses up one of F", p.spare(),
 			f)
-	case p.Spare > 0 && exact != "":
-		return fmt.Errorf("spare is %d; exact: %s waits for every call, so it must be 0", p.Spare, exact)
+	case p.spare() > 0 && exact != "":
+		return fmt.Errorf("spare is %d; exact: %s waits for every call, so it must be 0", p.spare(), exact)
 	case p.After != 0 && !(p.After >= 1 && p.After <= 100):
 		return fmt.Errorf("after is %v; it must be between 1x and 100x", p.After)
 	}

@@ -13,6 +13,7 @@ import (
 type Failure struct {
 	Status     synod.Status
 	Retryable  bool          // the same call may succeed later
+	Lasting    bool          // every call of the next minutes would fail too: no server, no such model, a bad key
 	RetryAfter time.Duration // how long the server asks to wait; 0: unknown
 	Err        error         // holds no secret and no upstream body; may be nil
 

@@ -206,7 +206,8 @@ func meaningOf(status int, c serverError) meaning {
 func (m *httpClient) refusal(res response) *Failure {
 	switch {
 	case res.status == http.StatusUnauthorized:
-		return failure(synod.Auth, "the server does not accept the key (HTTP 401)")
+		return &Failure{Status: synod.Auth, Lasting: true,
+			Err: errors.New("the server does not accept the key (HTTP 401)")}
 	case res.status < 300:
 		return unreadable("an HTTP status %d where a reply has 200", res.status)
 	case res.status < 400:
@@ -216,7 +217,8 @@ func (m *httpClient) refusal(res response) *Failure {
 	c := m.errors(res.body)
 	is := meaningOf(res.status, c)
 	return &Failure{Status: is.status, Retryable: is.retry, RetryAfter: max(retryAfter(res.header), c.wait),
-		Err: fmt.Errorf("%s (HTTP %d)%s", is.text, res.status, m.quote(c.message))}
+		Lasting: is.status == synod.Auth || res.status == http.StatusNotFound,
+		Err:     fmt.Errorf("%s (HTTP %d)%s", is.text, res.status, m.quote(c.message))}
 }
 
 // errorInside returns the failure of an error that came with a 200, as some

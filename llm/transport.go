@@ -108,23 +108,23 @@ func transportFailure(err error) *Failure {
 	var slow net.Error
 	switch {
 	case errors.Is(err, errPrivate):
-		f.Retryable, f.Err = false, fmt.Errorf("refused to connect: %s", tail(err))
+		f.Retryable, f.Lasting, f.Err = false, true, fmt.Errorf("refused to connect: %s", tail(err))
 	case errors.As(err, &dns):
-		f.Retryable = !dns.IsNotFound
+		f.Retryable, f.Lasting = !dns.IsNotFound, dns.IsNotFound
 		f.Err = fmt.Errorf("the name %s cannot be resolved", oneLine(dns.Name))
 	case errors.As(err, &cert):
-		f.Retryable, f.Err = false, fmt.Errorf("TLS: the certificate is not valid: %s", oneLine(cert.Err.Error()))
+		f.Retryable, f.Lasting, f.Err = false, true, fmt.Errorf("TLS: the certificate is not valid: %s", oneLine(cert.Err.Error()))
 	case errors.As(err, &record):
-		f.Retryable, f.Err = false, errors.New("TLS: the server does not use TLS (is the url meant to be http://?)")
+		f.Retryable, f.Lasting, f.Err = false, true, errors.New("TLS: the server does not use TLS (is the url meant to be http://?)")
 	case errors.Is(err, syscall.ECONNREFUSED):
-		f.Err = errors.New("connection refused: no server listens there")
+		f.Lasting, f.Err = true, errors.New("connection refused: no server listens there")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		f.begun, f.Err = true, errors.New("the server closed the connection without a reply")
 	case errors.As(err, &slow) && slow.Timeout():
 		f.Status, f.Err = synod.Timeout, errors.New("no connection within 10s")
 	case strings.Contains(err.Error(), "malformed HTTP"): // the rest of the text quotes the server
-		f.Retryable, f.Err = false, errors.New("the server there does not use HTTP")
+		f.Retryable, f.Lasting, f.Err = false, true, errors.New("the server there does not use HTTP")
 	default:
 		f.Err = fmt.Errorf("no reply: %s", oneLine(err.Error()))
 	}

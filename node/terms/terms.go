@@ -161,7 +161,7 @@ func playable(p *council.Plan) error {
 	case spec.Prompts != "":
 		return errors.New("prompts: nodes use the protocol's own prompts, whose digests are in the roster; " +
 			"remove the key")
-	case spec.Patience.Spare > 0:
+	case spec.Patience.Spare != nil && *spec.Patience.Spare > 0:
 		return errors.New("patience: nobody sees the calls of all members of a council of nodes; remove the key and " +
 			"set pace: think instead")
 	case spec.Same == council.SameMembers:

@@ -1,0 +1,262 @@
+package council
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/read"
+)
+
+// patience is when a run stops waiting for its slowest calls. A call that is cut off counts as failed, however soon
+// its reply comes afterwards, and its seat is named as late.
+//
+// Nobody who controls at most F seats gains by it. The claims of the protocols hold whatever F seats do, silence
+// included, so a run in which at most F seats are late is one of the runs that they are about: a late seat counts
+// against F, and the claim that is printed allows so many fewer Byzantine ones. The ends of rounds stay where they
+// are in virtual time, so what members hear of one another does not depend on when a call was cut off.
+type patience struct {
+	spare  int    // seats that may be late at once, at most F
+	after  Factor // multiple of the median time of the calls that returned; 0: see batch.lastCall
+	byRule bool   // F is 0: the seats without which the rule decides may be late
+}
+
+// setPatience fills in the patience of a council that names none: F seats may be late, but never half of all. A run
+// by the clock and one as in the paper wait for every call. Nodes see their own calls only.
+func (p *Plan) setPatience() error {
+	if err := p.checkClock(); err != nil {
+		return err
+	}
+	set := p.spec.Patience
+	if err := set.validate(p.spec.F, p.spec.Exact); err != nil {
+		return err
+	}
+	p.patience.after = set.After
+	switch {
+	case set.Spare != nil:
+		p.patience.spare = *set.Spare
+		if *set.Spare > 0 {
+			p.spec.Patience.After = cmp.Or(set.After, 2)
+			p.patience.after = p.spec.Patience.After
+		}
+	case p.spec.Exact == "" && !p.spec.Runner.Clock() && !p.spec.Runner.Nodes():
+		p.patience.spare = min(p.spec.F, (len(p.seats)-1)/2)
+		p.patience.byRule = p.spec.F == 0
+	}
+	return nil
+}
+
+// patience returns the patience of a run: a bench waits for every call unless the council file says otherwise,
+// because its figures must not depend on the time that calls take.
+func (s *session) patience() patience {
+	p := s.council.plan
+	if s.ask.Final && p.spec.Patience.Spare == nil {
+		return patience{}
+	}
+	return p.patience
+}
+
+// grace is the shortest time to wait for a slower member: differences of this size are usual among members that work.
+const grace = 500 * time.Millisecond
+
+// impatient returns the time at which the calls that have not returned are cut off, if that is allowed: at most the
+// spare number of seats may have such calls, and with them at most that number of seats may be late; or the rule
+// decides without them, where F is 0 and nothing is claimed of runs in which a seat is faulty.
+func (b *batch) impatient() (at time.Time, ok bool) {
+	s := b.session
+	p := s.patience()
+	spared := p.spare > 0 && b.waitingSeats() <= p.spare && s.mayBeLate(b, p.spare)
+	if !spared && (!p.byRule || !b.met()) {
+		return at, false
+	}
+	if p.after > 0 {
+		median := b.median()
+		return b.start.Add(time.Duration(float64(p.after) * float64(median))), median > 0
+	}
+	return b.lastCall()
+}
+
+// lastCall returns until when calls are waited for where the council file names no time: half as long again as the
+// others took, and half a second more for seats that have not been late before. This half second is halved each time
+// that it was in vain, so members that hang make a run at most half as long again, and a second. A seat that was late
+// is waited for half as long each time. If no call of the run has returned, there is nothing to compare with.
+func (b *batch) lastCall() (at time.Time, ok bool) {
+	s, last := b.session, time.Duration(0)
+	for _, took := range b.took {
+		last = max(last, took)
+	}
+	s.longest = max(s.longest, last)
+	late := b.lateBefore()
+	if late > 0 {
+		return b.start.Add(last + s.longest>>late), s.longest > 0
+	}
+	if last == 0 {
+		last = s.longest
+	}
+	return b.start.Add(last + last/2 + grace>>s.vain), s.longest > 0
+}
+
+// lateBefore returns how many calls in a row were late of each seat with calls that have not returned, at least.
+func (b *batch) lateBefore() (least int) {
+	s := b.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, w := range b.waiting {
+		if n := s.tardy[b.calls[w].Node]; i == 0 || n < least {
+			least = n
+		}
+	}
+	return least
+}
+
+// inVain counts that seats were waited for in vain that had not been late before.
+func (b *batch) inVain() {
+	if b.lateBefore() == 0 {
+		b.session.vain++
+	}
+}
+
+// mostLate is how many calls in a row of a seat may be late before it is not called again in the run.
+const mostLate = 3
+
+// watchFor counts the late calls of a seat. The caller holds the lock.
+func (s *session) watchFor(seat synod.NodeID, r *synod.Reply) {
+	switch {
+	case r.Late:
+		s.tardy[seat]++
+	case r.Status == synod.OK:
+		s.tardy[seat] = 0
+	}
+}
+
+// leave stops calling the model of a seat in this run, because every call would fail.
+func (s *session) leave(seat synod.NodeID, f *llm.Failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone == nil {
+		s.gone = map[string]*llm.Failure{}
+	}
+	s.gone[s.council.plan.seats[seat].Model] = f
+}
+
+// absent sets the reply of a seat that is not called again in this run.
+func (s *session) absent(seat synod.NodeID, r *synod.Reply) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.gone[s.council.plan.seats[seat].Model]; f != nil {
+		*r = synod.Reply{Status: f.Status, Detail: f.Reason() + "; not called again in this run"}
+		return true
+	}
+	if s.tardy[seat] >= mostLate {
+		*r = synod.Reply{Status: synod.Timeout, Late: true,
+			Detail: fmt.Sprintf("not called again in this run: its last %d calls were late", mostLate)}
+		return true
+	}
+	return false
+}
+
+// await tells who is awaited.
+func (b *batch) await() {
+	s := b.session
+	if s.ask.Progress == nil {
+		return
+	}
+	var ids []string
+	for i := range s.council.plan.seats {
+		if slices.ContainsFunc(b.waiting, func(w int) bool { return int(b.calls[w].Node) == i }) {
+			ids = append(ids, s.council.plan.seats[i].ID)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Equal(ids, s.awaited) {
+		s.awaited = ids
+		s.progress()
+	}
+}
+
+// progress tells how far the run has come. The caller holds the lock.
+func (s *session) progress() {
+	if s.ask.Progress != nil {
+		p := s.council.plan
+		s.ask.Progress(Progress{Round: s.rounds, Rounds: p.protocol.MaxRounds(), Calls: s.made, Planned: p.calls,
+			Awaited: s.awaited})
+	}
+}
+
+// met reports whether the answers that the seats hold now meet the rule, whatever the seats without one would say.
+func (b *batch) met() bool {
+	s := b.session
+	held := make([]synod.Answer, len(s.council.plan.seats))
+	for i, o := range s.fixed.last {
+		held[i] = answerOf(o)
+	}
+	for i, call := range b.calls {
+		r, asks := &b.replies[i], call.Prompt.Purpose == synod.Answering || call.Prompt.Purpose == synod.Refining
+		if slices.Contains(b.waiting, i) || !asks || r.Status != synod.OK {
+			continue
+		}
+		if given, ok := read.ConfidentAnswer(&s.ask.Question, r, call.Prompt.ConfidenceMode, false); ok {
+			held[call.Node] = given.Answer
+		}
+	}
+	return s.decides(func(seat int) synod.Answer { return held[seat] })
+}
+
+// median returns the median time of the calls that have returned. If none has, because the other
+// members answered from memory, it returns the median of the last batch, or 0.
+func (b *batch) median() time.Duration {
+	if len(b.took) > 0 {
+		took := slices.Sorted(slices.Values(b.took))
+		b.session.median = took[(len(took)-1)/2]
+	}
+	return b.session.median
+}
+
+// waitingSeats returns how many seats have calls that have not returned.
+func (b *batch) waitingSeats() int {
+	seats := map[synod.NodeID]bool{}
+	for _, w := range b.waiting {
+		seats[b.calls[w].Node] = true
+	}
+	return len(seats)
+}
+
+// mayBeLate reports whether the calls that a batch waits for can be cut off so that at most the
+// spare number of seats is faulty: per round, if the protocol's claim is about each round,
+// otherwise in the whole run. A seat whose answer was late is faulty until it has an answer.
+func (s *session) mayBeLate(b *batch, spare int) bool {
+	p := s.council.plan
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range b.waiting {
+		round, faulty := -1, 0
+		if p.eachRound() {
+			round = s.round[b.calls[w].Node]
+		}
+		for i := range s.seats {
+			waits := (round < 0 || s.round[i] == round) && slices.ContainsFunc(b.waiting, func(w int) bool {
+				return int(b.calls[w].Node) == i && b.calls[w].Prompt.Purpose != synod.Refining
+			})
+			if waits || s.seats[i].faulty(round) || s.lacks(i, round) {
+				faulty++
+			}
+		}
+		if faulty > spare {
+			return false
+		}
+	}
+	return true
+}
+
+// lacks reports whether a seat has no answer in a round because a call was late. Round
+// -1 stands for all rounds, where seats with a late answer are faulty in any case.
+func (s *session) lacks(seat, round int) bool {
+	if round < s.round[seat] {
+		return slices.Contains(s.lacked[seat], round)
+	}
+	return s.unanswered[seat]
+}
