@@ -68,10 +68,10 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 	}
 	switch {
 	case o.Answer != nil:
-		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, *o.Answer))
+		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, o.Text))
 	case f.fallback == "best-effort" && len(o.Votes) > 0:
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the following is the leading answer, not a decision\n", o.Status)
-		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, o.Votes[0].Answer))
+		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, o.Votes[0].Text))
 	}
 	if a.quiet || o.Stopped == council.Preflight { // no question was asked; the error says why
 		return nil
@@ -263,7 +263,7 @@ func dissent(cmd *cobra.Command, o council.Outcome) {
 			break
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "  %s answered %q (%s)\n", count(len(v.Seats), "member"),
-			shortened(o.Form, v.Answer), strings.Join(withModels(o, v.Seats), ", "))
+			shortened(o.Form, v.Text), strings.Join(withModels(o, v.Seats), ", "))
 	}
 }
 

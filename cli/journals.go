@@ -196,9 +196,9 @@ func printRun(w io.Writer, run *journal.Run, o *council.Outcome, path string, sh
 	fmt.Fprintln(w, "question:", oneLine(run.Head.Question.Text))
 	switch {
 	case o.Answer != nil && o.Form == synod.Prose:
-		fmt.Fprintf(w, "answer:\n%s\n", decisionText(o, *o.Answer))
+		fmt.Fprintf(w, "answer:\n%s\n", decisionText(o, o.Text))
 	case o.Answer != nil:
-		fmt.Fprintln(w, "answer:  ", decisionText(o, *o.Answer))
+		fmt.Fprintln(w, "answer:  ", decisionText(o, o.Text))
 	}
 	fmt.Fprintf(w, "status:   %s: %s\n", o.Status, oneLine(o.Reason))
 	fmt.Fprintf(w, "stopped:  %s after %s · %s\n", o.Stopped, rounds(o.Rounds.Len()-1),

@@ -77,23 +77,23 @@ func inBox(spec *council.Spec) bool {
 	return len(spec.Seats) > 0
 }
 
-// decisionText is a decision as it is printed: prose with its lines, with marks at its claims, and everything else on
-// one line.
-func decisionText(o *council.Outcome, a synod.Answer) string {
+// decisionText is a decision, or a leading answer, as it is printed: prose with its lines and with marks at its claims,
+// and everything else on one line, as the members spelled it.
+func decisionText(o *council.Outcome, text string) string {
 	switch o.Form {
 	case synod.Prose:
 	case synod.JSON, synod.Action:
-		return jsonLine(a)
+		return jsonLine(synod.Answer(text))
 	default:
-		return oneLine(string(a))
+		return oneLine(text)
 	}
-	return withMarks(o, string(a))
+	return withMarks(o, text)
 }
 
 // shortened is an answer in a list: prose is cut.
-func shortened(form synod.Form, a synod.Answer) string {
+func shortened(form synod.Form, text string) string {
 	const most = 100
-	s := oneLine(string(a))
+	s := oneLine(text)
 	if r := []rune(s); form.Long() && len(r) > most {
 		return string(r[:most]) + "…"
 	}

@@ -18,7 +18,7 @@ func TestOtherAnswers(t *testing.T) {
 	o := council.Outcome{Form: synod.Prose, Answer: new(synod.Answer)}
 	*o.Answer = "the best"
 	for i, a := range []synod.Answer{"first", "second", "the best"} {
-		o.Votes = append(o.Votes, council.Vote{Answer: a, Seats: []string{fmt.Sprint("s", i)}})
+		o.Votes = append(o.Votes, council.Vote{Answer: a, Text: string(a), Seats: []string{fmt.Sprint("s", i)}})
 	}
 	var b bytes.Buffer
 	cmd := &cobra.Command{}
@@ -33,7 +33,7 @@ func TestOtherAnswers(t *testing.T) {
 // Prose is printed with its lines and with marks after its claims, and nothing in it reaches the terminal as a
 // control sequence.
 func TestProseOnTerminal(t *testing.T) {
-	text := synod.Answer("Tides rise.\n\n\tx\x1b[31m \u009b2J \u202e é 潮\nThe end.")
+	text := "Tides rise.\n\n\tx\x1b[31m \u009b2J \u202e é 潮\nThe end."
 	o := council.Outcome{Form: synod.Prose, Claims: []council.Claim{
 		{ID: "c1", Text: "Tides rise", Verdict: protocol.Supported, End: 11},
 		{ID: "c2", Text: "The end", Verdict: protocol.Disputed, Start: len(text) - 8, End: len(text)}}}

@@ -91,7 +91,7 @@ func undecidedBy(o *council.Outcome, e electors) string {
 		if i == 0 {
 			subject = many(len(v.Seats), e.kind+e.noun, e.kind+e.noun+"s")
 		}
-		parts = append(parts, fmt.Sprintf("%s %s %q", subject, says, shortened(o.Form, v.Answer)))
+		parts = append(parts, fmt.Sprintf("%s %s %q", subject, says, shortened(o.Form, v.Text)))
 	}
 	if len(parts) == 0 {
 		return "no answer"

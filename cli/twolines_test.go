@@ -25,6 +25,7 @@ var outcomes = []struct{ name, council, flags, question string }{
 	{"two models on seven seats", majority + "models:\n  a: {provider: openai, url: $STUB, model: s42}\n" +
 		"  b: {provider: openai, url: $STUB, model: s41}\n" +
 		"seats: [{id: a, model: a, count: 4}, {id: b, model: b, count: 3}]", "", adding},
+	{"a name, as the members wrote it", voters("city-2", "city-2", "city-2"), "--form text", "Which city is it?"},
 	{"one member down", voters("s42", "t42", "bad-missing"), "--no-preflight", adding},
 	{"no consensus", voters("s42", "t41", "u40"), "", adding},
 	{"no consensus, best effort", voters("s42", "t41", "u40"), "--on-no-consensus best-effort", adding},

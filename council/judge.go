@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
 	"synod.dev/synod/defence"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/read"
@@ -95,6 +94,7 @@ func (j *judgment) outcome() Outcome {
 	o.Withstands, o.Fragile = j.withstands(o.Decision)
 	o.Asked = j.asked()
 	j.showValue(&o)
+	j.spell(&o)
 	o.Members, o.Presented = j.members(), j.present(v.answer)
 	o.Claims, o.Joined = j.claims(v.answer), j.listJoined()
 	o.Evidence = j.accusations()
@@ -437,8 +437,8 @@ func (j *judgment) members() []Member {
 	return members
 }
 
-// answers are the canonical answers of an outcome, each once. Outcomes have no other spelling
-// of an answer, because whoever spells it could choose what is printed for all.
+// answers are the canonical answers of an outcome, each once. What is printed may have another spelling; see
+// judgment.spelling.
 type answers []synod.Answer
 
 // of returns an answer as an outcome has it; nil for None.
@@ -452,24 +452,6 @@ func (s *answers) of(a synod.Answer) *synod.Answer {
 		*s = append(slices.Grow(*s, 4), a) // a list that grows leaves the earlier answers where they are
 	}
 	return &(*s)[at]
-}
-
-// maxWritten bounds a member's own spelling of its answer, in bytes.
-const maxWritten = 200
-
-// written returns how a member itself last spelled the answer that it holds; "" if it did not,
-// or spelled it canonically.
-func written(r *Record, held synod.Answer) string {
-	for i := len(r.Opinions) - 1; i >= 0; i-- {
-		switch o := r.Opinions[i]; {
-		case o.Answer != held || o.Surface == "":
-		case o.Surface == string(held):
-			return ""
-		default:
-			return clean.Line(o.Surface, maxWritten)
-		}
-	}
-	return ""
 }
 
 // present returns what the protocol shows of a run beyond the common fields; nil if that

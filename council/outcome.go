@@ -22,6 +22,7 @@ type Outcome struct {
 	Status   string        `json:"status"` // agreed | degraded | undecided
 	Reason   string        `json:"reason"`
 	Answer   *synod.Answer `json:"answer"` // canonical; null unless agreed
+	Text     string        `json:"text"`   // Answer as it is printed: as most of those who agree wrote it; "": no answer
 	Council  string        `json:"council"`
 	Protocol string        `json:"protocol"`
 	Exact    string        `json:"exact"`

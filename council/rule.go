@@ -65,6 +65,7 @@ func (r Rule) need(seats int) (votes, live int) {
 // Vote is one answer and the seats whose final answer it is.
 type Vote struct {
 	Answer      synod.Answer `json:"answer"`
+	Text        string       `json:"text"` // Answer as it is printed: spelled as most of these seats wrote it
 	Seats       []string     `json:"seats"`
 	Independent int          `json:"independent"` // seats that gave it in round 0
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A Byzantine member chooses how it spells its answer. Whatever it writes, the decision and
-// every printed answer are canonical, and honest spellings of one answer are one class.
+// the answers of all members are canonical, and honest spellings of one answer are one class.
 func TestSpellingIsNotPrinted(t *testing.T) {
 	for _, c := range []struct {
 		question synod.Question
@@ -53,7 +53,7 @@ func TestSpellingIsNotPrinted(t *testing.T) {
 			if len(v.Seats) == 1 && string(v.Answer) != c.apart {
 				t.Errorf("%s: a class of its own, %q", where, string(v.Answer))
 			}
-			if c.apart == "" && string(v.Answer) == c.hostile {
+			if c.apart == "" && (string(v.Answer) == c.hostile || v.Text == c.hostile) {
 				t.Errorf("%s: its spelling is printed", where)
 			}
 		}
@@ -77,5 +77,40 @@ func TestLongAnswerIsWhole(t *testing.T) {
 	o := decide(t, convene(t, text), council.Ask{Question: synod.Question{Text: "Which words?", Form: synod.Text}})
 	if o.Answer == nil || string(*o.Answer) != long {
 		t.Errorf("%d bytes are decided as %v", len(long), o.Answer)
+	}
+}
+
+// What is printed is the spelling that most of those who agree used, if more than F used it; F members cannot choose it.
+func TestTextIsSpelledByMoreThanF(t *testing.T) {
+	const which = "Which town?"
+	for _, c := range []struct {
+		name, f string
+		form    synod.Form
+		written [5]string
+		answer  synod.Answer
+		text    string
+	}{
+		{"all agree", "1", synod.Text, [5]string{"Jane Austen", "Jane Austen", "Jane Austen", "Jane Austen.", ""},
+			"jane austen", "Jane Austen"},
+		{"most used it", "1", synod.Text, [5]string{"PARIS", "Paris", "Paris", "Paris", "PARIS"}, "paris", "Paris"},
+		{"only F used it", "1", synod.Text, [5]string{"PARIS", "paris", "paRis", "pariS", ""}, "paris", "paris"},
+		{"F is 0", "0", synod.Text, [5]string{"PARIS", "Paris", "pariS", "", ""}, "paris", "PARIS"},
+		{"of an answer that lost", "1", synod.Text, [5]string{"Paris", "Paris", "Paris", "Rome", "Rome"}, "paris", "Paris"},
+		{"a value with its unit", "1", synod.Number, [5]string{"$18", "$18", "18", "", ""}, "18", "$18"},
+		{"more than a value", "1", synod.Number, [5]string{"18", "18", "18", "17 + 1 = 18", "17 + 1 = 18"}, "18", "18"},
+		{"yes", "1", synod.Bool, [5]string{"Yes", "Yes", "No", "Yes", ""}, "true", "Yes"},
+	} {
+		written := map[string]string{}
+		for i, w := range c.written {
+			written[fmt.Sprintf("s%d", i)] = w
+		}
+		server := llmtest.Start(t, func(call llmtest.Call) string { return "I think.\nAnswer: " + written[call.Model] })
+		text := strings.NewReplacer("{name: sac, rounds: 6}", "{name: majority}\nrule: {name: majority}", "f: 3",
+			"f: "+c.f).Replace(seven(server.URL, "s0", "s1", "s2", "s3", "s4"))
+		o := decide(t, convene(t, text), council.Ask{Question: synod.Question{Text: which, Form: c.form}, Seed: 1})
+		if o.Decision != c.answer || o.Text != c.text || len(o.Votes) == 0 || o.Votes[0].Text != c.text {
+			t.Errorf("%s: %q is printed as %q, want %q as %q (%s)", c.name, string(o.Decision), o.Text, string(c.answer),
+				c.text, o.Reason)
+		}
 	}
 }

@@ -47,7 +47,8 @@ type Report struct {
 	Council  string         `json:"council"`
 	Protocol string         `json:"protocol"`
 	Form     synod.Form     `json:"form"`
-	Answer   *synod.Answer  `json:"answer"`
+	Answer   *synod.Answer  `json:"answer"` // canonical
+	Text     string         `json:"text"`   // the answer as it is shown
 	Rule     council.Rule   `json:"rule"`
 	Votes    []council.Vote `json:"votes"`
 	Bound    council.Bound  `json:"bound"`
@@ -82,7 +83,7 @@ type Report struct {
 // report returns the object synod of an outcome.
 func report(o *council.Outcome, ignored []string) *Report {
 	r := &Report{Version: council.OutcomeVersion, Status: o.Status, Reason: o.Reason, Council: o.Council,
-		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Rule: o.Rule, Votes: o.Votes, Bound: o.Bound,
+		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Text: o.Text, Rule: o.Rule, Votes: o.Votes, Bound: o.Bound,
 		Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls, Tokens: o.Tokens, Cost: o.Cost,
 		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
 		Ignored: append([]string{}, ignored...), Value: o.Value, Fields: o.Fields, Claims: o.Claims,
@@ -103,29 +104,15 @@ func journalID(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), ".jsonl")
 }
 
-// shown returns an answer as a member that holds it at the end spelled it, such as Paris for paris. Long answers
-// are shown as they are.
-func shown(o *council.Outcome, a synod.Answer) string {
-	if o.Form.Long() {
-		return string(a)
-	}
-	for i := range o.Members {
-		if m := &o.Members[i]; m.Final != nil && *m.Final == a && m.Written != "" && m.Adversary == nil {
-			return m.Written
-		}
-	}
-	return string(a)
-}
-
 // choices returns the decision, or the leading answer where there is none, and after it the other answers of
 // members, the most common first.
 func choices(o *council.Outcome, id string, n int) (all []Choice) {
-	add := func(a synod.Answer) {
+	add := func(a synod.Answer, shown string) {
 		if len(all) >= n {
 			return
 		}
 		if o.Form != synod.Action {
-			all = append(all, Choice{Text: shown(o, a)})
+			all = append(all, Choice{Text: shown})
 			return
 		}
 		call, text := called(a)
@@ -135,11 +122,11 @@ func choices(o *council.Outcome, id string, n int) (all []Choice) {
 		all = append(all, Choice{text, call})
 	}
 	if o.Answer != nil {
-		add(*o.Answer)
+		add(*o.Answer, o.Text)
 	}
 	for _, v := range o.Votes {
 		if o.Answer == nil || v.Answer != *o.Answer {
-			add(v.Answer)
+			add(v.Answer, v.Text)
 		}
 	}
 	return all

@@ -224,7 +224,7 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 		text = a.Choices[0].Text
 	}
 	if o.Answer != nil {
-		res.Answer = shown(o, *o.Answer)
+		res.Answer = o.Text
 	}
 	g.settle(grant, res, j, text)
 	return a, e

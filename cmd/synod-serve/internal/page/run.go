@@ -278,33 +278,21 @@ func (view *runView) fillLive(l *live) {
 func (view *runView) decide() {
 	r := view.Report
 	if r.Answer != nil {
-		view.Decision = newDecision(r, *r.Answer, written(r, *r.Answer))
+		view.Decision = newDecision(r, *r.Answer, r.Text)
 	} else if len(r.Votes) > 0 {
-		view.Decision = newDecision(r, r.Votes[0].Answer, written(r, r.Votes[0].Answer))
+		view.Decision = newDecision(r, r.Votes[0].Answer, r.Votes[0].Text)
 		view.Decision.Leading = true
 	}
 	for i, vote := range r.Votes {
 		if view.Decision != nil && (r.Answer == nil && i == 0 || r.Answer != nil && vote.Answer == *r.Answer) {
 			continue
 		}
-		d := dissent{Text: written(r, vote.Answer), Seats: vote.Seats, Independent: vote.Independent}
+		d := dissent{Text: vote.Text, Seats: vote.Seats, Independent: vote.Independent}
 		if r.Form == synod.Prose {
 			d.Prose = markdown(d.Text)
 		}
 		view.Dissent = append(view.Dissent, d)
 	}
-}
-
-// written returns an answer as a member that holds it wrote it, such as Paris for paris.
-func written(r *gateway.Report, a synod.Answer) string {
-	if !r.Form.Long() {
-		for i := range r.Members {
-			if m := &r.Members[i]; m.Final != nil && *m.Final == a && m.Written != "" && m.Adversary == nil {
-				return m.Written
-			}
-		}
-	}
-	return string(a)
 }
 
 func newDecision(r *gateway.Report, a synod.Answer, text string) *decision {
