@@ -2,6 +2,8 @@
 
 GO      ?= go
 BIN     := bin/synod
+# The programs of a release; make install PROGRAMS=synod installs that one alone.
+PROGRAMS ?= synod synod-serve synod-node synod-lab synod-parquet synod-cometbft
 PREFIX  ?= $(HOME)/.local
 TOOLS   := $(CURDIR)/.tools
 STATIC  := $(TOOLS)/staticcheck
@@ -17,7 +19,9 @@ help: ## list the targets
 
 build: synod bin/synod-node bin/synod-serve bin/synod-lab ## build bin/synod and the programs beside it, the same bytes from the same commit in any folder
 
-synod: ## build bin/synod alone, without downloading the libraries of the other programs
+synod: bin/synod ## build bin/synod alone, without downloading the libraries of the other programs
+
+bin/synod: FORCE
 	$(GO) build -trimpath -buildvcs=auto -o $(BIN) ./cmd/synod
 
 bin/synod-node: FORCE
@@ -39,17 +43,17 @@ comet: bin/synod-cometbft ## build bin/synod-cometbft, which nodes need for ledg
 
 FORCE:
 
-install: synod ## install $(PREFIX)/bin/synod (PREFIX=~/.local), man pages, completion, and the other programs after make build
+install: $(PROGRAMS:%=bin/%) ## install PROGRAMS (all) in $(PREFIX)/bin (PREFIX=~/.local), with man pages and completion
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(BIN) $(wildcard bin/synod-node bin/synod-serve bin/synod-lab bin/synod-parquet) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PROGRAMS:%=bin/%) $(DESTDIR)$(PREFIX)/bin
 	$(GO) run ./internal/manual $(DESTDIR)$(PREFIX)/share
-	@echo "$(DESTDIR)$(PREFIX)/bin/synod is installed"; case ":$$PATH:" in *:$(PREFIX)/bin:*) ;; *) \
+	@echo "installed in $(DESTDIR)$(PREFIX)/bin: $(PROGRAMS)"; case ":$$PATH:" in *:$(PREFIX)/bin:*) ;; *) \
 	  echo "$(PREFIX)/bin is not in PATH: export PATH=\"$(PREFIX)/bin:\$$PATH\"";; esac
 
 reproducible: ## build the commit in two folders and compare the binaries
 	@packaging/reproducible.sh
 
-release: ## archives for Linux and macOS, Debian packages and SHA256SUMS in dist
+release: ## archives and Debian packages of all programs, and SHA256SUMS, in dist; PLATFORMS="linux/amd64" for some platforms
 	@packaging/release.sh
 
 again: ## build the release two times, and compare the checksums

@@ -34,7 +34,7 @@ func besideCommands(a *app) (all []*cobra.Command) {
 
 // runBeside runs a program that lies beside this one, with the same standard streams and the same home.
 func (a *app) runBeside(cmd *cobra.Command, program string, args []string) error {
-	path, err := beside(program, "cmd/"+program, "make build builds bin/synod and bin/"+program)
+	path, err := beside(program, "cmd/"+program)
 	if err != nil {
 		return err
 	}
@@ -65,9 +65,9 @@ func shows(w io.Writer, stream *os.File) bool {
 	return ok && s.To == io.Writer(stream)
 }
 
-// beside returns the path of a program that lies beside this one. The error says how to build it from its folder of the
-// source.
-func beside(program, folder, build string) (string, error) {
+// beside returns the path of a program that lies beside this one. The error says how to install it, and how to build it
+// in its folder of the source.
+func beside(program, folder string) (string, error) {
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)
@@ -79,8 +79,8 @@ func beside(program, folder, build string) (string, error) {
 	if _, err := os.Stat(path); err != nil {
 		top := strings.Repeat("../", 1+strings.Count(folder, "/"))
 		return "", fail(exitError1, fmt.Errorf("this command needs the program %s beside synod, in %s", program,
-			filepath.Dir(self)), build+" in the folder of the source; without make: (cd "+folder+" && go build -o "+top+
-			"bin/"+program+" .)")
+			filepath.Dir(self)), "install the package "+program+", unpack a whole archive, or run make install in the folder "+
+			"of the source; without make: (cd "+folder+" && go build -o "+top+"bin/"+program+" .)")
 	}
 	return path, nil
 }

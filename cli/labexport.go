@@ -142,7 +142,7 @@ const parquetProgram = "synod-parquet"
 
 // exportParquet writes a row for every finished question. The file is replaced when the new one is complete.
 func exportParquet(cmd *cobra.Command, grid *lab.Grid, out string) error {
-	path, err := beside(parquetProgram, "parquet", "make bin/"+parquetProgram+" builds it")
+	path, err := beside(parquetProgram, "parquet")
 	if err != nil {
 		return err
 	}
