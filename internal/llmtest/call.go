@@ -3,6 +3,7 @@ package llmtest
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -50,6 +51,9 @@ func parse(body []byte) (Call, error) {
 	}
 	if err := json.Unmarshal(body, &w); err != nil {
 		return Call{}, fmt.Errorf("llmtest: request body: %w", err)
+	}
+	if w.Model == "" { // as servers do; the check before a run sends {} to learn whether the path is right
+		return Call{}, errors.New("you must provide a model")
 	}
 	c := Call{Model: w.Model, Temperature: w.Temperature, TopP: w.TopP, MaxTokens: max(w.MaxTokens, w.MaxCompletion),
 		Seed: w.Seed, Logprobs: w.Logprobs, Body: body}
