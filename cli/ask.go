@@ -215,7 +215,7 @@ func (a *app) decide(cmd *cobra.Command, c *council.Council, ask council.Ask, f 
 	if err := a.print(cmd, f, outcome, c); err != nil {
 		return err
 	}
-	if err := a.learn(trust, c.Plan().Observations(&ask.Question, &outcome, nil)); err != nil {
+	if err := a.learn(cmd.ErrOrStderr(), trust, c.Plan().Observations(&ask.Question, &outcome, nil)); err != nil {
 		return err
 	}
 	in := council.Instance{Question: ask.Question, Seed: ask.Seed}

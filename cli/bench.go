@@ -225,7 +225,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	if err := a.benchWork(cmd, run, f); err != nil {
 		return err
 	}
-	return a.learnRun(run)
+	return a.learnRun(cmd.ErrOrStderr(), run)
 }
 
 // draftBench prepares a run of a council on questions.
@@ -363,7 +363,7 @@ func (a *app) benchResumed(cmd *cobra.Command, run *lab.Run, f benchFlags) error
 			"learn from it:\n  synod trust learn %s\n", council.ShellWord(run.Dir()))
 		return nil
 	}
-	return a.learnRun(run)
+	return a.learnRun(cmd.ErrOrStderr(), run)
 }
 
 // sameCouncil fails if flags describe another council than that of the run.

@@ -305,7 +305,7 @@ func (c *calibration) work(run *lab.Run) error {
 		if path == "" {
 			path = c.trustPath()
 		}
-		if err := c.app.learn(council.TrustSpec{File: path, Learn: true}, observed); err != nil {
+		if err := c.app.learn(c.cmd.ErrOrStderr(), council.TrustSpec{File: path, Learn: true}, observed); err != nil {
 			return err
 		}
 		c.say(c.cmd, count(len(observed), "answer")+" learned, marked as graded")

@@ -29,15 +29,31 @@ func (a *app) ownTrust(spec *council.Spec) {
 	}
 }
 
-// learn adds observations to the trust file of a council that learns.
-func (a *app) learn(t council.TrustSpec, observations []reliability.Observation) error {
+// learn adds observations to the trust file of a council that learns, and tells the operator on stderr whose answers
+// differ from their record.
+func (a *app) learn(stderr io.Writer, t council.TrustSpec, observations []reliability.Observation) error {
 	if !t.Learn || len(observations) == 0 {
 		return nil
 	}
+	var changed []string
 	err := trust.Update(t.File, func(h *trust.History) error {
 		h.Add(observations)
+		all := h.Observations()
+		for _, kind := range reliability.Kinds(observations) {
+			if e := reliability.Estimate(all, kind, 0); e != nil {
+				for _, m := range e.Members {
+					if m.Changed {
+						changed = append(changed, fmt.Sprintf("%s answers questions of kind %s differently from its record "+
+							"and has the least weight for now; see: synod trust explain", oneLine(m.Name), oneLine(kind)))
+					}
+				}
+			}
+		}
 		return nil
 	})
+	for _, line := range changed {
+		fmt.Fprintln(stderr, "synod: trust:", line)
+	}
 	if err != nil {
 		return fail(exitError1, err, "the answer above is complete; the trust file has not learned from it")
 	}
@@ -45,7 +61,7 @@ func (a *app) learn(t council.TrustSpec, observations []reliability.Observation)
 }
 
 // learnRun adds the first answers of a run that is over to the trust file that its council named.
-func (a *app) learnRun(run *lab.Run) error {
+func (a *app) learnRun(stderr io.Writer, run *lab.Run) error {
 	if run.Learn == "" {
 		return nil
 	}
@@ -55,7 +71,7 @@ func (a *app) learnRun(run *lab.Run) error {
 	}
 	spec := council.Spec{Trust: council.TrustSpec{File: run.Learn, Learn: true}}
 	a.ownTrust(&spec)
-	return a.learn(spec.Trust, observed)
+	return a.learn(stderr, spec.Trust, observed)
 }
 
 // trustFlags are those that all verbs of "synod trust" share.
@@ -115,6 +131,7 @@ type trustedMember struct {
 	Share       float64 `json:"share"`
 	Weight      float64 `json:"weight"` // after the cap
 	Capped      bool    `json:"capped"`
+	Changed     bool    `json:"changed"` // its answers differ from its record: it has the least weight for now
 }
 
 type trustedPair struct {
@@ -179,7 +196,7 @@ func (f *trustFlags) addKind(out *trusted, all []reliability.Observation, kind s
 	for i, m := range e.Members {
 		out.Members = append(out.Members, trustedMember{Model: m.Name, TaskKind: kind, Answers: m.Answers,
 			Labelled: m.Labelled, Reliability: m.Reliability, Overall: m.Overall, Latest: m.Latest, Share: m.Share,
-			Weight: capped[i], Capped: weights[i] > limit+1e-6})
+			Weight: capped[i], Capped: weights[i] > limit+1e-6, Changed: m.Changed})
 	}
 	for _, p := range e.Pairs {
 		out.Pairs = append(out.Pairs, trustedPair{A: p.A, B: p.B, TaskKind: kind, CoError: p.CoError,
@@ -222,6 +239,9 @@ func (t *trusted) print(w io.Writer, questions int) error {
 		note := ""
 		if m.Capped {
 			note = "capped"
+		}
+		if m.Changed {
+			note = "changed"
 		}
 		tab.Add(oneLine(m.Model), oneLine(m.TaskKind), m.Answers, fmt.Sprintf("%.2f", m.Reliability),
 			fmt.Sprintf("%.2f", m.Weight), note)
@@ -287,7 +307,11 @@ func (t *trusted) explainMember(w io.Writer, m trustedMember) {
 		reliability.Recent))
 	capped := ""
 	if m.Capped {
-		capped = ", capped so that no F members outweigh the others"
+		capped = ", capped at the median and so that no F members outweigh the others"
+	}
+	if m.Changed {
+		capped = fmt.Sprintf(": its answers differ from its record, so it has the least weight until %d new answers",
+			reliability.Recent)
 	}
 	fmt.Fprintf(w, "    share of a voice %.2f, weight %.2f%s\n", m.Share, m.Weight, capped)
 	for _, p := range t.Pairs {
@@ -321,7 +345,7 @@ was right by the key of a bench run: such answers are marked, and estimates coun
 				all = append(all, some...)
 			}
 			t := council.TrustSpec{File: f.path(a), Learn: true}
-			if err := a.learn(t, all); err != nil {
+			if err := a.learn(cmd.ErrOrStderr(), t, all); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d answers learned\n", len(all))

@@ -1,11 +1,14 @@
 package council
 
 import (
+	"crypto/rand"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/cascade"
 	"synod.dev/synod/reliability"
 	"synod.dev/synod/trust"
@@ -13,9 +16,13 @@ import (
 
 // TrustSpec says where a council's knowledge of its members' reliability is.
 type TrustSpec struct {
-	File  string `yaml:"file,omitempty" json:"file,omitempty" doc:"the trust file from which protocol cascade takes the weights of members; default: that of the user (synod trust show); absent: all weigh the same" example:"default"`
-	Learn bool   `yaml:"learn,omitempty" json:"learn,omitempty" doc:"add the first answers of finished questions to the trust file"`
+	File  string   `yaml:"file,omitempty" json:"file,omitempty" doc:"the trust file from which protocol cascade takes the weights of members; default: that of the user (synod trust show); absent: all weigh the same" example:"default"`
+	Learn bool     `yaml:"learn,omitempty" json:"learn,omitempty" doc:"add the first answers of finished questions to the trust file; of protocol cascade, those of audits"`
+	Audit *float64 `yaml:"audit,omitempty" json:"audit,omitempty" doc:"with learn, in protocol cascade: the share of the questions, drawn in secret, that ask every member" range:"0:1" default:"0.1" example:"0.1"`
 }
+
+// usualAudit is the share of audited questions of a council that learns.
+const usualAudit = 0.1
 
 // OwnTrust is the name of the user's trust file in a council file. Who makes a plan replaces it by a path.
 const OwnTrust = "default"
@@ -26,6 +33,10 @@ func (p *Plan) loadTrust(from source) error {
 	file := p.spec.Trust.File
 	if p.spec.Trust.Learn && file == "" {
 		return fmt.Errorf("learn needs a file (example: trust: {file: default, learn: true})")
+	}
+	learn, audit := p.spec.Trust.Learn, p.spec.Trust.Audit
+	if audit != nil && !(*audit >= 0 && *audit <= 1) {
+		return fmt.Errorf("audit is %v; it must be between 0 and 1 (example: audit: 0.1)", *audit)
 	}
 	p.spec.Trust = TrustSpec{}
 	if file == "" || from != toRun || p.spec.Protocol["name"] != cascade.Entry.Name {
@@ -56,12 +67,37 @@ func (p *Plan) loadTrust(from source) error {
 		}
 	}
 	p.spec.Protocol = maps.Clone(p.spec.Protocol)
+	if learn {
+		if err := p.audits(audit); err != nil {
+			return err
+		}
+	}
 	if p.spec.Protocol["weights"] == nil && len(weights) > 0 {
 		p.spec.Protocol["weights"] = weights
 	}
 	if p.spec.Protocol["together"] == nil && len(together) > 0 {
 		p.spec.Protocol["together"] = together
 	}
+	return nil
+}
+
+// audits has the protocol ask every member of some questions. Their seed is drawn here, and stands in the plan, so a
+// journal is replayed with the same audits.
+func (p *Plan) audits(share *float64) error {
+	if p.spec.Protocol["audit"] == nil {
+		p.spec.Protocol["audit"] = usualAudit
+		if share != nil {
+			p.spec.Protocol["audit"] = *share
+		}
+	}
+	if p.spec.Protocol["secret"] != nil {
+		return nil
+	}
+	var seed [8]byte
+	if _, err := rand.Read(seed[:]); err != nil {
+		return fmt.Errorf("the seed of audits: %w", err)
+	}
+	p.spec.Protocol["secret"] = binary.BigEndian.Uint64(seed[:]) >> 11 // exact in any JSON reader
 	return nil
 }
 
@@ -92,10 +128,14 @@ func (p *Plan) trustNames() []string {
 // QuestionKey is the name of a question in a trust file.
 func QuestionKey(q *synod.Question) string { return trust.Hash(q.ID + "\x00" + q.Text) }
 
-// Observations returns the independent first answers of an outcome for a trust file. A member that was not asked, or
-// whose calls failed, is left out. label grades an answer; nil: no key is known.
+// Observations returns the independent first answers of an outcome for a trust file. There are none if the protocol asks
+// members in stages and the question was no audit: who was asked then depends on what the others answered. A member
+// whose calls failed is left out. label grades an answer; nil: no key is known.
 func (p *Plan) Observations(q *synod.Question, o *Outcome,
 	label func(synod.Answer) reliability.Label) (all []reliability.Observation) {
+	if a, ok := p.protocol.(protocol.Auditing); ok && !a.Audited(q) {
+		return nil
+	}
 	names := p.trustNames()
 	for i := range o.Members {
 		m := &o.Members[i]

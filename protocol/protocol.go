@@ -108,6 +108,12 @@ type Staged interface {
 	Decide(q *synod.Question, noted [][]*synod.Opinion, f int) StagedDecision
 }
 
+// Auditing is implemented by a Staged protocol that asks every member of some questions. Only from these may somebody
+// learn how reliable members are: who else is asked depends on what others answered.
+type Auditing interface {
+	Audited(q *synod.Question) bool
+}
+
 // StagedDecision is the result of a Staged protocol.
 //
 // For a question with a JSON answer it says only whom to ask: the first answers of those asked are merged field by

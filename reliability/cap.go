@@ -9,7 +9,9 @@ import (
 const Unit = 1_000_000
 
 // Cap limits weights so that no f of them outweigh the others: the sum of the f heaviest is less than that of the
-// rest. It returns the largest such limit with the limited weights. Weights below MinWeight become MinWeight first.
+// rest. With f ≥ 1 no limit is above the median weight, the lower one of two: half of the members weigh the same, so a member that
+// earned its record by a lie weighs no more than half of the others do. It returns the largest such limit with
+// the limited weights. Weights below MinWeight become MinWeight first.
 // With n < 2f+1 weights there is no such limit; then all weights become MinWeight.
 func Cap(weights []float64, f int) (capped []float64, limit float64) {
 	whole := make([]int64, len(weights))
@@ -49,7 +51,11 @@ func capWhole(w []int64, f int) (capped []int64, limit int64) {
 	if len(w) == 0 {
 		return nil, 0
 	}
-	low, high := slices.Min(w), slices.Max(w)
+	sorted := slices.Sorted(slices.Values(w))
+	low, high := sorted[0], sorted[len(w)-1]
+	if f > 0 {
+		high = sorted[(len(w)-1)/2]
+	}
 	if !outweighed(w, low, f) {
 		low = int64(MinWeight * Unit)
 		high = low

@@ -4,14 +4,15 @@
 // of question. A member is right with one probability, its reliability; two wrong answers are equal with
 // another one, the collision rate, which all members share.
 //
-// Four changes keep a minority from gaining weight that it should not have:
+// Five changes keep a minority from gaining weight that it should not have:
 //
 //   - in the E-step weights are capped, so that no F members outweigh the others (Cap);
 //   - members that deviate from the others together share one voice (Pair, Member.Share): copies of a
 //     member, and colluders, have the weight of little more than one of them;
 //   - reliability is the lower of that of all answers and that of the last Recent answers, so it is lost
 //     within a few dozen answers, and gained only as fast as the whole record improves;
-//   - a member with few answers is pulled toward 1/2.
+//   - a member with few answers is pulled toward 1/2;
+//   - a member whose answers differ from its record (drift.go) has the least weight until it has a new one.
 //
 // What EM cannot do: if colluders that answer alike outweigh the honest members under these rules, they
 // define what is right. Labels of graded questions (Observation.Label) help there.
@@ -63,6 +64,7 @@ type Member struct {
 	Reliability float64 // probability that its next answer is right: the lower of Overall and Latest
 	Overall     float64 // over all answers
 	Latest      float64 // over the last Recent answers
+	Changed     bool    // its answers differ from its record, and since then there are fewer than Recent: see drift
 	Share       float64 // in (0,1]: what is left of its voice because others err as it does
 	LogOdds     float64 // weight of its answer, before Cap: at least MinWeight
 }
@@ -303,21 +305,28 @@ func (m *model) estimates(kind string) *Estimates {
 	}
 	for i := range e.Members {
 		one := &e.Members[i]
-		one.Latest = latest(credits[i])
+		since := drift(credits[i])
+		if since > 0 {
+			credits[i] = credits[i][since:]
+			one.Overall = share(credits[i])
+		}
+		one.Changed = since > 0 && len(credits[i]) < Recent
+		one.Latest = share(credits[i][max(0, len(credits[i])-Recent):])
 		one.Reliability = min(one.Overall, one.Latest)
-		one.LogOdds = Weight(one.Reliability, m.collision, one.Share)
+		if one.LogOdds = Weight(one.Reliability, m.collision, one.Share); one.Changed {
+			one.LogOdds = MinWeight
+		}
 	}
 	return e
 }
 
-// latest is the reliability over the last answers, with two prior ones, as for all answers.
-func latest(credits []float64) float64 {
-	last := credits[max(0, len(credits)-Recent):]
+// share is the reliability over some answers, with two prior ones.
+func share(credits []float64) float64 {
 	right := 1.0
-	for _, c := range last {
+	for _, c := range credits {
 		right += c
 	}
-	return right / float64(len(last)+2)
+	return right / float64(len(credits)+2)
 }
 
 // pairs finds which members err together, and what share of a voice each has.

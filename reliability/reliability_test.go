@@ -38,13 +38,14 @@ func member(t *testing.T, e *reliability.Estimates, name string) reliability.Mem
 	return reliability.Member{}
 }
 
-// EM finds the reliabilities of independent members without labels, and twice the same.
+// EM finds the reliabilities of independent members without labels, and twice the same. That of the best is found too low,
+// because nobody counts more than the median member.
 func TestReliabilities(t *testing.T) {
 	ability := []float64{0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3}
 	all := history(1, 0, 1000, ability)
 	e := reliability.Estimate(all, "choice", 2)
 	for i, p := range ability {
-		if m := member(t, e, fmt.Sprint("m", i)); math.Abs(m.Overall-p) > 0.05 || m.Answers != 1000 || m.Share < 0.8 {
+		if m := member(t, e, fmt.Sprint("m", i)); math.Abs(m.Overall-p) > 0.07 || m.Answers != 1000 || m.Share < 0.8 {
 			t.Errorf("ability %v: %+v", p, m)
 		}
 	}
@@ -74,7 +75,7 @@ func TestLostFasterThanGained(t *testing.T) {
 	all := append(history(2, 0, 300, before), history(3, 300, reliability.Recent, after)...)
 	e := reliability.Estimate(all, "choice", 1)
 	fallen, risen := member(t, e, "m0"), member(t, e, "m1")
-	if fallen.Reliability > 0.55 || fallen.Overall < 0.8 {
+	if fallen.Reliability > 0.55 || !fallen.Changed || fallen.LogOdds > reliability.MinWeight {
 		t.Errorf("after %d wrong answers: %+v", reliability.Recent, fallen)
 	}
 	if risen.Reliability > 0.45 {
@@ -177,14 +178,15 @@ func TestLiars(t *testing.T) {
 	}
 }
 
-// The cap is the largest limit; equal weights stay as they are.
+// The cap is the largest limit up to the median; equal weights stay as they are.
 func TestCap(t *testing.T) {
 	for _, c := range []struct {
 		weights []float64
 		f       int
 		limit   float64
 	}{
-		{[]float64{1, 1, 1}, 1, 1}, {[]float64{5, 1, 1}, 1, 1.999999}, {[]float64{3, 3, 1, 1, 1}, 2, 1.499999},
+		{[]float64{1, 1, 1}, 1, 1}, {[]float64{5, 1, 1}, 1, 1}, {[]float64{3, 3, 2, 0.5, 0.5}, 2, 0.999999},
+		{[]float64{5, 4, 3, 2}, 1, 3},
 		{[]float64{3, 2, 1}, 0, 3}, {[]float64{3, 2}, 1, 2},
 	} {
 		if _, limit := reliability.Cap(c.weights, c.f); math.Abs(limit-c.limit) > 1e-9 && len(c.weights) > 2*c.f {

@@ -2,8 +2,8 @@
 // protocol of our own; docs/research/cascade.md has its assumptions, guarantee and proof, and the exhaustive test
 // cites it.
 //
-// Members are asked in stages, in an order that all of them compute: the F+1 with the most weight for their price, one
-// of them drawn at random, then one at a time. A member of the stage gives an independent answer and sends it to all.
+// Members are asked in stages, in an order that all of them compute: F+1 that are drawn at random, then one at a time,
+// by weight and price. A member of the stage gives an independent answer and sends it to all.
 // Every member counts the same first answers and knows by itself whether another stage follows, so there is no
 // coordinator: the same machines run in one process and over nodes. Judge counts the first answers in the records
 // again, with the same functions; what members tell one another has no influence on that.
@@ -11,7 +11,7 @@
 // A member that equivocates can make honest members see different stages. Then members may be asked in vain, or not be
 // asked, so that the outcome is undecided; it cannot make a decision that the records do not support.
 //
-//	protocol: {name: cascade, stop: probable, p: 0.95}
+//	protocol: {name: cascade, stop: probable}
 package cascade
 
 import (
@@ -39,19 +39,21 @@ const (
 // Cascade holds the protocol's parameters.
 type Cascade struct {
 	Stop     Stop                 `yaml:"stop" json:"stop" doc:"when no further member is asked: certain: no missing vote and no F ignored seats could change the decision; probable: more than F members agree and the answer is right with probability p" enum:"certain|probable"`
-	P        float64              `yaml:"p" json:"p" doc:"with stop: probable: the least probability that the answer is right" range:"0.5:0.999999"`
+	P        float64              `yaml:"p" json:"p" doc:"with stop: probable: the least probability that the answer is right, by the weights and if F of its supporters lied; it says when to stop and is not calibrated" range:"0.5:0.999999"`
 	Doubt    float64              `yaml:"doubt" json:"doubt" doc:"with stop: probable: asking also ends when an answer has more than F supporters and the other members change that it leads with at most this probability; 0: only when they cannot" range:"0:0.5"`
 	Rounds   int                  `yaml:"rounds" json:"rounds" doc:"T of the SAC that decides contested questions" range:"0:100"`
 	Score    sac.ScoreBy          `yaml:"score" json:"score" doc:"how members score answers of a contested question, as in sac" enum:"stated|likelihood"`
 	Weights  map[string][]float64 `yaml:"weights" json:"weights,omitempty" doc:"log-odds of an answer by form of question, a number for each seat; filled in from the trust file where the council names one" example:"{number: [2.1, 1.3, 0.4]}"`
 	Together [][2]synod.NodeID    `yaml:"together" json:"together,omitempty" doc:"pairs of seats, from 0, that err together: they count as one supporter; filled in from the trust file" example:"[[0, 3]]"`
 	Prices   []float64            `yaml:"prices" json:"prices,omitempty" doc:"what a call of each seat costs, relative to the others; absent: from the price table, for a call of 400 prompt and at most 150 completion tokens" example:"[1, 1, 10]"`
+	Audit    float64              `yaml:"audit" json:"audit,omitempty" doc:"share of the questions that ask every member, so that trust is learned from all alike; it changes no decision; filled in from trust.audit where the council learns" range:"0:1"`
+	Secret   uint64               `yaml:"secret" json:"secret,omitempty" doc:"seed by which audits are drawn; filled in at random"`
 	Exact    bool                 `yaml:"-" json:"exact"` // one seed, and no reply is reused
 }
 
 // New returns the defaults.
 func New() *Cascade {
-	return &Cascade{Stop: Probable, P: 0.95, Doubt: 0.2, Rounds: 2, Score: sac.Stated}
+	return &Cascade{Stop: Probable, P: 0.99, Doubt: 0.01, Rounds: 2, Score: sac.Stated}
 }
 
 // Paper sets Exact.
@@ -63,9 +65,11 @@ func (p *Cascade) Validate() error {
 	case p.Stop != Certain && p.Stop != Probable:
 		return fmt.Errorf("cascade: stop is %q; it must be certain or probable", p.Stop)
 	case !(p.P >= 0.5 && p.P <= 0.999999):
-		return fmt.Errorf("cascade: p is %v; it must be between 0.5 and 0.999999 (example: p: 0.95)", p.P)
+		return fmt.Errorf("cascade: p is %v; it must be between 0.5 and 0.999999 (example: p: 0.99)", p.P)
 	case !(p.Doubt >= 0 && p.Doubt <= 0.5):
-		return fmt.Errorf("cascade: doubt is %v; it must be between 0 and 0.5 (example: doubt: 0.2)", p.Doubt)
+		return fmt.Errorf("cascade: doubt is %v; it must be between 0 and 0.5 (example: doubt: 0.01)", p.Doubt)
+	case !(p.Audit >= 0 && p.Audit <= 1):
+		return fmt.Errorf("cascade: audit is %v; it must be between 0 and 1 (example: audit: 0.1)", p.Audit)
 	}
 	for kind, weights := range p.Weights {
 		if !slices.Contains(synod.Forms(), synod.Form(kind)) {
@@ -129,18 +133,29 @@ func (p *Cascade) play(me *script.Agent) synod.Answer {
 	m := answer.New(me, answer.Settings{Templates: "cascade", Exact: p.Exact})
 	t := &tally{council: p.convene(seat.Question, len(seat.Peers)+1, seat.F)}
 	t.answers = make([]synod.Answer, len(t.order))
+	given := make([]synod.Answer, len(t.order)) // by seat; more than were counted, in an audit
 	r := answer.Held{Source: synod.Absent}
-	for stage := 0; ; stage++ {
-		of := t.stage(stage)
-		t.asked = append(t.asked, of...)
+	ask := func(stage int, of []synod.NodeID) {
 		if slices.Contains(of, seat.Self) {
 			r = m.Answer()
 			m.Note(0, r, synod.Opinion{})
-			t.answers[seat.Self] = r.Answer
+			given[seat.Self] = r.Answer
 		}
 		for _, h := range m.Stage(stage, &r, of) {
-			t.answers[h.From] = h.Value.Answer
+			given[h.From] = h.Value.Answer
 		}
+	}
+	audit := false
+	for stage := 0; ; stage++ {
+		of := t.stage(stage)
+		if !audit {
+			ask(stage, of)
+		}
+		if stage == 0 && len(of) < len(t.order) && p.Audited(seat.Question) {
+			audit = true
+			ask(1, t.order[len(of):])
+		}
+		t.count(of, given)
 		all := t.table()
 		switch t.next(all, t.stage(stage+1) == nil) {
 		case decided:
@@ -151,6 +166,13 @@ func (p *Cascade) play(me *script.Agent) synod.Answer {
 			return p.sac().Contest(me, m, r, answers(t.candidates(all)), len(t.order)).Answer
 		}
 	}
+}
+
+// Audited reports whether a question asks every member. It is drawn by a seed that no member knows, and after the first
+// stage has answered. What is decided does not depend on it: the answers are counted up to the stage in which asking
+// would have ended.
+func (p *Cascade) Audited(q *synod.Question) bool {
+	return p.Audit > 0 && draw(fmt.Sprintf("audit %d", p.Secret), q).Float64() < p.Audit
 }
 
 func answers(some []candidate) (list []synod.Answer) {
@@ -196,16 +218,18 @@ var Entry = protocol.Entry{
 		Summary: "asks few members, stops when that is safe, and spends more only on contested questions"},
 	Source: "our own; docs/research/cascade.md",
 	Exact:  exact,
-	About: `The F+1 members with the most weight for their price answer first, one of them drawn at
-random; then one more member at a time. Weights are log-odds of reliability, learned without
-labels from the council's own history (synod trust), and capped so that no F members outweigh
-the others. Without history all are equal.
+	About: `F+1 members that are drawn at random, cheap ones more often, answer first; then one more
+member at a time, by weight and price. Weights are log-odds of reliability, learned without
+labels from the council's own history (synod trust), and capped at the median and so that no F
+members outweigh the others. Without history all are equal.
 
 stop: certain   stops when the leading answer leads by more than all missing weight plus the F
                 heaviest votes for it. The decision is the one that asking all would give.
 stop: probable  stops when more than F members gave the answer independently, and it is right
-                with probability p by the weights, or when the missing votes change which
-                answer leads with probability doubt at most.
+                with probability p by the weights even if F of them lied, or when the missing
+                votes change which answer leads with probability doubt at most. It decides
+                nothing that its own evidence is against: an answer that is outweighed, or
+                that is wrong rather than right by the weights.
 
 When there is nobody left to ask, an answer with more than F independent supporters is the
 decision if it is the only one; between several, T rounds of SAC decide, by the weight of the
@@ -216,7 +240,7 @@ guaranteed  with at most F Byzantine members of n >= 2F+1: the decision was give
             also is the honest members' own weighted plurality, and does not depend on when
             the asking stopped.
 measured    that few members are enough, and what that costs in accuracy (docs/measure/bench.md).
-not promised  that the answer is right; that p is met if members err together; a decision where
+not promised  that the answer is right; that p is met: it says when to stop, and is not calibrated; a decision where
             members equivocate: then the outcome may be undecided.
 
 JSON answers are merged field by field from the first answers of those asked, and asking ends
@@ -225,9 +249,9 @@ when enough members gave one whole value (docs/research/cascade.md).
 Members must hear one another: the graph is complete.
 
 stop         certain or probable (probable)
-p            with stop: probable, the least probability (0.95)
+p            with stop: probable, the least probability by the weights (0.99)
 doubt        with stop: probable, the largest probability that the missing votes change which
-             answer leads (0.2)
+             answer leads (0.01)
 rounds       T of the SAC for contested questions (2)
 score        how members score then: stated or likelihood
 weights      log-odds by form of question and seat; filled in from the trust file

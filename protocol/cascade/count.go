@@ -24,6 +24,7 @@ type council struct {
 	means   bool           // a field is a mean, which any missing answer changes
 	weights []int64        // by seat, capped so that no F of them outweigh the rest
 	order   []synod.NodeID // in which seats are asked
+	group   []synod.NodeID // by seat: see groups
 }
 
 // convene returns the council for a question.
@@ -31,7 +32,7 @@ func (p *Cascade) convene(q *synod.Question, n, f int) *council {
 	c := &council{Cascade: p, f: f, weights: reliability.CapWhole(p.logOdds(q, n), f)}
 	c.merges = q.Form == synod.JSON
 	c.means = bytes.Contains(q.Schema, []byte("trimmed-mean"))
-	c.order = c.draw(q, n)
+	c.order, c.group = c.seatOrder(q, n), groups(p.Together, n)
 	return c
 }
 
@@ -43,40 +44,35 @@ func (p *Cascade) logOdds(q *synod.Question, n int) []float64 {
 	return slices.Repeat([]float64{1}, n)
 }
 
-// draw orders the seats by weight and price, and puts a seat that is drawn from the others behind the first F, so that
-// no group decides alone for long. Seats of equal value are in an order drawn for the question. All members draw the
-// same, because the seed is a hash of the question.
-func (c *council) draw(q *synod.Question, n int) []synod.NodeID {
-	sum := sha256.Sum256([]byte("synod cascade draw 1\x00" + q.ID + "\x00" + q.Text))
-	chance := rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
-	order := make([]synod.NodeID, n)
-	for i, k := range chance.Perm(n) {
-		order[i] = synod.NodeID(k)
+// draw returns the chance of a question for one purpose.
+func draw(purpose string, q *synod.Question) *rand.Rand {
+	sum := sha256.Sum256([]byte("synod cascade " + purpose + "\x00" + q.ID + "\x00" + q.Text))
+	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
+}
+
+// seatOrder orders the seats. The first F+1 are drawn with equal probability, or in proportion to 1/price, so that no history
+// decides who is asked first; the others follow by weight and price, seats of equal value as they were drawn. All
+// members draw the same, because the seed is a hash of the question.
+func (c *council) seatOrder(q *synod.Question, n int) []synod.NodeID {
+	chance := draw("draw 2", q)
+	order, key := make([]synod.NodeID, n), make([]float64, n)
+	for i := range order {
+		order[i], key[i] = synod.NodeID(i), c.price(i)*chance.ExpFloat64()
 	}
-	slices.SortStableFunc(order, func(a, b synod.NodeID) int { return cmp.Compare(c.value(b), c.value(a)) })
-	if c.f >= n {
-		return order
-	}
-	total := int64(0)
-	for _, i := range order[c.f:] {
-		total += c.weights[i]
-	}
-	at, pick := c.f, chance.Int64N(max(total, 1))
-	for pick >= c.weights[order[at]] && at < n-1 {
-		pick -= c.weights[order[at]]
-		at++
-	}
-	drawn := order[at]
-	return slices.Insert(slices.Delete(order, at, at+1), c.f, drawn)
+	slices.SortFunc(order, func(a, b synod.NodeID) int { return cmp.Or(cmp.Compare(key[a], key[b]), int(a-b)) })
+	slices.SortStableFunc(order[min(c.f+1, n):], func(a, b synod.NodeID) int { return cmp.Compare(c.value(b), c.value(a)) })
+	return order
 }
 
 // value is the weight that a seat's answer has for its price.
-func (c *council) value(i synod.NodeID) float64 {
-	price := 1.0
-	if int(i) < len(c.Prices) {
-		price = c.Prices[i]
+func (c *council) value(i synod.NodeID) float64 { return float64(c.weights[i]) / c.price(int(i)) }
+
+// price is what a call of a seat costs, relative to the others.
+func (c *council) price(i int) float64 {
+	if i < len(c.Prices) {
+		return c.Prices[i]
 	}
-	return float64(c.weights[i]) / price
+	return 1
 }
 
 // stage returns the seats of a stage: the first F+1, then one at a time; nil after the last one.
@@ -96,6 +92,14 @@ type tally struct {
 	*council
 	answers []synod.Answer // by seat; None: not asked, or no answer
 	asked   []synod.NodeID
+}
+
+// count adds the answers of a stage, by seat.
+func (t *tally) count(stage []synod.NodeID, given []synod.Answer) {
+	t.asked = append(t.asked, stage...)
+	for _, id := range stage {
+		t.answers[id] = given[id]
+	}
 }
 
 // candidate is an answer with its votes.
@@ -140,20 +144,33 @@ func (t *tally) table() []candidate {
 	return all
 }
 
-// voices counts the groups of seats that are linked by pairs that err together.
-func (c *council) voices(seats []synod.NodeID) int {
-	group := slices.Clone(seats)
-	for range seats {
-		for _, pair := range c.Together {
-			a, b := slices.Index(seats, pair[0]), slices.Index(seats, pair[1])
-			if a >= 0 && b >= 0 {
-				group[a] = min(group[a], group[b])
-				group[b] = group[a]
+// voices counts the independent supporters among some seats: the groups of seats to which they belong. Groups are those
+// of the whole council, so one more supporter never makes them fewer.
+func (c *council) voices(seats []synod.NodeID) (n int) {
+	for k, id := range seats {
+		if !slices.ContainsFunc(seats[:k], func(b synod.NodeID) bool { return c.group[b] == c.group[id] }) {
+			n++
+		}
+	}
+	return n
+}
+
+// groups returns the group of each of n seats, named by its first seat: seats that err together are in one, and
+// so are those that are linked by a chain of such pairs, whether or not all of the chain gave an answer.
+func groups(together [][2]synod.NodeID, n int) []synod.NodeID {
+	group := make([]synod.NodeID, n)
+	for i := range group {
+		group[i] = synod.NodeID(i)
+	}
+	for _, pair := range together {
+		one, other := group[pair[0]], group[pair[1]]
+		for i := range group {
+			if group[i] == max(one, other) {
+				group[i] = min(one, other)
 			}
 		}
 	}
-	slices.Sort(group)
-	return len(slices.Compact(group))
+	return group
 }
 
 // missing returns the number and the weight of the seats without an answer: those that were not asked, and those that
@@ -177,14 +194,18 @@ func (t *tally) next(all []candidate, last bool) ending {
 		left, weight = t.missing()
 	}
 	switch {
-	case t.certain(all):
+	case t.certain(all) && t.credible(all):
 		return decided
 	case t.Stop == Probable && t.probable(all):
 		return decided
 	case !slices.ContainsFunc(all, func(c candidate) bool { return c.voices+left > t.f }) && left <= t.f:
 		return hopeless
-	case last || t.Stop == Probable && (t.settled(all, left, weight) || t.foreseen(all)):
+	case last:
 		return t.among(all)
+	case t.Stop == Probable && (t.settled(all, left, weight) || t.foreseen(all)):
+		if end := t.among(all); end != hopeless { // else those not asked may make it credible
+			return end
+		}
 	}
 	return goOn
 }
@@ -241,25 +262,46 @@ func (t *tally) heaviest(seats []synod.NodeID) (sum int64) {
 	return sum
 }
 
-// probable reports whether more than F members gave the first answer independently and it is right with probability P.
+// probable reports whether more than F members gave the first answer independently, and it is right with probability P
+// even if the F heaviest votes for it are those of liars.
 func (t *tally) probable(all []candidate) bool {
-	return len(all) > 0 && all[0].voices > t.f && t.posterior(all) >= t.P
+	return len(all) > 0 && all[0].voices > t.f && t.posterior(all, t.heaviest(all[0].seats)) >= t.P && t.credible(all)
 }
 
-// noneRight is the prior weight of "none of the answers is right", that of each answer being 1.
-const noneRight = 0.1
+// unseen is the prior weight of "none of the given answers is right", that of each answer being 1: a question has about
+// 1+1/c answers that members give, where c is the rate at which two wrong answers are equal.
+func unseen(given int) float64 { return max(1+1/reliability.Collision-float64(given), 0.1) }
 
-// posterior returns the probability that the first answer is right, if the weights are log-odds and members err
-// independently.
-func (t *tally) posterior(all []candidate) float64 {
+// posterior returns the probability that the first answer is right without some of the weight for it, if the weights are
+// log-odds and members err independently. Recorded members show that they do not, so no output has this number: it
+// only says when to stop.
+func (t *tally) posterior(all []candidate, without int64) float64 {
 	if len(all) == 0 {
 		return 0
 	}
-	sum, top := 0.0, float64(all[0].weight)/reliability.Unit
-	for _, c := range all {
+	top := float64(all[0].weight-without) / reliability.Unit
+	sum := 1 + unseen(len(all))*math.Exp(-top)
+	for _, c := range all[1:] {
 		sum += math.Exp(float64(c.weight)/reliability.Unit - top)
 	}
-	return 1 / (sum + noneRight*math.Exp(-top))
+	return 1 / sum
+}
+
+// margin is how much of the weight of its F heaviest supporters an answer must lead by.
+const margin = 0.8
+
+// credible reports whether the first answer may be a decision. With F ≥ 1, probable decides nothing against its own
+// evidence: the answer must be right rather than wrong by the weights, and lead every other one by most of what F liars
+// among its supporters weigh.
+func (t *tally) credible(all []candidate) bool {
+	if t.Stop == Certain || t.f == 0 {
+		return true
+	}
+	lead := all[0].weight
+	if len(all) > 1 {
+		lead -= all[1].weight
+	}
+	return t.posterior(all, 0) >= 0.5 && float64(lead) >= margin*float64(t.heaviest(all[0].seats))
 }
 
 // settled reports whether a candidate leads whatever the missing seats say: no other answer can have both more than F
@@ -285,12 +327,13 @@ func (t *tally) candidates(all []candidate) (some []candidate) {
 	return some
 }
 
-// among says what follows when no other seat is asked: one candidate is the decision, several are contested.
+// among says what follows when no other seat is asked: one credible candidate is the decision, several are contested.
 func (t *tally) among(all []candidate) ending {
-	switch len(t.candidates(all)) {
-	case 0:
+	some := t.candidates(all)
+	switch {
+	case len(some) == 0, some[0].answer != all[0].answer && t.Stop == Probable && t.f > 0, !t.credible(all):
 		return hopeless
-	case 1:
+	case len(some) == 1:
 		return decided
 	}
 	return contested

@@ -47,11 +47,7 @@ func (p *Cascade) Recorded(q *synod.Question, first []synod.Answer, f int) proto
 	c := p.convene(q, len(first), f)
 	t := &tally{council: c, answers: make([]synod.Answer, len(first))}
 	for stage, end := 0, goOn; end == goOn; stage++ {
-		of := t.stage(stage)
-		t.asked = append(t.asked, of...)
-		for _, id := range of {
-			t.answers[id] = first[id]
-		}
+		t.count(t.stage(stage), first)
 		all := t.table()
 		if end = t.next(all, t.stage(stage+1) == nil); end != contested {
 			continue
@@ -86,13 +82,21 @@ func (t *tally) decide(d *protocol.StagedDecision, all []candidate) {
 	case t.certain(all):
 		why = "no missing vote and no F votes ignored could change that"
 	case t.probable(all):
-		why = fmt.Sprintf("right with probability %.3f by the weights", t.posterior(all))
+		why = fmt.Sprintf("the next answer has %d", next(all))
 	case t.foreseen(all) && len(t.asked) < len(t.order):
-		why = fmt.Sprintf("those not asked would change that with probability %.2f at most",
-			t.foresee(all).overtaken(lead))
+		why = fmt.Sprintf("%d of the %d not asked would have to agree on another answer to change that",
+			t.foresee(all).needed(lead), len(t.order)-len(t.asked))
 	}
 	d.Why = fmt.Sprintf("%d of the %d asked gave it independently (F is %d); %s", len(lead.seats), len(t.asked), t.f,
 		why)
+}
+
+// next returns how many gave the second answer.
+func next(all []candidate) int {
+	if len(all) < 2 {
+		return 0
+	}
+	return len(all[1].seats)
 }
 
 func (t *tally) giveUp(d *protocol.StagedDecision, all []candidate) {
@@ -104,6 +108,10 @@ func (t *tally) giveUp(d *protocol.StagedDecision, all []candidate) {
 	d.Lacking = silent > 0 && most+silent > t.f
 	d.Why = fmt.Sprintf("of the %d asked at most %d gave the same answer independently, and more than F=%d are needed",
 		len(t.asked), most, t.f)
+	if some := t.candidates(all); len(some) > 0 {
+		d.Why = fmt.Sprintf("of the %d asked %d gave the answer with most weight of those that more than F=%d gave, and the "+
+			"other answers weigh too much against it", len(t.asked), len(some[0].seats), t.f)
+	}
 	if silent > 0 {
 		d.Why += fmt.Sprintf("; %d gave no answer", silent)
 	}
@@ -119,33 +127,26 @@ func (t *tally) handOver(d *protocol.StagedDecision, all []candidate) {
 	d.Why = fmt.Sprintf("%d of the %d asked gave an answer, and more than F=%d are needed", given, len(t.asked), t.f)
 }
 
-// contest counts the last answers by weight. Answers that were not contested do not count.
+// contest counts the last answers by weight. Answers that were not contested cannot win.
 func (t *tally) contest(d *protocol.StagedDecision, all []candidate, noted [][]*synod.Opinion) {
-	some := t.candidates(all)
+	some := answers(t.candidates(all))
 	d.Fragile = "members had heard others before their last answers"
-	weight := make([]int64, len(some))
+	d.Why = fmt.Sprintf("contested: %d answers have more than F=%d independent supporters", len(some), t.f)
+	end := &tally{council: t.council, answers: make([]synod.Answer, len(noted))}
 	for i, list := range noted {
-		if len(list) == 0 || t.MaxRounds() > 0 && list[len(list)-1].Round < t.MaxRounds() {
-			continue // the member has not finished
-		}
-		last := list[len(list)-1].Answer
-		if k := slices.IndexFunc(some, func(c candidate) bool { return c.answer == last }); k >= 0 {
-			weight[k] += t.weights[i]
+		if len(list) > 0 && (t.MaxRounds() == 0 || list[len(list)-1].Round >= t.MaxRounds()) { // it has finished
+			end.answers[i] = list[len(list)-1].Answer
 		}
 	}
-	best := slices.Index(weight, slices.Max(weight))
-	ties := 0
-	for _, w := range weight {
-		if w == weight[best] {
-			ties++
-		}
+	last := end.table()
+	rivals := slices.DeleteFunc(slices.Clone(last), func(c candidate) bool { return !slices.Contains(some, c.answer) })
+	switch {
+	case len(rivals) == 0 || len(rivals) > 1 && rivals[1].weight == rivals[0].weight:
+		d.Why += ", and after SAC none has more weight than the others"
+	case t.Stop == Probable && t.f > 0 && (rivals[0].answer != last[0].answer || !t.credible(last)):
+		d.Why += ", and after SAC other answers outweigh them"
+	default:
+		d.Answer = rivals[0].answer
+		d.Why += "; after SAC this one has the most weight"
 	}
-	if weight[best] == 0 || ties > 1 {
-		d.Why = fmt.Sprintf("contested: %d answers have more than F=%d independent supporters, and after SAC none has "+
-			"more weight than the others", len(some), t.f)
-		return
-	}
-	d.Answer = some[best].answer
-	d.Why = fmt.Sprintf("contested: %d answers have more than F=%d independent supporters; after SAC this one has the "+
-		"most weight", len(some), t.f)
 }

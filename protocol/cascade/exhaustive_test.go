@@ -2,7 +2,9 @@ package cascade
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"synod.dev/synod"
@@ -10,7 +12,9 @@ import (
 )
 
 // ballots calls f with every assignment of up to four answers and silence to n seats, up to the names of answers.
-func ballots(n int, f func([]synod.Answer)) {
+func ballots(n int, f func([]synod.Answer)) { ballotsOn(n, 4, f) }
+
+func ballotsOn(n, answers int, f func([]synod.Answer)) {
 	votes := make([]synod.Answer, n)
 	var fill func(seat, used int)
 	fill = func(seat, used int) {
@@ -20,7 +24,7 @@ func ballots(n int, f func([]synod.Answer)) {
 		}
 		votes[seat] = synod.None
 		fill(seat+1, used)
-		for k := range min(used+1, 4) {
+		for k := range min(used+1, answers) {
 			votes[seat] = synod.Answer("abcd"[k : k+1])
 			fill(seat+1, max(used, k+1))
 		}
@@ -175,6 +179,28 @@ func supported(t *testing.T, c *council, got *tally, lead synod.Answer) {
 	})
 }
 
+// notAgainst checks that a decision is not against its own evidence: no answer has more weight, and with F ≥ 1 it is
+// right rather than wrong by the weights, which are log-odds.
+func notAgainst(t *testing.T, got *tally, lead candidate) {
+	t.Helper()
+	if got.f == 0 {
+		return
+	}
+	odds, sum := 0.0, max(0.1, 1+1/reliability.Collision)
+	for _, c := range got.table() {
+		x := math.Exp(float64(c.weight) / reliability.Unit)
+		if sum += x - 1; c.answer == lead.answer {
+			odds = x
+		}
+		if c.weight > lead.weight {
+			t.Fatalf("F=%d %v %v: %s is decided and outweighed", got.f, got.weights, got.answers, lead.answer)
+		}
+	}
+	if odds < 0.5*sum*0.999 {
+		t.Fatalf("F=%d %v %v: %s is decided with odds %v of %v", got.f, got.weights, got.answers, lead.answer, odds, sum)
+	}
+}
+
 func checkProbable(t *testing.T, c *council, votes []synod.Answer) ending {
 	t.Helper()
 	got, end := run(c, votes)
@@ -183,6 +209,7 @@ func checkProbable(t *testing.T, c *council, votes []synod.Answer) ending {
 	case decided:
 		lead := got.leader(table)
 		supported(t, c, got, lead.answer)
+		notAgainst(t, got, lead)
 		if got.certain(table) || got.probable(table) || got.foreseen(table) || len(got.asked) == len(votes) {
 			break
 		}
@@ -191,8 +218,12 @@ func checkProbable(t *testing.T, c *council, votes []synod.Answer) ending {
 			t.Fatalf("F=%d %v %v: settled on %s, and all give %s", c.f, c.weights, votes, lead.answer, a)
 		}
 	case hopeless:
-		if full, _ := all(c, votes); len(full.candidates(full.table())) > 0 {
+		full, _ := all(c, votes)
+		table := full.table()
+		if some := full.candidates(table); len(some) > 0 && len(got.asked) < len(votes) {
 			t.Fatalf("F=%d %v: given up, and all give a candidate", c.f, votes)
+		} else if len(some) > 0 && some[0].answer == table[0].answer && full.credible(table) {
+			t.Fatalf("F=%d %v: given up, and no evidence is against %s", c.f, votes, some[0].answer)
 		}
 	case contested:
 		for _, one := range got.candidates(table) {
@@ -200,6 +231,132 @@ func checkProbable(t *testing.T, c *council, votes []synod.Answer) ending {
 		}
 	}
 	return end
+}
+
+// partitions calls f with every way to put n seats into groups of which at most three have more than one seat, as pairs
+// that link the seats of each group in a chain.
+func partitions(n int, f func([][2]synod.NodeID)) {
+	group := make([]int, n)
+	var fill func(seat, used int)
+	fill = func(seat, used int) {
+		if seat < n {
+			for g := range used + 1 {
+				group[seat] = g
+				fill(seat+1, max(used, g+1))
+			}
+			return
+		}
+		var pairs [][2]synod.NodeID
+		last, larger := map[int]int{}, map[int]bool{}
+		for i, g := range group {
+			if before, ok := last[g]; ok {
+				pairs, larger[g] = append(pairs, [2]synod.NodeID{synod.NodeID(before), synod.NodeID(i)}), true
+			}
+			last[g] = i
+		}
+		if len(larger) <= 3 {
+			f(pairs)
+		}
+	}
+	fill(0, 0)
+}
+
+// docs/research/cascade.md, theorem 2 with groups: for every grouping of up to seven seats with at most three groups,
+// every ballot on up to three answers (two of seven seats)
+// and silence, and every F, certain decides what asking all decides. Lemma 2: one
+// more supporter never lowers the number of voices, also where pairs form a star.
+func TestGroupsExhaustively(t *testing.T) {
+	most, early := 7, 0
+	if testing.Short() {
+		most = 5
+	}
+	for n := 1; n <= most; n++ {
+		answers := 3
+		if n == 7 { // 870 groupings
+			answers = 2
+		}
+		partitions(n, func(pairs [][2]synod.NodeID) { checkVoices(t, n, pairs) })
+		for f := 0; 2*f+1 <= n; f++ {
+			partitions(n, func(pairs [][2]synod.NodeID) {
+				p := New()
+				p.Stop, p.Together = Certain, pairs
+				c := p.convene(&synod.Question{ID: fmt.Sprint(n, f), Form: synod.Text}, n, f)
+				ballotsOn(n, answers, func(votes []synod.Answer) { checkCertain(t, c, votes, &early) })
+			})
+		}
+	}
+	checkVoices(t, 5, [][2]synod.NodeID{{0, 1}, {1, 2}, {1, 3}})
+	if early == 0 {
+		t.Error("certain never stopped early")
+	}
+}
+
+func checkVoices(t *testing.T, n int, pairs [][2]synod.NodeID) {
+	t.Helper()
+	p := New()
+	p.Together = pairs
+	c := p.convene(&synod.Question{Form: synod.Text}, n, 0)
+	voices := func(set int) int {
+		var seats []synod.NodeID
+		for i := range n {
+			if set>>i&1 == 1 {
+				seats = append(seats, synod.NodeID(i))
+			}
+		}
+		return c.voices(seats)
+	}
+	for set := range 1 << n {
+		for i := range n {
+			if before, after := voices(set), voices(set|1<<i); after < before || after > before+1 {
+				t.Fatalf("%v: %b has %d voices, and with seat %d %d", pairs, set, before, i, after)
+			}
+		}
+	}
+}
+
+// Five members agree, and one of them errs with each of three others. With the groups of the supporters alone,
+// certain decided after four that no missing vote could change anything, and the fifth vote changed it.
+func TestStarOfPairs(t *testing.T) {
+	p := New()
+	p.Stop, p.Together = Certain, [][2]synod.NodeID{{0, 1}, {1, 2}, {1, 3}}
+	votes := slices.Repeat([]synod.Answer{"a"}, 5)
+	for q := range 40 {
+		c := p.convene(&synod.Question{ID: fmt.Sprint(q), Form: synod.Text}, 5, 2)
+		_, early := run(c, votes)
+		if _, full := all(c, votes); early != full {
+			t.Errorf("question %d, order %v: it ends with %d, and with %d when all are asked", q, c.order, early, full)
+		}
+	}
+}
+
+// A sole candidate that is outweighed, or wrong rather than right by the weights, is no decision of probable.
+func TestOutweighedSoleCandidate(t *testing.T) {
+	for name, c := range map[string]struct {
+		weights []float64
+		votes   []synod.Answer
+	}{
+		"outweighed":           {[]float64{0.5, 0.5, 2, 2, 1, 1, 1}, []synod.Answer{"a", "a", "b", "c", "d", "e", "f"}},
+		"wrong by the weights": {[]float64{1, 1, 1, 1, 1, 1, 1}, []synod.Answer{"a", "a", "b", "c", "d", "e", "f"}},
+	} {
+		p := New()
+		p.Weights = map[string][]float64{"text": c.weights}
+		d := p.Recorded(&synod.Question{ID: "q", Form: synod.Text}, c.votes, 1)
+		if d.Answer != synod.None || d.Asked != 7 || !strings.Contains(d.Why, "weigh too much against it") {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+// What is said about a decision has counts, and no probability that nobody has calibrated.
+func TestAgreementAsCounts(t *testing.T) {
+	for _, votes := range [][]synod.Answer{{"a", "a", "a", "a", "a"}, {"a", "a", "a", "b", "a"}, {"a", "b", "c", "", ""}} {
+		p := New()
+		p.Weights = map[string][]float64{"text": {5, 5, 5, 5, 5}}
+		d := p.Recorded(&synod.Question{ID: "q", Form: synod.Text}, votes, 1)
+		if strings.Contains(d.Why, "probab") || strings.Contains(d.Why, "0.") {
+			t.Errorf("%v: %s", votes, d.Why)
+		}
+	}
 }
 
 // docs/research/cascade.md, lemma 1: whatever the weights, no F seats outweigh the others, and a larger limit would

@@ -35,9 +35,7 @@ func (t *tally) foresee(all []candidate) *forecast {
 	for _, c := range all {
 		f.right = append(f.right, math.Exp(float64(c.weight)/reliability.Unit-top))
 	}
-	// A question has about 1+1/c answers that members give.
-	unseen := max(1+1/reliability.Collision-float64(len(all)), noneRight)
-	f.right = append(f.right, unseen*math.Exp(-top))
+	f.right = append(f.right, unseen(len(all))*math.Exp(-top))
 	for _, x := range f.right {
 		sum += x
 	}
@@ -95,6 +93,18 @@ func (f *forecast) votes(weight int64) (n int) {
 	}
 	if weight > 0 {
 		return n + 1
+	}
+	return n
+}
+
+// needed returns how many of the members that were not asked another answer than lead needs at least, for more than F
+// supporters and as much weight as lead has now.
+func (f *forecast) needed(lead candidate) (n int) {
+	n = max(f.f+1, f.votes(lead.weight))
+	for _, c := range f.all {
+		if c.answer != lead.answer {
+			n = min(n, max(f.f+1-c.voices, f.votes(lead.weight-c.weight)))
+		}
 	}
 	return n
 }
