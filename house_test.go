@@ -54,6 +54,7 @@ var ranks = map[string]int{
 	"internal/nodetest":   7, // it plays runs of nodes under sim
 	"ledger/child":        3, // a ledger in a child process
 	"internal/ledgertest": 3, // checks ledgers of every kind
+	"internal/forge":      4, // councils and forged certificates, for campaign and tests
 	"internal/simtest":    6, // it scripts players of the game and evaluators
 	"metrics":             3,
 	"council":             6,

@@ -14,13 +14,17 @@ import (
 // PayloadType is the type of what a certificate's signatures cover.
 const PayloadType = "application/vnd.in-toto+json"
 
-// The in-toto names of a Statement, without and with a Merge.
+// The in-toto names of a Statement: of versions 1 and 2, without and with a Merge, and of version 3.
 const (
 	predicatePlain  = "https://synod.dev/certificate/v1"
 	predicateMerged = "https://synod.dev/certificate/v2"
+	predicateThree  = "https://synod.dev/certificate/v3"
 )
 
 func (s *Statement) predicateType() string {
+	if s.three() {
+		return predicateThree
+	}
 	if s.Merge != nil {
 		return predicateMerged
 	}
@@ -53,7 +57,8 @@ type envelopeSig struct {
 	Sig   string `json:"sig"`
 }
 
-// inToto is the JSON of an in-toto statement. Its subject is the answer.
+// inToto is the JSON of an in-toto statement. Its subject is the decision (Statement.subject); in versions 1 and 2 it was
+// the answer alone.
 type inToto struct {
 	Type          string    `json:"_type"`
 	Subject       []subject `json:"subject"`
@@ -85,9 +90,14 @@ func (s *Statement) Payload() ([]byte, error) {
 
 // payloadOf returns the payload of the statement, of which b is the encoding.
 func (s *Statement) payloadOf(b []byte) ([]byte, error) {
+	of := subject{"answer", digest{hex.EncodeToString(s.Answer)}}
+	if s.three() {
+		sum := s.subject()
+		of = subject{"decision", digest{hex.EncodeToString(sum[:])}}
+	}
 	return json.Marshal(inToto{
 		Type:          "https://in-toto.io/Statement/v1",
-		Subject:       []subject{{"answer", digest{hex.EncodeToString(s.Answer)}}},
+		Subject:       []subject{of},
 		PredicateType: s.predicateType(),
 		Predicate:     predicate{base64.StdEncoding.EncodeToString(b)},
 	})
@@ -162,8 +172,8 @@ func (c *Certificate) readPayload() error {
 		return fmt.Errorf("certificate: the payload is not an in-toto statement: %w", err)
 	}
 	b, err := base64.StdEncoding.Strict().DecodeString(t.Predicate.CBOR)
-	if err != nil || t.PredicateType != predicatePlain && t.PredicateType != predicateMerged {
-		return fmt.Errorf("certificate: the predicate is not %s or %s in base64", predicatePlain, predicateMerged)
+	if err != nil {
+		return errors.New("certificate: the predicate is not in base64")
 	}
 	if c.Statement, err = DecodeStatement(b); err != nil {
 		return err

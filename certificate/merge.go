@@ -31,7 +31,10 @@ type mergedStatement struct {
 
 // encoded returns the encoding of a statement.
 func (s *Statement) encoded() []byte {
-	if s.Merge != nil {
+	if s.terms != nil {
+		return canonical.Encode(s.decision())
+	}
+	if s.three() || s.Merge != nil {
 		return canonical.Encode(mergedStatement{Statement: s, Merge: s.Merge})
 	}
 	return canonical.Encode(s)
@@ -41,6 +44,9 @@ func (s *Statement) encoded() []byte {
 const pair = 0x82
 
 func decodeStatement(b []byte) (s *Statement, err error) {
+	if len(b) > 0 && b[0] == beginDecision {
+		return decodeDecision(b)
+	}
 	if len(b) == 0 || b[0] != pair {
 		s = new(Statement)
 		return s, canonical.Decode(b, MaxSize, s)
@@ -49,7 +55,7 @@ func decodeStatement(b []byte) (s *Statement, err error) {
 	if err := canonical.Decode(b, MaxSize, &m); err != nil {
 		return nil, err
 	}
-	if m.Statement == nil || m.Merge == nil {
+	if m.Statement == nil || m.Merge == nil && !m.Statement.three() {
 		return nil, errors.New("the statement or its merge is null")
 	}
 	m.Statement.Merge = m.Merge
@@ -59,7 +65,7 @@ func decodeStatement(b []byte) (s *Statement, err error) {
 // checkMerge returns an error for a merge that no statement can have.
 func (s *Statement) checkMerge() error {
 	switch m := s.Merge; {
-	case (m == nil) != (s.Domain == Domain):
+	case !s.three() && (m == nil) != (s.Domain == Domain):
 		return fmt.Errorf("certificate: it begins with %s, which does not fit what it holds", s.Domain)
 	case m == nil:
 		return nil
@@ -200,10 +206,13 @@ func describe(f structured.Field, independent bool) string {
 }
 
 // MaySign reports whether a member may sign the statement: it ended on the answer, or gave one of the answers from
-// which the value was merged.
+// which the value was merged. Since version 3 only voters sign.
 func (s *Statement) MaySign(seat int) bool {
 	m := &s.Members[seat]
-	if s.Merge != nil {
+	switch {
+	case s.three() && !m.Voter:
+		return false
+	case s.Merge != nil:
 		return len(s.Merge.Values[seat]) > 0
 	}
 	return bytes.Equal(m.Final, s.Answer)

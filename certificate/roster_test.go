@@ -11,9 +11,9 @@ import (
 	"synod.dev/synod/roster"
 )
 
-// rosterOf returns the signed roster of a world, whose certificate names its hash.
+// rosterOf returns the signed roster, of the first format, of a world, whose certificate names its hash.
 func rosterOf(t *testing.T, w *world) *roster.Signed {
-	r := &roster.Roster{Format: roster.Format, Name: "panel", F: w.s.Faults.F, R: w.s.Graph.R, Exact: true,
+	r := &roster.Roster{Format: roster.FormatOne, Name: "panel", F: w.s.Faults.F, R: w.s.Graph.R, Exact: true,
 		Guarantee: w.s.Claim, Protocol: w.s.Protocol, Parameters: w.s.Parameters,
 		Council: "council: panel", Think: 1000,
 		Within: 1000, Links: roster.TLS, Ledger: roster.Ledger{Kind: "none"}}
@@ -31,7 +31,7 @@ func rosterOf(t *testing.T, w *world) *roster.Signed {
 	for _, secret := range w.members {
 		signed.Sign(secret)
 	}
-	if err := signed.Verify(nil); err != nil {
+	if err := signed.Verify(); err != nil {
 		t.Fatal(err)
 	}
 	return signed
@@ -57,7 +57,6 @@ func TestRosterFile(t *testing.T) {
 		return path
 	}
 	cert := write("a.cert", file)
-	python := exec.Command("python3", "-c", "import cryptography").Run() == nil
 	for name, r := range map[string]*roster.Signed{"own": signed, "other": roster.Unsigned(&other)} {
 		again, err := roster.Parse(r.File())
 		if err != nil {
@@ -66,14 +65,65 @@ func TestRosterFile(t *testing.T) {
 		if _, err := certificate.Verify(c, certificate.CouncilOf(again.Roster)); (err == nil) != (name == "own") {
 			t.Errorf("with the %s roster: %v", name, err)
 		}
-		if !python {
-			t.Log("the Python verifier is not tested: python3 with the package cryptography is missing")
-			continue
+		withRoster(t, cert, write(name, r.File()), name == "own")
+	}
+}
+
+// withRoster has the Python verifier check a certificate with a roster.
+func withRoster(t *testing.T, cert, roster string, valid bool) {
+	t.Helper()
+	if exec.Command("python3", "-c", "import cryptography").Run() != nil {
+		t.Log("SKIPPED: 1 verifier: python3 with the package cryptography is missing")
+		return
+	}
+	out, err := exec.Command("python3", "../examples/verify/verify.py", cert, "--roster", roster).CombinedOutput()
+	if (err == nil) != valid || bytes.HasPrefix(out, []byte("VALID")) != valid {
+		t.Errorf("Python with the roster %s: %v\n%s", filepath.Base(roster), err, out)
+	}
+}
+
+// Both verifiers have one rule for who must have signed a roster (finding 7: with F = 0, one signature was enough for one
+// of them).
+func TestWhoSignedTheRoster(t *testing.T) {
+	c := scene{t, fiveAndTwo(t, "majority", 0)}
+	dir, first := t.TempDir(), roster.Unsigned(c.changed(func(r *roster.Roster) { r.F = 0 }))
+	for _, s := range c.Secrets {
+		first.Sign(s)
+	}
+	hash := first.Hash()
+	next := c.changed(func(r *roster.Roster) { r.F, r.Serial, r.Previous = 0, 1, hash[:] })
+	own := *c.Council
+	own.Roster = next
+	of := scene{t, &own}
+	cert := filepath.Join(dir, "a.cert")
+	if err := os.WriteFile(cert, of.signedBy(of.statement(0, next), 0, 1, 2), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	signed := func(before *roster.Signed, seats ...int) *roster.Signed {
+		s := roster.Successor(next, before)
+		for _, i := range seats {
+			s.Sign(c.Secrets[i])
 		}
-		out, err := exec.Command("python3", "../examples/verify/verify.py", cert, "--roster",
-			write(name, r.File())).CombinedOutput()
-		if (err == nil) != (name == "own") || bytes.HasPrefix(out, []byte("VALID")) != (name == "own") {
-			t.Errorf("Python with the %s roster: %v\n%s", name, err, out)
+		return s
+	}
+	for name, x := range map[string]struct {
+		s     *roster.Signed
+		valid bool
+	}{
+		"all":                 {signed(nil, 0, 1, 2, 3, 4, 5, 6), true},
+		"one":                 {signed(nil, 0), false},
+		"quorum":              {signed(first, 0, 1, 2, 3), true},
+		"quorum-without-past": {signed(nil, 0, 1, 2, 3), false},
+		"half":                {signed(first, 0, 1, 2), false},
+		"unsigned-past":       {signed(roster.Unsigned(first.Roster), 0, 1, 2, 3), false},
+	} {
+		if err := x.s.Verify(); (err == nil) != x.valid {
+			t.Errorf("%s: %v", name, err)
 		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, x.s.File(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		withRoster(t, cert, path, x.valid)
 	}
 }

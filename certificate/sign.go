@@ -34,7 +34,9 @@ func CouncilOf(r *roster.Roster) *Council {
 // write the answer's hash to disk before it signs, and refuse a second one for the run.
 func (s *Statement) Approve(seat int, council *Council, instance string, vote, signature []byte) error {
 	switch {
-	case s.Kind != Roster || s.Instance != instance:
+	case s.terms == nil:
+		return errors.New("certificate: a member signs only statements of version 3 that have its roster")
+	case s.Instance != instance:
 		return errors.New("certificate: the statement is about another run")
 	case seat < 0 || seat >= len(s.Members):
 		return fmt.Errorf("certificate: the statement has no seat %d", seat)
@@ -44,7 +46,7 @@ func (s *Statement) Approve(seat int, council *Council, instance string, vote, s
 	case !bytes.Equal(m.Signature, signature) || !bytes.Equal(VoteBytes(s.Council, s.Question, m.First, m.Final), vote):
 		return fmt.Errorf("certificate: the statement has other answers of seat %d than it gave", seat)
 	case !s.MaySign(seat):
-		return fmt.Errorf("certificate: seat %d does not hold the answer", seat)
+		return fmt.Errorf("certificate: seat %d does not hold the answer, or has no vote", seat)
 	}
 	for _, step := range []func(*Report) error{
 		func(*Report) error { return s.check() }, func(*Report) error { return s.matches(council) },
@@ -59,13 +61,17 @@ func (s *Statement) Approve(seat int, council *Council, instance string, vote, s
 
 // SignedBy returns the certificate of a statement with signatures of members, in any order.
 // Signatures that are not valid or not needed are left out, so that no member can spoil it.
-// It fails if no more than F are left.
+// It fails if too few are left.
 func SignedBy(s *Statement, signatures []Signature) (*Certificate, error) {
 	payload, err := s.Payload()
 	if err != nil {
 		return nil, err
 	}
-	c := &Certificate{Statement: s, Payload: payload}
+	c := &Certificate{Payload: payload}
+	if err := c.readPayload(); err != nil { // what is signed, and not what is in memory, is verified
+		return nil, err
+	}
+	s = c.Statement
 	seat := func(key []byte) int {
 		return slices.IndexFunc(s.Members, func(m Member) bool { return bytes.Equal(m.Key, key) })
 	}

@@ -25,7 +25,7 @@ const (
 // deterministic encoding, every struct as an array in the order of its fields.
 type Statement struct {
 	_          struct{}    `cbor:",toarray"`
-	Domain     string      // Domain, or DomainMerged with a Merge
+	Domain     string      // DomainThree; before: Domain, or DomainMerged with a Merge
 	Kind       string      // Owner or Roster
 	Council    []byte      // SHA-256: the hash of the roster, or of the plan of the one owner's council
 	Owner      []byte      // with Owner: the owner's Ed25519 key; else empty
@@ -47,6 +47,8 @@ type Statement struct {
 	Journal    []byte      // SHA-256 of the run's events and effects; empty: none was kept
 	Ledger     *Head       // of the ledger that has the decision; nil: none
 	Merge      *Merge      `cbor:"-"` // what a JSON value was merged from, encoded beside the statement; nil: not merged
+
+	terms, rest []byte // of version 3 with Roster: the roster's terms, and the hash of its rest
 }
 
 // Rule is the rule that made final answers a decision.
@@ -131,7 +133,7 @@ func (s *Statement) Encode() ([]byte, error) {
 func DecodeStatement(b []byte) (*Statement, error) {
 	s, err := decodeStatement(b)
 	if err != nil {
-		return nil, fmt.Errorf("certificate: the statement is not what versions 1 and 2 encode: %w", err)
+		return nil, fmt.Errorf("certificate: the statement is not what versions 1 to 3 encode: %w", err)
 	}
 	return s, s.check()
 }
@@ -141,9 +143,12 @@ func DecodeStatement(b []byte) (*Statement, error) {
 func (s *Statement) check() error {
 	hash := func(b []byte) bool { return len(b) == sha256.Size }
 	switch {
-	case s.Domain != Domain && s.Domain != DomainMerged:
-		return fmt.Errorf("certificate: it begins with %.40q; this program reads %q and %q", s.Domain, Domain,
-			DomainMerged)
+	case s.Domain != Domain && s.Domain != DomainMerged && !s.three():
+		return fmt.Errorf("certificate: it begins with %.40q; this program reads %q, %q and %q", s.Domain, DomainThree,
+			Domain, DomainMerged)
+	case s.three() && (s.Kind == Roster) != (s.terms != nil):
+		return errors.New("certificate: a statement of version 3 has the terms of a roster if, and only if, its kind is " +
+			"roster")
 	case s.Kind != Owner && s.Kind != Roster:
 		return fmt.Errorf("certificate: its kind is %.40q; it must be %s or %s", s.Kind, Owner, Roster)
 	case !hash(s.Council) || !hash(s.Question) || !hash(s.Answer):

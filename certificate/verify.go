@@ -18,6 +18,7 @@ type Report struct {
 	Claims    []string           // what follows from the signatures and from arithmetic
 	NotProved []string           // what a reader could expect, and does not follow
 	Merged    *structured.Merged // the value that was merged again; nil: the decision is no merged value
+	Warning   string             // why another certificate should be asked for; "": there is no reason
 }
 
 // Council is what a verifier knows of the council from elsewhere, such as a roster.
@@ -58,7 +59,20 @@ func Verify(c *Certificate, council *Council) (Report, error) {
 		}
 	}
 	s.notProved(&r, council)
+	if !s.three() {
+		r.Warning = s.older()
+	}
 	return r, nil
+}
+
+// older says what is wrong with a certificate of version 1 or 2.
+func (s *Statement) older() string {
+	const all = "it is a certificate of an earlier version: its in-toto subject names the answer and no question"
+	if s.Kind == Owner {
+		return all
+	}
+	return all + ", and who votes, roles, kinds of models, the rule, ledger and lateness are the word of who asked for it. " +
+		"Two of one run can name different answers. Ask for one of version 3"
 }
 
 // matches compares the statement with the roster that the verifier has.
@@ -100,6 +114,8 @@ func (c *Certificate) signers(r *Report) error {
 			return fmt.Errorf("certificate: the key %s is not one of the council", short(sig.Key))
 		case at <= last:
 			return errors.New("certificate: its signers are not each once and in the order of seats")
+		case s.terms != nil && !s.Members[at].Voter:
+			return fmt.Errorf("certificate: member %q signs a decision, and it has no vote", s.Members[at].ID)
 		case s.Kind == Roster && !s.MaySign(at):
 			return fmt.Errorf("certificate: member %q signs an answer that is not its own", s.Members[at].ID)
 		case !sign.VerifyEnvelope(sig.Key, PayloadType, c.Payload, sig.Signature):
@@ -108,6 +124,9 @@ func (c *Certificate) signers(r *Report) error {
 		last = at
 	}
 	signed := uint64(len(c.Signatures))
+	if s.terms != nil {
+		return s.enough(signed, r)
+	}
 	switch {
 	case s.Kind == Owner && signed != 1:
 		return errors.New("certificate: the owner has not signed it")
@@ -177,6 +196,10 @@ func (s *Statement) arithmetic(r *Report) error {
 	}
 	r.Claims = append(r.Claims, fmt.Sprintf("%d of %d voters ended on the answer (rule %s); %d of %d members gave it "+
 		"before they heard others", votes, voters, s.Rule.Name, s.Support, len(s.Members)))
+	if _, hidden := s.voters(); s.terms != nil && hidden > 0 {
+		r.NotProved = append(r.NotProved, fmt.Sprintf("what %d of %d voters ended on: who asked did not show their answers, "+
+			"and under the rule %s they may have led to another", hidden, voters, s.Rule.Name))
+	}
 	if !known {
 		r.NotProved = append(r.NotProved, "that the protocol's own step leads to the answer: only its journal shows "+
 			"that")
@@ -236,10 +259,6 @@ func (s *Statement) notProved(r *Report, council *Council) {
 			adversaries++
 		}
 	}
-	when := s.exclusive()
-	if s.Kind == Roster && when != "" {
-		r.Claims = append(r.Claims, "no second certificate of this run can name another answer"+when)
-	}
 	add(true, "that the answer is right")
 	add(true, "that at most F members are Byzantine, and that no message was later than a round: both are assumptions")
 	add(true, "that the named models gave the answers")
@@ -251,32 +270,9 @@ func (s *Statement) notProved(r *Report, council *Council) {
 	add(adversaries > 0, "anything about a council without adversaries: the experimenter put one at %d of %d seats",
 		adversaries, n)
 	add(s.Unsafe, "that members agree: messages seem to have been later than a round")
-	add(when == "", "that there is no second certificate of this run with another answer")
-	add(s.Ledger == nil, "that the decision is in a ledger: it names none")
+	add(s.terms == nil, "that there is no second certificate of this run with another answer")
+	add(s.Ledger == nil && s.terms == nil, "that the decision is in a ledger: it names none")
+	add(s.terms != nil, "that the decision is in a ledger, and when it was made: no certificate of a roster says so")
 	add(s.Ledger != nil, "that the ledger has the decision: check the inclusion proof with synod ledger verify")
 	add(s.Merge == nil, "that the hashes hide the answers: who guesses a short answer can check the guess")
-}
-
-// exclusive says when two certificates of one run cannot name different answers; "" if they
-// can. A member that is not Byzantine signs one answer. If the signed votes of every two
-// such certificates share more than F members, that holds even if messages are late (CE-3
-// b); if honest members agree, it holds in synchronous rounds (CE-3 a).
-func (s *Statement) exclusive() string {
-	votes, voters, _, _ := s.decided()
-	other := s.Faults.F + 1 // votes that the other certificate has at least
-	switch s.Rule.Name {
-	case "majority":
-		other = voters/2 + 1
-	case "supermajority":
-		other = (2*voters + 2) / 3
-	}
-	switch {
-	case s.Kind == Owner, s.Merge != nil:
-		return ""
-	case votes+other > voters+s.Faults.F:
-		return ", with at most F Byzantine members, even if messages are late"
-	case s.Claim == "agreement":
-		return ", with at most F Byzantine members and synchronous rounds"
-	}
-	return ""
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -144,6 +143,7 @@ func verifyCertificate(file []byte, council *certificate.Council, question, answ
 			r.Claims = append(r.Claims, fmt.Sprintf("it is about this %s: %s", given.name, brief(*given.text, 60)))
 		}
 	}
+	v.Warning = r.Warning
 	v.Claims, v.NotProved = append(v.Claims, r.Claims...), append(v.NotProved, r.NotProved...)
 	if r.Merged != nil {
 		v.Value, v.Fields = r.Merged.Value, r.Merged.Fields
@@ -167,10 +167,9 @@ func isCertificate(path string) ([]byte, bool) {
 	return file, err == nil && len(file) > len(begin) && string(file[:len(begin)]) == begin
 }
 
-// readRoster returns the council of the roster in a file. The first roster of a council must be signed by
-// all its members; of a later one the signatures that it has must be valid.
+// readRoster returns the council of the roster in a file, after it has checked who has signed it.
 func readRoster(path string) (*certificate.Council, error) {
-	text, err := durable.ReadFile(path, certificate.MaxSize)
+	text, err := durable.ReadFile(path, 2*roster.MaxFile)
 	if err != nil {
 		return nil, fail(exitUsage, err, "give the file of the council's roster with --roster FILE")
 	}
@@ -178,12 +177,7 @@ func readRoster(path string) (*certificate.Council, error) {
 	if err != nil {
 		return nil, fail(exitVerify, err)
 	}
-	if r.Serial == 0 {
-		err = r.Verify(nil)
-	} else if missing := r.Missing(); len(missing) > 0 {
-		err = fmt.Errorf("roster: %s have not signed it", strings.Join(missing, ", "))
-	}
-	if err != nil {
+	if err := r.Verify(); err != nil {
 		return nil, fail(exitVerify, err)
 	}
 	return certificate.CouncilOf(r.Roster), nil

@@ -90,6 +90,8 @@ type Verification struct {
 	// Of a certificate of a merged JSON value: the value, and how its parts were decided.
 	Value  *structured.Value  `json:"value,omitempty"`
 	Fields []structured.Field `json:"fields,omitempty"`
+	// Warning says why a valid certificate should not be relied on.
+	Warning string `json:"warning,omitempty"`
 }
 
 func verifyCommand(*app) *cobra.Command {
@@ -156,6 +158,9 @@ func (v *Verification) print(cmd *cobra.Command, err error, asJSON bool) error {
 		}
 	} else if v.Valid {
 		fmt.Fprintln(cmd.OutOrStdout(), "VALID")
+		if v.Warning != "" {
+			fmt.Fprintln(cmd.OutOrStdout(), "WARNING:", v.Warning)
+		}
 		printList(cmd, "proved:", v.Claims)
 		printList(cmd, "not proved:", v.NotProved)
 	}

@@ -117,11 +117,11 @@ func (a *app) keepEvidence(r *roster.Roster, proof *call.Equivocation) (path str
 	return path, durable.WriteFile(path, e.File())
 }
 
-// certifyByNodes records the decision of nodes in the ledger, and writes a certificate that more than F of
-// them have signed, as far as the user asked for either.
+// certifyByNodes records the decision of nodes in the ledger, and writes a certificate that enough of
+// their voters have signed, as far as the user asked for either.
 func (a *app) certifyByNodes(cmd *cobra.Command, f *askFlags, c *council.Council, res *call.Result,
 	q synod.Question, o *council.Outcome) error {
-	head, err := a.enter(cmd, f, c.Plan(), o)
+	_, err := a.enter(cmd, f, c.Plan(), o)
 	if err != nil || f.certificate == "" || o.Answer == nil {
 		return err
 	}
@@ -130,7 +130,6 @@ func (a *app) certifyByNodes(cmd *cobra.Command, f *askFlags, c *council.Council
 	if err != nil {
 		return fail(exitError1, err)
 	}
-	s.Ledger = head
 	made, err := client.Certify(cmd.Context(), &s)
 	if err != nil {
 		return fail(exitError1, fmt.Errorf("--certificate: %w", err), "the answer above is complete")

@@ -16,7 +16,8 @@ import (
 )
 
 // Statement returns what a certificate of an outcome of this plan states. The caller adds
-// who states it: Kind, Council, Owner and the members' keys and signatures. It fails for an
+// who states it: Kind, Council and Owner, or the members' signatures and their roster
+// (certificate.Statement.SetRoster), which then replaces all that is said of the council. It fails for an
 // outcome without a decision: there is nothing to certify.
 func (p *Plan) Statement(in Instance, o *Outcome) (certificate.Statement, error) {
 	if o.Decision == synod.None {
@@ -34,12 +35,12 @@ func (p *Plan) Statement(in Instance, o *Outcome) (certificate.Statement, error)
 		return certificate.Statement{}, fmt.Errorf("council: the digest of the run: %w", err)
 	}
 	s := certificate.Statement{
-		Domain: certificate.Domain, Instance: string(p.InstanceID(in)),
+		Domain: certificate.DomainThree, Instance: string(p.InstanceID(in)),
 		Question: QuestionHash(&in.Question), Form: string(in.Question.Form),
 		Answer:   certificate.AnswerHash(string(o.Decision)),
 		Protocol: p.entry.Name, Parameters: string(parameters), Exact: p.spec.Exact,
 		Rule:   certificate.Rule{Name: o.Rule.Name, Support: uint64(o.Rule.Support)},
-		Faults: certificate.Faults{Model: p.faultModel(), F: uint64(o.Bound.F)},
+		Faults: certificate.Faults{Model: p.FaultModel(), F: uint64(o.Bound.F)},
 		Graph:  certificate.Graph{Edges: p.CertifiedEdges(), R: uint64(o.Bound.R), Exact: o.Bound.Exact},
 		Claim:  o.Bound.Guarantee, Journal: digest,
 	}
@@ -57,7 +58,7 @@ func (p *Plan) Statement(in Instance, o *Outcome) (certificate.Statement, error)
 		s.Members = append(s.Members, m)
 	}
 	if o.Fields != nil {
-		s.Domain, s.Merge = certificate.DomainMerged, mergeOf(&in.Question, o)
+		s.Merge = mergeOf(&in.Question, o)
 	}
 	s.Fill()
 	return s, nil
@@ -139,9 +140,9 @@ func (p *Plan) CertifiedEdges() [][2]uint64 {
 	return edges
 }
 
-// faultModel returns what F bounds: the neighbours of each member where the protocol's
+// FaultModel returns what F bounds, as certificates name it: the neighbours of each member where the protocol's
 // claim is about the graph, else members of the council.
-func (p *Plan) faultModel() string {
+func (p *Plan) FaultModel() string {
 	if a, ok := p.protocol.(protocol.AllToAll); ok && a.AllToAll() {
 		return certificate.Global
 	}

@@ -27,7 +27,7 @@ type panel struct {
 func newPanel(t interface{ Fatal(...any) }, seed uint64) *panel {
 	p := &panel{roster: &roster.Roster{Format: roster.Format, Name: "panel", F: 1, R: 2, Exact: true, Guarantee: "none",
 		Protocol: "sac", Parameters: "{}", Council: "council: panel", Think: 1, Within: 1, Links: roster.TLS,
-		Ledger: roster.Ledger{Kind: "none"}}}
+		Rule: roster.Rule{Name: "plurality"}, Faults: roster.Local, Ledger: roster.Ledger{Kind: "none"}}}
 	var keys [][]byte
 	for i := range uint64(members) {
 		b := sha256.Sum256(binary.BigEndian.AppendUint64(nil, seed<<8|i))
@@ -36,7 +36,7 @@ func newPanel(t interface{ Fatal(...any) }, seed uint64) *panel {
 			t.Fatal(err)
 		}
 		p.secrets, keys = append(p.secrets, s), append(keys, s.PublicKey())
-		p.roster.Members = append(p.roster.Members, roster.Member{ID: string(rune('a' + i)), Key: s.PublicKey(),
+		p.roster.Members = append(p.roster.Members, roster.Member{ID: string(rune('a' + i)), Voter: true, Key: s.PublicKey(),
 			Addresses: []string{"127.0.0.1:7001"}})
 	}
 	p.roster.Edges = [][]uint64{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}

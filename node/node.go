@@ -41,8 +41,7 @@ import (
 
 // Config is what a node needs.
 type Config struct {
-	Roster    *roster.Signed // signed by all members (Signed.Verify)
-	Previous  *roster.Roster // the roster that it replaces; nil: it is the first
+	Roster    *roster.Signed // signed by those who must (Signed.Verify)
 	Secret    sign.Secret    // of a member of the roster
 	Dir       string         // the node's folder: journals, signed slots, evidence
 	Transport link.Transport
@@ -104,7 +103,7 @@ type Node struct {
 // Open checks everything, opens the model and the node's folder, and resumes runs that were cut off.
 // Run makes the node talk to others.
 func Open(c Config) (n *Node, err error) {
-	if err := c.Roster.Verify(c.Previous); err != nil {
+	if err := c.Roster.Verify(); err != nil {
 		return nil, err
 	}
 	n = newNode(c)
@@ -257,7 +256,7 @@ func (n *Node) certify(conn *link.Conn) {
 	q, f := n.questionOf(id), n.recordOf(id)
 	if q == nil || f == nil {
 		reply.Refused = "this node has no record of the run"
-	} else if reply.Signature, err = call.Approve(n.secret, n.roster, n.plan.Rule(), n.seat, q, f, s); err == nil {
+	} else if reply.Signature, err = call.Approve(n.secret, n.roster, n.seat, q, f, s); err == nil {
 		v := signing{slotKey{request.Instance, synod.Slot{Name: "certificate"}}, sha256.Sum256(s.Answer)}
 		err = n.slots.commit([]signing{v})
 	}

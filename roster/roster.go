@@ -4,16 +4,17 @@
 //
 // A roster is signed by every member. Its hash names the council in every message, so two nodes
 // whose rosters differ in one byte never take each other's messages. A change of members is a new
-// roster, which a quorum of the old one and all new members sign (Signed.Verify).
+// roster, which a quorum of the old one and all new members sign. One rule says in all programs who
+// must have signed (Signed.Verify); a file has the earlier rosters that the rule needs.
 //
-//	r, err := roster.New(…)
-//	s := roster.Unsigned(r)
-//	err = s.Sign(secret)                       // each member
-//	err = s.Verify(nil)                        // nil: there is no earlier roster
+//	s := roster.Unsigned(r)                    // or roster.Successor(r, previous)
+//	s.Sign(secret)                             // each member
+//	err = s.Verify()
 //	file := s.File()
 //
-// A roster is encoded in canonical CBOR (internal/canonical). Signatures are those of DSSE
-// envelopes (sign.SignEnvelope) over the hash, with PayloadType.
+// A roster is encoded in canonical CBOR (internal/canonical) in two parts: Terms, which a certificate
+// shows, and the rest, of which it shows the hash. Signatures are those of DSSE envelopes
+// (sign.SignEnvelope) over the hash of both, with PayloadType.
 //
 // The package has rank 2: it uses sign and internal/canonical.
 package roster
@@ -21,7 +22,6 @@ package roster
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,13 +36,17 @@ import (
 	"synod.dev/synod/sign"
 )
 
-// Format is the version of the encoding that this package reads and writes.
-const Format = "synod/roster/1"
+// Format is the version of the encoding that this package writes. In it Members, Rule and Faults say how decisions are
+// counted, so that a reader needs no council file for it.
+const Format = "synod/roster/2"
 
-// Roster is what the members have agreed on. All integers are unsigned in the encoding.
+// FormatOne is the version before, which is read so that what was signed under it can be verified. No council is played
+// by it any more.
+const FormatOne = "synod/roster/1"
+
+// Roster is what the members have agreed on. Terms has what readers of certificates need of it.
 type Roster struct {
-	_          struct{}   `cbor:",toarray"`
-	Format     string     // Format
+	Format     string     // Format or FormatOne
 	Name       string     // of the council
 	Serial     uint64     // 0, or one more than that of the roster that this one replaces
 	Previous   []byte     // hash of the roster that this one replaces; empty with Serial 0
@@ -55,6 +59,8 @@ type Roster struct {
 	Note       string     // the same in a sentence
 	Protocol   string     // its name
 	Parameters string     // of the protocol, as JSON
+	Rule       Rule       // what makes the voters' last answers a decision
+	Faults     string     // what F bounds: Global or Local
 	Council    string     // the council file that all members play, in the form of council.Plan.Record
 	Think      uint64     // the longest time of a model call, in milliseconds
 	Within     uint64     // the longest time of a message, in milliseconds
@@ -73,10 +79,12 @@ const (
 
 // Member is one seat and its owner.
 type Member struct {
-	_         struct{} `cbor:",toarray"`
 	ID        string   // the id of the seat in the council file
 	Role      string   // "" in a protocol without roles
 	Key       []byte   // Ed25519 public key, 32 bytes
+	Voter     bool     // its last answer counts, and it signs decisions
+	Kind      string   // of its model: endpoint, embedded, recorded, simulated
+	Adversary string   // "" unless the council file puts one there, for an experiment
 	Addresses []string // HOST:PORT, where the member's node listens; the first is tried first
 }
 
@@ -140,44 +148,19 @@ func (r *Roster) LedgerSettings() (s LedgerSettings, err error) {
 
 // The limits of a roster, which a decoder enforces.
 const (
-	MaxMembers   = 1024
-	MaxBytes     = 1 << 20 // of the encoding
-	maxAddresses = 8
-	maxText      = 256 // bytes of a name, id or address
-	maxCallers   = 1024
+	MaxMembers    = 1024
+	MaxBytes      = 1 << 20 // of the encoding
+	maxAddresses  = 8
+	maxText       = 256      // bytes of a name, id or address
+	maxParameters = 64 << 10 // bytes of the parameters of a protocol
+	maxCallers    = 1024
 )
-
-// Bytes returns the canonical encoding.
-func (r *Roster) Bytes() []byte { return canonical.Encode(r) }
-
-// Hash identifies the roster: SHA-256 of Format and Bytes.
-func (r *Roster) Hash() [sha256.Size]byte {
-	return sha256.Sum256(append([]byte(Format), r.Bytes()...))
-}
-
-// HexHash returns Hash in hexadecimal.
-func (r *Roster) HexHash() string {
-	h := r.Hash()
-	return hex.EncodeToString(h[:])
-}
-
-// Decode reads what Bytes returns and checks it (Validate).
-func Decode(b []byte) (*Roster, error) {
-	r := new(Roster)
-	if err := canonical.Decode(b, MaxBytes, r); err != nil {
-		return nil, fmt.Errorf("roster: %w", err)
-	}
-	if err := r.Validate(); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
 
 // Validate returns the first thing that is wrong with a roster by itself.
 func (r *Roster) Validate() error {
 	switch {
-	case r.Format != Format:
-		return fmt.Errorf("roster: its format is %q; this version reads %q", r.Format, Format)
+	case r.Format != Format && r.Format != FormatOne:
+		return fmt.Errorf("roster: its format is %q; this version reads %q and %q", r.Format, Format, FormatOne)
 	case len(r.Members) == 0 || len(r.Members) > MaxMembers:
 		return fmt.Errorf("roster: it has %d members; it must have 1 to %d", len(r.Members), MaxMembers)
 	case (r.Serial == 0) != (len(r.Previous) == 0) || len(r.Previous) != 0 && len(r.Previous) != sha256.Size:
@@ -200,7 +183,11 @@ func (r *Roster) Validate() error {
 	if err := r.checkMembers(); err != nil {
 		return err
 	}
-	if err := r.checkEdges(); err != nil {
+	check := (*Terms).check
+	if r.Format == FormatOne {
+		check = (*Terms).checkEdges
+	}
+	if err := check(r.Terms()); err != nil {
 		return err
 	}
 	if _, err := r.LedgerSettings(); err != nil {
@@ -235,20 +222,6 @@ func (r *Roster) checkMembers() error {
 	}
 	if _, err := sign.NewCommittee(keys); err != nil {
 		return fmt.Errorf("roster: %w", err)
-	}
-	return nil
-}
-
-// checkEdges requires one order of edges, so that one graph has one encoding.
-func (r *Roster) checkEdges() error {
-	n := uint64(len(r.Members))
-	for i, e := range r.Edges {
-		switch {
-		case len(e) != 2 || e[0] >= e[1] || e[1] >= n:
-			return fmt.Errorf("roster: edge %v is not a pair of two seats below %d, the smaller first", e, n)
-		case i > 0 && slices.Compare(r.Edges[i-1], e) >= 0:
-			return errors.New("roster: its edges are not in ascending order, each once")
-		}
 	}
 	return nil
 }

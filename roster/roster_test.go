@@ -29,10 +29,10 @@ func secrets(t testing.TB, seed byte, n int) (all []sign.Secret) {
 func complete(owners []sign.Secret) *roster.Roster {
 	r := &roster.Roster{Format: roster.Format, Name: "seven", F: 1, R: 2, Guarantee: "none", Protocol: "sac",
 		Parameters: "{}", Council: "council: seven\n", Think: 1000, Within: 200, Links: roster.TLS,
-		Ledger: roster.Ledger{Kind: "none"}}
+		Rule: roster.Rule{Name: "plurality"}, Faults: roster.Local, Ledger: roster.Ledger{Kind: "none"}}
 	for i, s := range owners {
 		r.Members = append(r.Members, roster.Member{ID: fmt.Sprintf("a%d", i+1), Key: s.PublicKey(),
-			Addresses: []string{fmt.Sprintf("127.0.0.%d:7400", i+1)}})
+			Voter: true, Kind: "endpoint", Addresses: []string{fmt.Sprintf("127.0.0.%d:7400", i+1)}})
 		for j := range i {
 			r.Edges = append(r.Edges, []uint64{uint64(j), uint64(i)})
 		}
@@ -64,33 +64,44 @@ func TestFirstRosterNeedsAllSignatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := signed(r, owners[:3]...)
-	if err := s.Verify(nil); err == nil || !strings.Contains(err.Error(), "member a4 has not signed") {
+	if err := s.Verify(); err == nil || !strings.Contains(err.Error(), "member a4 has not signed") {
 		t.Errorf("three of four signed: %v", err)
 	}
 	other := signed(r, owners[3])
 	if err := s.Merge(other); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Verify(nil); err != nil || len(s.Missing()) > 0 {
+	if err := s.Verify(); err != nil || len(s.Missing()) > 0 {
 		t.Errorf("all signed: %v, missing %v", err, s.Missing())
 	}
 	again, err := roster.Parse(s.File())
-	if err != nil || again.Hash() != r.Hash() || again.Verify(nil) != nil {
+	if err != nil || again.Hash() != r.Hash() || again.Verify() != nil {
 		t.Errorf("the file: %v", err)
 	}
 	s.Sign(secrets(t, 2, 1)[0])
-	if err := s.Verify(nil); err == nil || !strings.Contains(err.Error(), "no member has") {
+	if err := s.Verify(); err == nil || !strings.Contains(err.Error(), "no member has") {
 		t.Errorf("a stranger signed: %v", err)
 	}
 }
 
-// A change needs a quorum of the old members and every new one.
+// after is a roster that replaces another one, with signatures.
+func after(old *roster.Signed, r *roster.Roster, by ...sign.Secret) *roster.Signed {
+	hash := old.Hash()
+	r.Serial, r.Previous = old.Serial+1, hash[:]
+	s := roster.Successor(r, old)
+	for _, secret := range by {
+		s.Sign(secret)
+	}
+	return s
+}
+
+// A change needs a quorum of the old members and every new one. The file of the new roster has what the rule needs.
 func TestChangeOfMembers(t *testing.T) {
 	owners := secrets(t, 1, 5)
-	old := complete(owners[:4])
-	hash := old.Hash()
-	next := complete([]sign.Secret{owners[1], owners[2], owners[3], owners[4]}) // the first leaves
-	next.Serial, next.Previous = 1, hash[:]
+	old := signed(complete(owners[:4]), owners[:4]...)
+	next := func(by ...sign.Secret) *roster.Signed { // the first leaves
+		return after(old, complete([]sign.Secret{owners[1], owners[2], owners[3], owners[4]}), by...)
+	}
 	for _, c := range []struct {
 		by   []sign.Secret
 		want string
@@ -100,20 +111,91 @@ func TestChangeOfMembers(t *testing.T) {
 		{owners[1:4], "member a4 has not signed"},
 		{[]sign.Secret{owners[1], owners[2], owners[4]}, "2 of the 4 members of the previous roster have signed it"},
 	} {
-		err := signed(next, c.by...).Verify(old)
+		s, err := roster.Parse(next(c.by...).File())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Verify()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	if err := signed(next, owners[1:5]...).Verify(nil); err == nil {
-		t.Error("a later roster is accepted without the one before it")
+	quorum := next(owners[0], owners[1], owners[2], owners[4])
+	alone := &roster.Signed{Roster: quorum.Roster, Signatures: quorum.Signatures}
+	if alone.Verify() == nil {
+		t.Error("a quorum is enough without the roster before it")
 	}
-	if err := signed(next, owners[1:5]...).Verify(complete(owners)); err == nil {
+	whole := next(owners[1:5]...)
+	if whole.Before = nil; whole.Verify() != nil {
+		t.Error("a roster that all its members have signed does not stand by itself")
+	}
+	if other := roster.Successor(quorum.Roster, signed(complete(owners), owners...)); other.Verify() == nil {
 		t.Error("a roster is accepted as the successor of another one")
 	}
-	next.Serial = 2
-	if err := signed(next, owners[1:5]...).Verify(old); err == nil || !strings.Contains(err.Error(), "it must be 1") {
+	skipped := next()
+	skipped.Serial = 2
+	for _, o := range owners {
+		skipped.Sign(o)
+	}
+	if err := skipped.Verify(); err == nil || !strings.Contains(err.Error(), "it must be 1") {
 		t.Errorf("a serial is left out: %v", err)
+	}
+	unsigned := roster.Unsigned(complete(owners[:4]))
+	if after(unsigned, complete(owners[:4]), owners[:3]...).Verify() == nil {
+		t.Error("the successor of a roster that nobody has signed is accepted")
+	}
+	third := after(next(owners[0], owners[1], owners[2], owners[4]), complete(owners[1:4]), owners[1:4]...)
+	if third.Verify() != nil || after(third, complete(owners[1:4]), owners[1:4]...).Before.Before != nil {
+		t.Error("a chain of rosters is not valid, or longer than the rule needs")
+	}
+}
+
+// A key that no member of the roster has, and F = 0: the attacker's signature alone makes no roster (finding 7).
+func TestOneSignatureMakesNoRoster(t *testing.T) {
+	owners := secrets(t, 9, 4)
+	r := complete(owners)
+	r.F = 0
+	for name, s := range map[string]*roster.Signed{
+		"a member":   signed(r, owners[0]),
+		"a stranger": signed(r, secrets(t, 10, 1)[0]),
+		"nobody":     signed(r),
+		"his own before it": after(signed(complete(secrets(t, 11, 1)), secrets(t, 11, 1)[0]), complete(owners),
+			secrets(t, 11, 1)[0]),
+	} {
+		if s.Verify() == nil {
+			t.Errorf("signed by %s alone: valid", name)
+		}
+	}
+}
+
+// The hash of a roster follows from its terms and the hash of the rest, and a roster of the first format is still read.
+func TestParts(t *testing.T) {
+	owners := secrets(t, 1, 3)
+	r := complete(owners)
+	terms, rest := r.Parts()
+	if roster.HashOf(terms, rest[:]) != r.Hash() {
+		t.Error("the hash does not follow from the parts")
+	}
+	if got, err := roster.DecodeTerms(terms); err != nil || got.Voters() != 3 || got.Rule.Name != "plurality" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	hash := r.Hash()
+	for name, change := range map[string]func(*roster.Roster){
+		"voter": func(r *roster.Roster) { r.Members[0].Voter = false }, "kind": func(r *roster.Roster) { r.Members[1].Kind = "simulated" },
+		"rule": func(r *roster.Roster) { r.Rule.Name = "majority" }, "faults": func(r *roster.Roster) { r.Faults = roster.Global },
+		"address": func(r *roster.Roster) { r.Members[0].Addresses = nil }, "council": func(r *roster.Roster) { r.Council += "#" },
+	} {
+		other := complete(owners)
+		if change(other); other.Hash() == hash {
+			t.Errorf("%s does not change the hash", name)
+		}
+	}
+	one := complete(owners)
+	one.Format = roster.FormatOne
+	s := signed(one, owners...)
+	again, err := roster.Parse(s.File())
+	if err != nil || again.Verify() != nil || again.Hash() != one.Hash() || one.Hash() == hash {
+		t.Errorf("a roster of the first format: %v", err)
 	}
 }
 
@@ -141,12 +223,15 @@ func TestValidate(t *testing.T) {
 		"escape":    {func(r *roster.Roster) { r.Members[1].ID = "a\x1b[2J" }, "printable"},
 		"address":   {func(r *roster.Roster) { r.Members[0].Addresses = []string{"node1"} }, "is not HOST:PORT"},
 		"port":      {func(r *roster.Roster) { r.Members[0].Addresses = []string{"h:99999"} }, "is not HOST:PORT"},
-		"edge":      {func(r *roster.Roster) { r.Edges[0] = []uint64{0, 9} }, "not a pair of two seats"},
+		"edge":      {func(r *roster.Roster) { r.Edges[0] = []uint64{0, 9} }, "not pairs of two seats"},
 		"edges":     {func(r *roster.Roster) { r.Edges[1] = r.Edges[0] }, "ascending order"},
 		"links":     {func(r *roster.Roster) { r.Links = "pigeon" }, "links is"},
 		"relay":     {func(r *roster.Roster) { r.Relay = true }, "relay needs"},
 		"previous":  {func(r *roster.Roster) { r.Serial = 1 }, "serial and previous"},
 		"pace":      {func(r *roster.Roster) { r.Within = 0 }, "pace"},
+		"rule":      {func(r *roster.Roster) { r.Rule.Name = "whim" }, "its rule is"},
+		"voters":    {func(r *roster.Roster) { r.Members = r.Members[:1]; r.Members[0].Voter = false; r.Edges = nil }, "voter"},
+		"faults":    {func(r *roster.Roster) { r.Faults = "" }, "what F bounds"},
 		"f":         {func(r *roster.Roster) { r.F = 99 }, "F is 99"},
 	} {
 		r := complete(secrets(t, 1, 4))
@@ -173,11 +258,11 @@ func TestEveryFlippedBitIsRejected(t *testing.T) {
 		for bit := range 8 {
 			bad := bytes.Clone(file)
 			bad[i] ^= 1 << bit
-			if s, err := roster.Parse(bad); err == nil && s.Verify(nil) == nil {
+			if s, err := roster.Parse(bad); err == nil && s.Verify() == nil {
 				t.Errorf("bit %d of byte %d can be flipped", bit, i)
 			}
 		}
-		if s, err := roster.Parse(file[:i]); err == nil && s.Verify(nil) == nil {
+		if s, err := roster.Parse(file[:i]); err == nil && s.Verify() == nil {
 			t.Errorf("a file cut at byte %d is accepted", i)
 		}
 	}

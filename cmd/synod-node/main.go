@@ -101,7 +101,7 @@ func readRoster(path string) (*roster.Signed, error) {
 	if path == "" {
 		return nil, errors.New("give the roster with --roster FILE")
 	}
-	b, err := durable.ReadFile(path, 4*roster.MaxBytes)
+	b, err := durable.ReadFile(path, 2*roster.MaxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +110,21 @@ func readRoster(path string) (*roster.Signed, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
+}
+
+// readAfter is readRoster for a roster whose file may lack the one before it, which previous then names.
+func readAfter(path, previous string) (*roster.Signed, error) {
+	s, err := readRoster(path)
+	if err != nil || previous == "" {
+		return s, err
+	}
+	before, err := readRoster(previous)
+	if err != nil {
+		return nil, err
+	}
+	after := roster.Successor(s.Roster, before)
+	after.Signatures = s.Signatures
+	return after, nil
 }
 
 // write writes a file for others to read, or to stdout for "-".

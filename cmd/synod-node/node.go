@@ -307,15 +307,8 @@ func transport(listen string, c *node.Config, relays []string) (link.Transport, 
 // config reads the files that the flags name.
 func (f *running) config(stderr io.Writer) (c *node.Config, closeLog func() error, err error) {
 	c = &node.Config{Caps: f.caps, Program: "synod-node", Addresses: map[synod.NodeID][]string{}}
-	if c.Roster, err = readRoster(f.roster); err != nil {
+	if c.Roster, err = readAfter(f.roster, f.previous); err != nil {
 		return nil, nil, err
-	}
-	if f.previous != "" {
-		old, err := readRoster(f.previous)
-		if err != nil {
-			return nil, nil, err
-		}
-		c.Previous = old.Roster
 	}
 	if c.Secret, err = readKey(f.key); err != nil {
 		return nil, nil, err

@@ -78,18 +78,21 @@ func rosterNew() *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
+			var before *roster.Signed
 			if previous != "" {
-				old, err := readRoster(previous)
+				if before, err = readRoster(previous); err == nil {
+					err = before.Verify()
+				}
 				if err != nil {
 					return failed(err)
 				}
-				o.Previous = old.Roster
+				o.Previous = before.Roster
 			}
 			r, err := terms.New(p, o)
 			if err != nil {
 				return failed(err)
 			}
-			if err := write(out, roster.Unsigned(r).File()); err != nil {
+			if err := write(out, roster.Successor(r, before).File()); err != nil {
 				return failed(err)
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: roster %s of %d members; each signs it with: synod roster sign %s "+
@@ -323,19 +326,11 @@ func rosterVerify() *cobra.Command {
 	cmd := &cobra.Command{Use: "verify FILE", Short: "Check the signatures and the claim of a roster",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := readRoster(args[0])
+			s, err := readAfter(args[0], previous)
 			if err != nil {
 				return &coded{exitVerify, err}
 			}
-			var old *roster.Roster
-			if previous != "" {
-				o, err := readRoster(previous)
-				if err != nil {
-					return failed(err)
-				}
-				old = o.Roster
-			}
-			err = s.Verify(old)
+			err = s.Verify()
 			var p *council.Plan
 			if err == nil {
 				p, err = terms.Plan(s.Roster)
@@ -350,7 +345,7 @@ func rosterVerify() *cobra.Command {
 				s.Serial, len(s.Signatures))
 			return nil
 		}}
-	cmd.Flags().StringVar(&previous, "previous", "", "roster `file` that this one replaces")
+	cmd.Flags().StringVar(&previous, "previous", "", "roster `file` that this one replaces, if its own file does not have it")
 	return cmd
 }
 

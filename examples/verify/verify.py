@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Verify a certificate of Synod. It shares no code with Synod itself.
 
-    python3 verify.py answer.cert [--question TEXT] [--answer TEXT]
+    python3 verify.py answer.cert [--question TEXT] [--answer TEXT] [--roster FILE]
     python3 verify.py --batch < FILES     # one certificate in base64 a line
 
 Needs Python 3.9 or later and the package "cryptography". Prints VALID, what is proved and
-what is not, or the first thing that is wrong (exit code 7). docs/operate/certificates.md describes
-the format and what each check is for.
+what is not, or the first thing that is wrong (exit code 7). docs/operate/certificate-format.md
+specifies version 3; docs/operate/certificates.md says what each check is for.
 """
 
 import argparse, base64, functools, hashlib, json, struct, sys
@@ -91,6 +91,19 @@ STATEMENT = [
     ("ledger", ["or null", HEAD]),
 ]
 MERGE = [("schema", BYTES), ("last", BOOL), ("values", ["each", BYTES])]
+# Version 3 of a council with a roster: what it says of the council is in the roster's terms.
+BALLOT = [("first", BYTES), ("final", BYTES), ("signature", BYTES)]
+DECISION = [
+    ("domain", TEXT), ("kind", TEXT), ("terms", BYTES), ("rest", BYTES), ("instance", TEXT), ("question", BYTES),
+    ("form", TEXT), ("answer", BYTES), ("votes", ["each", BALLOT]), ("merge", ["or null", MERGE]),
+]
+SEAT = [("id", TEXT), ("role", TEXT), ("key", BYTES), ("voter", BOOL), ("kind", TEXT), ("adversary", TEXT)]
+TERMS = [
+    ("name", TEXT), ("serial", UINT), ("previous", BYTES), ("members", ["each", SEAT]), ("edges", "edges"),
+    ("f", UINT), ("r", UINT), ("exact", BOOL), ("guarantee", TEXT), ("faults", TEXT), ("protocol", TEXT),
+    ("parameters", TEXT), ("rule", RULE),
+]
+RULES = ("plurality", "majority", "supermajority", "protocol")
 
 
 def typed(value, kind, name):
@@ -112,15 +125,80 @@ def typed(value, kind, name):
     return {field: typed(v, k, field) for v, (field, k) in zip(value, kind)}
 
 
+def check_edges(edges, n):
+    last = (-1, -1)
+    for a, b in edges:
+        require(a < b < n and (a, b) > last, "the edges are not each once and ascending")
+        last = (a, b)
+
+
+def read_terms(data):
+    """Returns the terms of a roster: all that a certificate of version 3 says of its council."""
+    reader = Reader(data)
+    t = typed(reader.value(), TERMS, "the terms")
+    require(reader.at == len(data), "bytes follow the terms")
+    n, keys = len(t["members"]), [m["key"] for m in t["members"]]
+    require(n <= 1024 and t["f"] <= n and any(m["voter"] for m in t["members"]), "F or the voters are out of range")
+    require(t["faults"] in ("S", "L") and t["rule"]["name"] in RULES, "the rule or the model of faults is unknown")
+    require(all(len(k) == 32 and not small(k) for k in keys), "everybody can sign for the key of a member")
+    require(len(set(keys)) == n, "two members have one key")
+    texts = [t["name"], t["guarantee"], t["protocol"]]
+    texts += [m[k] for m in t["members"] for k in ("id", "role", "kind", "adversary")]
+    require(all(len(x.encode()) <= MAX_TEXT for x in texts), "a name is too long")
+    require(len(t["parameters"].encode()) <= MAX_PARAMETERS, "the parameters are too long")
+    check_edges(t["edges"], n)
+    return t
+
+
+def roster_hash(terms, rest):
+    return hashlib.sha256(b"synod/roster/2" + hashlib.sha256(terms).digest() + rest).digest()
+
+
+def derive(d):
+    """Returns the statement of a decision: voters, roles, kinds, rule, F and graph are those of the roster's terms."""
+    require(d["domain"] == "synod/certificate/3" and d["kind"] == "roster", "it is not a decision of a roster")
+    t = read_terms(d["terms"])
+    require(len(d["rest"]) == 32 and len(d["votes"]) == len(t["members"]), "the votes are not those of the members")
+    members = [dict(m, **v) for m, v in zip(t["members"], d["votes"])]
+    support, second = tally([m["first"] for m in members], d["answer"])
+    lead = support - second - 1
+    return {
+        "version": 3, "domain": d["domain"], "kind": "roster", "owner": b"",
+        "council": roster_hash(d["terms"], d["rest"]),
+        "instance": d["instance"], "question": d["question"], "form": d["form"], "answer": d["answer"],
+        "protocol": t["protocol"], "parameters": t["parameters"], "exact": "", "rule": t["rule"],
+        "faults": {"model": t["faults"], "f": t["f"]}, "graph": {"edges": t["edges"], "r": t["r"], "exact": t["exact"]},
+        "claim": t["guarantee"], "members": members, "support": support,
+        "withstands": {"ignored": lead, "changed": lead // 2} if lead >= 0 else None,
+        "unsafe": False, "journal": b"", "ledger": None, "merge": d["merge"],
+    }
+
+
 def read_statement(data):
     reader = Reader(data)
-    value, merge = reader.value(), None
-    if type(value) is list and len(value) == 2:
-        value, merge = value[0], typed(value[1], MERGE, "the merge")
-    s = typed(value, STATEMENT, "the statement")
+    value = reader.value()
     require(reader.at == len(data), "bytes follow the statement")
-    require(s["domain"] == "synod/certificate/%d" % (2 if merge else 1), "it is not a certificate of version 1 or 2")
-    s["merge"] = merge
+    if type(value) is list and len(value) == len(DECISION):
+        s = derive(typed(value, DECISION, "the decision"))
+    else:
+        merge = None
+        if type(value) is list and len(value) == 2:
+            merge = None if value[1] is None else typed(value[1], MERGE, "the merge")
+            s = typed(value[0], STATEMENT, "the statement")
+            s["version"] = 3 if s["domain"] == "synod/certificate/3" else 2
+            require(merge or s["version"] == 3, "it has no merge")
+        else:
+            s = typed(value, STATEMENT, "the statement")
+            s["version"] = 1
+        require(s["domain"] == "synod/certificate/%d" % s["version"], "its version is unknown")
+        require(s["version"] < 3 or s["kind"] == "owner", "a statement of version 3 about a roster has its terms")
+        s["merge"] = merge
+    check_statement(s)
+    return s
+
+
+def check_statement(s):
+    merge = s["merge"]
     require(s["kind"] in ("owner", "roster"), "its kind is unknown")
     require(all(len(s[k]) == 32 for k in ("council", "question", "answer")), "a hash is not a SHA-256")
     require(len(s["owner"]) == (32 if s["kind"] == "owner" else 0), "the owner's key is missing or too much")
@@ -144,11 +222,16 @@ def read_statement(data):
         owner = s["kind"] == "owner"
         require(len(m["key"]) == (0 if owner else 32), "a member has no key, or one while one owner signs for all")
         require(len(m["signature"]) in ((0,) if owner else (0, 64)), "a member's signature is not one")
-    last = (-1, -1)
-    for a, b in s["graph"]["edges"]:
-        require(a < b < n and (a, b) > last, "the edges are not each once and ascending")
-        last = (a, b)
-    return s
+    check_edges(s["graph"]["edges"], n)
+
+
+def subject_of(s):
+    """Returns name and hash of the in-toto subject. Before version 3 it was the answer alone."""
+    if s["version"] < 3:
+        return "answer", s["answer"].hex()
+    run = hashlib.sha256(s["instance"].encode()).digest()
+    bound = b"synod/decision/3" + s["council"] + s["question"] + s["answer"] + run
+    return "decision", hashlib.sha256(bound).hexdigest()
 
 
 # --- The file: a DSSE envelope with an in-toto statement, in one spelling ---
@@ -178,9 +261,9 @@ def read_file(data):
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         raise Invalid("the file is not a certificate") from None
     s = read_statement(body)
-    statement = ('{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"answer","digest":{"sha256":"%s"}}],'
+    statement = ('{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"%s","digest":{"sha256":"%s"}}],'
                  '"predicateType":"https://synod.dev/certificate/v%d","predicate":{"cbor":"%s"}}'
-                 % (s["answer"].hex(), 2 if s["merge"] else 1, base64.b64encode(body).decode()))
+                 % (*subject_of(s), s["version"], base64.b64encode(body).decode()))
     parts = ['{"keyid":"ed25519:%s","sig":"%s"}' % (k.hex(), base64.b64encode(v).decode()) for k, v in signatures]
     whole = '{"payloadType":"%s","payload":"%s","signatures":[%s]}\n' % (
         PAYLOAD_TYPE, base64.b64encode(payload).decode(), ",".join(parts))
@@ -213,7 +296,7 @@ def signed(key, data, signature):
         return False
 
 
-def check_signers(s, payload, signatures, claims):
+def check_signers(s, payload, signatures, claims, not_proved):
     covered = b"DSSEv1 %d %s %d %s" % (len(PAYLOAD_TYPE), PAYLOAD_TYPE.encode(), len(payload), payload)
     keys = [s["owner"]] if s["kind"] == "owner" else [m["key"] for m in s["members"]]
     last = -1
@@ -221,6 +304,7 @@ def check_signers(s, payload, signatures, claims):
         require(key in keys, "a signer is not of the council")
         at = keys.index(key)
         require(at > last, "the signers are not each once and in the order of seats")
+        require(s["version"] < 3 or s["kind"] == "owner" or s["members"][at]["voter"], "a member without a vote signs")
         own = s["merge"]["values"][at] if s["merge"] else s["members"][at]["final"] == s["answer"]
         require(s["kind"] == "owner" or own, "a member signs an answer that is not its own")
         require(signed(key, covered, signature), "a signature is not valid")
@@ -229,9 +313,19 @@ def check_signers(s, payload, signatures, claims):
         require(len(signatures) == 1, "the owner has not signed it")
         claims.append(f"the owner of the key {s['owner'].hex()} states all that follows")
         return
-    f = s["faults"]["f"]
-    require(len(signatures) > f, "no more than F members signed it")
-    claims.append(f"{len(signatures)} of {len(keys)} members signed this answer; more than F = {f} are needed")
+    f, k = s["faults"]["f"], len(signatures)
+    voters = sum(m["voter"] for m in s["members"])
+    if s["version"] == 3 and s["claim"] == "agreement":
+        quorum = (voters + f) // 2 + 1  # two of this size share more than f voters
+        require(k >= quorum, "no quorum of voters signed it")
+        claims.append(f"{k} of {voters} voters signed that they ended on this answer; {quorum} are needed")
+        claims.append("no second certificate of this run can name another answer, with at most "
+                      f"F = {f} Byzantine voters, even if messages are late")
+    else:
+        require(k > f, "no more than F members signed it")
+        of = f"{voters} voters" if s["version"] == 3 else f"{len(keys)} members"
+        claims.append(f"{k} of {of} signed that they ended on this answer; more than F = {f} are needed")
+        not_proved.append("that there is no second certificate of this run with another answer")
     check_votes(s, keys, claims)
 
 
@@ -289,6 +383,9 @@ def check_votes_count(s, claims, not_proved):
     require(enough, "the votes are not enough for the rule")
     claims.append(f"{votes} of {len(voters)} voters ended on the answer (rule {rule}); {support} of {len(members)} "
                   "members gave it before they heard others")
+    hidden = sum(m["voter"] and not m["signature"] for m in members)
+    if s["version"] == 3 and s["kind"] == "roster" and hidden:
+        not_proved.append(f"what {hidden} of {len(voters)} voters ended on: their answers are not shown")
     if rule not in ("majority", "supermajority", "plurality"):
         not_proved.append("that the protocol's own step leads to the answer: only its journal shows that")
     if withstands:
@@ -352,7 +449,7 @@ def verify(data):
     claims = []
     not_proved = ["that the answer is right", "that at most F members are Byzantine and messages were in time",
                   "that the named models gave the answers", "that a ledger has the decision"]
-    check_signers(s, payload, signatures, claims)
+    check_signers(s, payload, signatures, claims, not_proved)
     check_votes_count(s, claims, not_proved)
     check_claim(s, claims, not_proved)
     if s["kind"] == "owner":
@@ -363,19 +460,72 @@ def verify(data):
         not_proved.append(f"anything about real models: {simulated} of {len(s['members'])} members were simulated")
     if s["unsafe"]:
         not_proved.append("that members agree: messages seem to have been later than a round")
+    if s["version"] < 3:
+        not_proved.insert(0, "WARNING: it is of an earlier version, in which who asked writes voters, roles, kinds and "
+                          "rule; two certificates of one run can differ")
     return s, claims, not_proved
 
 
+class Roster:
+    """A roster file: the roster, who has signed it, and the rosters before it that say who must have."""
+
+    def __init__(self, content, depth=0):
+        require(depth <= 32, "more than 32 rosters are before it")
+        reader = Reader(content)
+        value = reader.value()
+        require(reader.at == len(content) and type(value) is list and len(value) in (2, 3), "it is not a roster file")
+        data, signatures = value[0], value[1]
+        parts = Reader(data).value()
+        if parts[0] == "synod/roster/2":
+            terms = read_terms(parts[1])
+            self.hash = roster_hash(parts[1], hashlib.sha256(parts[2]).digest())
+            self.keys, self.ids = [m["key"] for m in terms["members"]], [m["id"] for m in terms["members"]]
+            self.serial, self.previous, self.f = terms["serial"], terms["previous"], terms["f"]
+        else:
+            require(parts[0] == "synod/roster/1", "the format of the roster is unknown")
+            self.hash = hashlib.sha256(b"synod/roster/1" + data).digest()
+            self.keys, self.ids = [m[2] for m in parts[4]], [m[0] for m in parts[4]]
+            self.serial, self.previous, self.f = parts[2], parts[3], parts[6]
+        self.old = parts if parts[0] == "synod/roster/1" else None
+        self.before = Roster(value[2], depth + 1) if len(value) == 3 else None
+        kind = b"application/vnd.synod.roster-hash"
+        covered = b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(self.hash), self.hash)
+        known = self.keys + (self.before.keys if self.before else [])
+        keys = [k for k, _ in signatures]
+        require(keys == sorted(set(keys)), "the roster's signatures are not each once and in order")
+        require(all(k in known and signed(k, covered, s) for k, s in signatures),
+                "a signature of the roster is not valid")
+        self.signed = set(keys)
+
+    def check(self):
+        """One rule for who must have signed: all members; or a quorum of those before, and all who are new."""
+        if self.before:
+            require(self.previous == self.before.hash and self.serial == self.before.serial + 1,
+                    "the roster does not follow the one before it")
+        if self.signed >= set(self.keys):
+            return
+        require(self.before, "not all members have signed the roster")
+        self.before.check()
+        require(self.signed >= set(self.keys) - set(self.before.keys), "a new member has not signed the roster")
+        n = len(self.before.keys)
+        require(len(self.signed & set(self.before.keys)) >= min(n, (n + self.before.f) // 2 + 1),
+                "no quorum of the members before has signed the roster")
+
+
 def check_roster(s, text):
-    """Compares a certificate with a roster file; the roster's own signatures are not checked."""
+    """Checks who has signed a roster, and that the certificate is of it."""
     lines = text.decode("ascii", "replace").split("-----")
     require(len(lines) == 5 and lines[1] == "BEGIN SYNOD ROSTER", "it is not a roster file")
-    roster = Reader(base64.b64decode(lines[2])).value()[0]
-    require(hashlib.sha256(b"synod/roster/1" + roster).digest() == s["council"], "it is of another roster")
-    r = Reader(roster).value()
-    stated = [[(m["id"], m["key"]) for m in s["members"]], s["graph"]["edges"], s["faults"]["f"], s["protocol"]]
-    agreed = [[(m[0], m[2]) for m in r[4]], [tuple(e) for e in r[5]], r[6], r[11]]
-    require(agreed + [r[12]] == stated + [s["parameters"]], "the roster has other members, graph, F or parameters")
+    try:
+        roster = Roster(base64.b64decode(lines[2]))
+        roster.check()
+    except (ValueError, KeyError, TypeError, IndexError):
+        raise Invalid("the roster cannot be read") from None
+    require(roster.hash == s["council"], "it is of another roster")
+    if (r := roster.old) is not None:  # the terms of version 2 are in the certificate, under the hash
+        stated = [[(m["id"], m["key"]) for m in s["members"]], s["graph"]["edges"], s["faults"]["f"], s["protocol"]]
+        agreed = [list(zip(roster.ids, roster.keys)), [tuple(e) for e in r[5]], r[6], r[11]]
+        require(agreed + [r[12]] == stated + [s["parameters"]], "the roster has other members, graph, F or parameters")
 
 
 def batch():
@@ -399,7 +549,7 @@ def main():
     try:
         s, claims, not_proved = verify(open(args.file, "rb").read(MAX_SIZE + 1))
         if args.roster:
-            check_roster(s, open(args.roster, "rb").read(MAX_SIZE + 1))
+            check_roster(s, open(args.roster, "rb").read(8 << 20))
             claims.append("it is of the council with this roster")
         for name, text in (("question", args.question), ("answer", args.answer)):
             if text is not None:

@@ -18,7 +18,7 @@ func TestEquivocationAmongInventedReceipts(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{7})
 	r := &roster.Roster{Format: roster.Format, Name: "three", R: 1, Guarantee: "none", Protocol: "sac",
 		Parameters: "{}", Council: "council: three\n", Think: 1000, Within: 200,
-		Links: roster.TLS, Ledger: roster.Ledger{Kind: "none"}}
+		Links: roster.TLS, Ledger: roster.Ledger{Kind: "none"}, Rule: roster.Rule{Name: "plurality"}, Faults: roster.Local}
 	var secrets []sign.Secret
 	for _, id := range []string{"a", "b", "c"} {
 		s, err := sign.Generate(random)
@@ -26,7 +26,7 @@ func TestEquivocationAmongInventedReceipts(t *testing.T) {
 			t.Fatal(err)
 		}
 		secrets = append(secrets, s)
-		r.Members = append(r.Members, roster.Member{ID: id, Key: s.PublicKey()})
+		r.Members = append(r.Members, roster.Member{ID: id, Key: s.PublicKey(), Voter: true})
 	}
 	hash, in := r.Hash(), sign.Instance("a run")
 	receipt := func(from uint64, body string, by sign.Secret) Receipt {

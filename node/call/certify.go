@@ -58,7 +58,8 @@ func Vote(hash []byte, q *synod.Question, r *council.Record) []byte {
 	return certificate.VoteBytes(hash, council.QuestionHash(q), first, final)
 }
 
-// Statement returns what the members certify about an outcome of this result.
+// Statement returns what the members certify about an outcome of this result. Of the council it says what the roster
+// says.
 func (r *Result) Statement(of *roster.Roster, p *council.Plan, q synod.Question,
 	o *council.Outcome) (certificate.Statement, error) {
 	s, err := p.Statement(council.Instance{Question: q}, o)
@@ -66,11 +67,10 @@ func (r *Result) Statement(of *roster.Roster, p *council.Plan, q synod.Question,
 		return s, err
 	}
 	hash := of.Hash()
-	s.Kind, s.Council, s.Owner, s.Instance, s.Journal = certificate.Roster, hash[:], nil, string(r.Instance), nil
+	s.Instance = string(r.Instance)
 	check := of.Committee().Verifier(r.Instance)
 	for i := range s.Members {
 		m := &s.Members[i]
-		m.Key = of.Members[i].Key
 		f := r.Finals[i]
 		if f == nil {
 			m.First, m.Final = []byte{}, []byte{}
@@ -88,8 +88,7 @@ func (r *Result) Statement(of *roster.Roster, p *council.Plan, q synod.Question,
 			m.Signature = []byte{}
 		}
 	}
-	s.Fill()
-	return s, nil
+	return s, s.SetRoster(of)
 }
 
 // Certify asks the members that hold the answer to sign a statement, and returns the certificate. It
@@ -156,8 +155,8 @@ func ReceiveSign(conn *link.Conn, limit time.Duration) (r Sign, s *certificate.S
 }
 
 // Approve returns a member's signature under a statement about a run, if it may sign it: the statement
-// says of it what its record says, and everything that can be computed again is right.
-func Approve(secret sign.Secret, r *roster.Roster, rule council.Rule, seat synod.NodeID, q *synod.Question, f *Final,
+// says of it what its record says, has its roster, and everything that can be computed again is right.
+func Approve(secret sign.Secret, r *roster.Roster, seat synod.NodeID, q *synod.Question, f *Final,
 	s *certificate.Statement) ([]byte, error) {
 	record, err := f.SeatRecord()
 	if err != nil {
@@ -166,8 +165,8 @@ func Approve(secret sign.Secret, r *roster.Roster, rule council.Rule, seat synod
 	if string(s.Question) != string(council.QuestionHash(q)) {
 		return nil, errors.New("the statement is about another question")
 	}
-	if s.Rule.Name != rule.Name || s.Rule.Support != uint64(rule.Support) || s.Form != string(q.Form) {
-		return nil, errors.New("the statement has another rule than the council, or another form than the question")
+	if s.Form != string(q.Form) {
+		return nil, errors.New("the statement has another form than the question")
 	}
 	if s.Merge != nil && !bytes.Equal(s.Merge.Schema, council.SchemaOf(q)) {
 		return nil, errors.New("the statement has another schema than the question")

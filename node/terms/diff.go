@@ -26,6 +26,8 @@ func Diff(a, b *roster.Roster) (lines []string) {
 	add("f", a.F, b.F)
 	add("r", fmt.Sprint(a.R, a.Exact), fmt.Sprint(b.R, b.Exact))
 	add("guarantee", a.Guarantee, b.Guarantee)
+	add("rule", fmt.Sprint(a.Rule.Name, a.Rule.Support), fmt.Sprint(b.Rule.Name, b.Rule.Support))
+	add("what f bounds", a.Faults, b.Faults)
 	add("note", a.Note, b.Note)
 	add("protocol", a.Protocol, b.Protocol)
 	lines = append(lines, changed("parameters", strings.Split(a.Parameters, ","), strings.Split(b.Parameters, ","))...)
@@ -84,6 +86,10 @@ func diffMembers(a, b *roster.Roster) (lines []string) {
 		}
 		if !slices.Equal(m.Addresses, o.Addresses) {
 			lines = append(lines, fmt.Sprintf("member %s: addresses %v → %v", m.ID, m.Addresses, o.Addresses))
+		}
+		counted := func(m *roster.Member) string { return fmt.Sprint(m.Voter, m.Kind, m.Adversary) }
+		if x, y := counted(&m), counted(&o); x != y {
+			lines = append(lines, fmt.Sprintf("member %s: voter, kind and adversary %s → %s", m.ID, x, y))
 		}
 		if m.Role != o.Role {
 			lines = append(lines, fmt.Sprintf("member %s: role %q → %q", m.ID, m.Role, o.Role))

@@ -61,6 +61,7 @@ func Draft(p *council.Plan, o Options) (*roster.Roster, error) {
 		Guarantee: bound.Guarantee, Note: bound.Note, Protocol: protocolName(spec), Parameters: string(parameters),
 		Council: text, Think: uint64(pace.Think), Within: uint64(pace.Within), Edges: edges(p),
 		Links: o.Links, Relay: o.Relay, Ledger: ledgerOf(p), Callers: o.Callers,
+		Rule: roster.Rule{Name: p.Rule().Name, Support: uint64(p.Rule().Support)}, Faults: p.FaultModel(),
 	}
 	if r.Links == "" {
 		r.Links = roster.TLS
@@ -74,7 +75,8 @@ func Draft(p *council.Plan, o Options) (*roster.Roster, error) {
 		r.Serial, r.Previous = o.Previous.Serial+1, hash[:]
 	}
 	for _, s := range p.Seats() {
-		r.Members = append(r.Members, roster.Member{ID: s.ID, Role: string(s.Role)})
+		r.Members = append(r.Members, roster.Member{ID: s.ID, Role: string(s.Role), Voter: !s.NonVoting,
+			Kind: string(s.Kind), Adversary: s.Adversary})
 	}
 	return r, nil
 }
@@ -180,6 +182,10 @@ var none, _ = json.Marshal(council.Breakers{})
 // Plan returns the plan of a roster. It fails if the roster's council file does not say what the
 // roster says: members sign both, and an outsider reads only the roster.
 func Plan(r *roster.Roster) (*council.Plan, error) {
+	if r.Format != roster.Format {
+		return nil, fmt.Errorf("the roster has the format %s, which does not say who votes; make its successor with synod "+
+			"roster new --previous FILE", r.Format)
+	}
 	spec, err := council.ParseRecord([]byte(r.Council))
 	if err != nil {
 		return nil, fmt.Errorf("the roster's council: %w", err)
