@@ -27,7 +27,8 @@ type world struct {
 	members []sign.Secret
 }
 
-// newWorld returns a council that decided, of one owner or of several, drawn from a seed. Its statement is of version 1.
+// newWorld returns a council that decided, of one owner or of several, drawn from a seed. Its statement is of version
+// 1.
 func newWorld(t testing.TB, seed uint64) *world {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0xce27))

@@ -9,9 +9,9 @@ import (
 	"synod.dev/synod/roster"
 )
 
-// DomainThree begins every statement of version 3. In it nothing about the council is the word of who asked: a statement
-// of a roster has the roster's terms, which its members have signed, and from them follow voters, roles, kinds, rule,
-// graph, F, the quorum and what is simulated.
+// DomainThree begins every statement of version 3. In it nothing about the council is the word of who asked: a
+// statement of a roster has the roster's terms, which its members have signed, and from them follow voters, roles,
+// kinds, rule, graph, F, the quorum and what is simulated.
 const DomainThree = "synod/certificate/3"
 
 // decision is the encoding of a statement of version 3 about a council with a roster.
@@ -65,8 +65,8 @@ func (s *Statement) SetRoster(r *roster.Roster) error {
 
 // decision returns what of the statement is encoded.
 func (s *Statement) decision() decision {
-	d := decision{Domain: s.Domain, Kind: s.Kind, Terms: s.terms, Rest: s.rest, Instance: s.Instance, Question: s.Question,
-		Form: s.Form, Answer: s.Answer, Merge: s.Merge}
+	d := decision{Domain: s.Domain, Kind: s.Kind, Terms: s.terms, Rest: s.rest, Instance: s.Instance,
+		Question: s.Question, Form: s.Form, Answer: s.Answer, Merge: s.Merge}
 	for i := range s.Members {
 		m := &s.Members[i]
 		d.Votes = append(d.Votes, ballot{First: m.First, Final: m.Final, Signature: m.Signature})
@@ -81,8 +81,8 @@ func (d *decision) statement() (*Statement, error) {
 		return nil, err
 	}
 	if len(d.Rest) != sha256.Size || len(d.Votes) != len(t.Members) {
-		return nil, fmt.Errorf("certificate: it has votes of %d members and a roster of %d, or no SHA-256 of the roster's "+
-			"rest", len(d.Votes), len(t.Members))
+		return nil, fmt.Errorf("certificate: it has votes of %d members and a roster of %d, or no SHA-256 of the "+
+			"roster's rest", len(d.Votes), len(t.Members))
 	}
 	council := roster.HashOf(d.Terms, d.Rest)
 	s := &Statement{Domain: d.Domain, Kind: d.Kind, Council: council[:], Owner: []byte{}, Instance: d.Instance,
@@ -95,8 +95,11 @@ func (d *decision) statement() (*Statement, error) {
 	}
 	for i := range t.Members {
 		m, v := &t.Members[i], &d.Votes[i]
-		s.Members = append(s.Members, Member{ID: m.ID, Role: m.Role, Kind: m.Kind, Adversary: m.Adversary, Voter: m.Voter,
-			First: v.First, Final: v.Final, Key: m.Key, Signature: v.Signature})
+		s.Members = append(s.Members, Member{ID: m.ID, Role: m.Role, Kind: m.Kind, Adversary: m.Adversary,
+			Voter: m.Voter, First: v.First, Final: v.Final, Key: m.Key, Signature: v.Signature})
+	}
+	if err := s.check(); err != nil {
+		return nil, err
 	}
 	s.Fill()
 	return s, nil
@@ -156,10 +159,10 @@ func (s *Statement) enough(signed uint64, r *Report) error {
 		if signed <= f {
 			return fmt.Errorf("certificate: %d voters signed it; more than F = %d must", signed, f)
 		}
-		r.Claims = append(r.Claims, fmt.Sprintf("%d of %d voters signed %s; more than F = %d are needed, so that one of "+
-			"them is not Byzantine", signed, voters, what, f))
-		r.NotProved = append(r.NotProved, fmt.Sprintf("that there is no second certificate of this run with another answer: "+
-			"protocol %s does not guarantee agreement", s.Protocol))
+		r.Claims = append(r.Claims, fmt.Sprintf("%d of %d voters signed %s; more than F = %d are needed, so that "+
+			"one of them is not Byzantine", signed, voters, what, f))
+		r.NotProved = append(r.NotProved, fmt.Sprintf("that there is no second certificate of this run with another "+
+			"answer: protocol %s does not guarantee agreement", s.Protocol))
 		return nil
 	}
 	need := Quorum(voters, f)
@@ -167,8 +170,9 @@ func (s *Statement) enough(signed uint64, r *Report) error {
 		return fmt.Errorf("certificate: %d of %d voters signed it; %d must, so that two certificates of a run share a "+
 			"signer that is not one of F = %d Byzantine ones", signed, voters, need, f)
 	}
-	r.Claims = append(r.Claims, fmt.Sprintf("%d of %d voters signed %s; %d are needed, so that any two certificates of this "+
-		"run share a signer that is not Byzantine", signed, voters, what, need), fmt.Sprintf("no second certificate of this "+
-		"run can name another answer, with at most F = %d Byzantine voters, even if messages are late", f))
+	r.Claims = append(r.Claims, fmt.Sprintf("%d of %d voters signed %s; %d are needed, so that any two certificates "+
+		"of this "+
+		"run share a signer that is not Byzantine", signed, voters, what, need), fmt.Sprintf("no second certificate "+
+		"of this run can name another answer, with at most F = %d Byzantine voters, even if messages are late", f))
 	return nil
 }

@@ -57,8 +57,8 @@ type envelopeSig struct {
 	Sig   string `json:"sig"`
 }
 
-// inToto is the JSON of an in-toto statement. Its subject is the decision (Statement.subject); in versions 1 and 2 it was
-// the answer alone.
+// inToto is the JSON of an in-toto statement. Its subject is the decision (Statement.subject); in versions 1 and 2 it
+// was the answer alone.
 type inToto struct {
 	Type          string    `json:"_type"`
 	Subject       []subject `json:"subject"`

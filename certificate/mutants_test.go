@@ -33,41 +33,51 @@ type verifier struct {
 func verifiers(t testing.TB) []verifier {
 	all := []verifier{{"Go", judge}}
 	if err := exec.Command("python3", "-c", "import cryptography").Run(); err != nil {
-		t.Logf("the Python verifier is not tested: python3 with the package cryptography is missing (%v)", err)
+		t.Logf("SKIPPED: 1 verifier: python3 with the package cryptography is missing (%v)", err)
 		return all
 	}
-	return append(all, verifier{"Python", python(t)})
+	return append(all, verifier{"Python", batch(t, "python3", "-u", "../examples/verify/verify.py")})
 }
 
-// python starts examples/verify in batch mode.
-func python(t testing.TB) func(file []byte) error {
-	cmd := exec.Command("python3", "-u", "../examples/verify/verify.py", "--batch")
+// verifiersOfThree returns the verifiers of version 3: a third one is in JavaScript.
+func verifiersOfThree(t testing.TB) []verifier {
+	all := verifiers(t)
+	if err := exec.Command("node", "--version").Run(); err != nil {
+		t.Logf("SKIPPED: 1 verifier: node, which runs verify.js, is missing (%v)", err)
+		return all
+	}
+	return append(all, verifier{"JavaScript", batch(t, "node", "../examples/verify/verify.js")})
+}
+
+// batch starts a verifier of examples/verify that reads one file after another.
+func batch(t testing.TB, command ...string) func(file []byte) error {
+	cmd := exec.Command(command[0], append(command[1:], "--batch")...)
 	in, err1 := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()
 	var trouble bytes.Buffer
 	cmd.Stderr = &trouble
 	if err1 != nil || err2 != nil || cmd.Start() != nil {
-		t.Fatal("the Python verifier does not start")
+		t.Fatalf("%s does not start", command)
 	}
 	lines := bufio.NewReader(out)
 	t.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the Python verifier: %v\n%s", err, &trouble)
+			t.Errorf("%s: %v\n%s", command, err, &trouble)
 		}
 	})
 	return func(file []byte) error {
 		if _, err := fmt.Fprintln(in, base64.StdEncoding.EncodeToString(file)); err != nil {
-			t.Fatalf("the Python verifier: %v\n%s", err, &trouble)
+			t.Fatalf("%s: %v\n%s", command, err, &trouble)
 		}
 		line, err := lines.ReadString('\n')
 		switch {
 		case err == io.EOF:
-			t.Fatal("the Python verifier ended: ", &trouble)
+			t.Fatalf("%s ended: %s", command, &trouble)
 		case line == "VALID\n":
 			return nil
 		case !strings.HasPrefix(line, "INVALID "):
-			t.Fatalf("the Python verifier says %q", line)
+			t.Fatalf("%s says %q", command, line)
 		}
 		return fmt.Errorf("%s", strings.TrimSpace(line))
 	}

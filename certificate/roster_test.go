@@ -82,8 +82,8 @@ func withRoster(t *testing.T, cert, roster string, valid bool) {
 	}
 }
 
-// Both verifiers have one rule for who must have signed a roster (finding 7: with F = 0, one signature was enough for one
-// of them).
+// Both verifiers have one rule for who must have signed a roster (finding 7: with F = 0, one signature was enough for
+// one of them).
 func TestWhoSignedTheRoster(t *testing.T) {
 	c := scene{t, fiveAndTwo(t, "majority", 0)}
 	dir, first := t.TempDir(), roster.Unsigned(c.changed(func(r *roster.Roster) { r.F = 0 }))

@@ -46,7 +46,7 @@ type Statement struct {
 	Unsafe     bool        // messages seem to have been later than the model of faults allows
 	Journal    []byte      // SHA-256 of the run's events and effects; empty: none was kept
 	Ledger     *Head       // of the ledger that has the decision; nil: none
-	Merge      *Merge      `cbor:"-"` // what a JSON value was merged from, encoded beside the statement; nil: not merged
+	Merge      *Merge      `cbor:"-"` // what a JSON value was merged from; nil: not merged
 
 	terms, rest []byte // of version 3 with Roster: the roster's terms, and the hash of its rest
 }
@@ -147,8 +147,8 @@ func (s *Statement) check() error {
 		return fmt.Errorf("certificate: it begins with %.40q; this program reads %q, %q and %q", s.Domain, DomainThree,
 			Domain, DomainMerged)
 	case s.three() && (s.Kind == Roster) != (s.terms != nil):
-		return errors.New("certificate: a statement of version 3 has the terms of a roster if, and only if, its kind is " +
-			"roster")
+		return errors.New("certificate: a statement of version 3 has the terms of a roster if, and only if, its " +
+			"kind is roster")
 	case s.Kind != Owner && s.Kind != Roster:
 		return fmt.Errorf("certificate: its kind is %.40q; it must be %s or %s", s.Kind, Owner, Roster)
 	case !hash(s.Council) || !hash(s.Question) || !hash(s.Answer):

@@ -55,8 +55,8 @@ func encode(v any) []byte {
 	return b
 }
 
-// file encodes the tree, has all members sign their votes again, and seats sign the envelope. Whoever has all keys could
-// write it: only rules about the content can refuse it.
+// file encodes the tree, has all members sign their votes again, and seats sign the envelope. Whoever has all keys
+// could write it: only rules about the content can refuse it.
 func (x *tree) file(c *forge.Council, seats []int) []byte {
 	terms := encode(x.terms)
 	x.fields[atTerms] = terms
@@ -66,8 +66,8 @@ func (x *tree) file(c *forge.Council, seats []int) []byte {
 	text := func(at int) []byte { b, _ := x.fields[at].([]byte); return b }
 	instance, _ := x.fields[atInstance].(string)
 	run := sha256.Sum256([]byte(instance))
-	subject := sha256.Sum256(bytes.Join([][]byte{[]byte("synod/decision/3"), council[:], text(atQuestion), text(atAnswer),
-		run[:]}, nil))
+	subject := sha256.Sum256(bytes.Join([][]byte{[]byte("synod/decision/3"), council[:], text(atQuestion),
+		text(atAnswer), run[:]}, nil))
 	payload := fmt.Appendf(nil, `{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"decision","digest":`+
 		`{"sha256":"%x"}}],"predicateType":"https://synod.dev/certificate/v3","predicate":{"cbor":"%s"}}`, subject,
 		base64.StdEncoding.EncodeToString(encode(x.fields)))
@@ -124,9 +124,8 @@ func (x *tree) change(r *rand.Rand) {
 		if in := &x.terms; r.IntN(2) == 0 {
 			*in = changed(r, *in).([]any)
 		} else {
-			x.fields = append(changed(r, x.fields[:atTerms]).([]any), x.fields[atTerms:]...)
-			rest := changed(r, x.fields[atTerms+1:]).([]any)
-			x.fields = append(x.fields[:atTerms+1:atTerms+1], rest...)
+			at := (atTerms + 1 + r.IntN(len(x.fields)-1)) % len(x.fields) // not the terms, which are in x.terms
+			x.fields[at] = changed(r, x.fields[at])
 		}
 	}
 }

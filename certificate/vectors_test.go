@@ -15,8 +15,8 @@ import (
 	"synod.dev/synod/roster"
 )
 
-// vector is a file that all verifiers of version 3 must judge alike. Rule is the rule of docs/operate/certificate-format.md
-// that it is about.
+// vector is a file that all verifiers of version 3 must judge alike. Rule is the rule of
+// docs/operate/certificate-format.md that it is about.
 type vector struct {
 	Name   string `json:"name"`
 	Rule   string `json:"rule"`
@@ -129,7 +129,8 @@ func decisions(t *testing.T) (all []vector) {
 	add("workers sign a decision", "S2", false, false, llms.signedBy(llms.statement(0, llms.Roster), 0, 1, 3, 4))
 	add("two workers and one evaluator sign the other answer", "S2", false, false,
 		llms.signedBy(llms.statement(1, llms.Roster), 0, 1, 5))
-	add("voters of DecentLLMs below their quorum", "Q1", false, false, llms.signedBy(llms.statement(0, llms.Roster), 3, 4))
+	add("voters of DecentLLMs below their quorum", "Q1", false, false, llms.signedBy(llms.statement(0,
+		llms.Roster), 3, 4))
 	kinds := func(r *roster.Roster) {
 		for i := range r.Members {
 			r.Members[i].Kind = "endpoint"
@@ -202,8 +203,8 @@ func unusual(t *testing.T, leader, vote scene) (all []vector) {
 		{"a larger F than the council", "K1", func(x *tree) { x.terms[termsF] = uint64(8) }},
 		{"a weak key", "K1", func(x *tree) { x.terms[termsMembers].([]any)[6].([]any)[memberKey] = make([]byte, 32) }},
 		{"a merge of something that is no JSON value", "M1", func(x *tree) {
-			x.fields[atMerge] = []any{[]byte("true"), false, []any{[]byte{}, []byte{}, []byte{}, []byte{}, []byte{}, []byte{},
-				[]byte{}}}
+			x.fields[atMerge] = []any{[]byte("true"), false, []any{[]byte{}, []byte{}, []byte{}, []byte{},
+				[]byte{}, []byte{}, []byte{}}}
 		}},
 	} {
 		tree := treeOf(t, leader.statement(0, leader.Roster))
@@ -220,8 +221,8 @@ func unusual(t *testing.T, leader, vote scene) (all []vector) {
 	return all
 }
 
-// Every verifier judges the vectors alike. The forgeries are those that honest nodes signed until version 3: voters, roles
-// and kinds that the caller wrote (finding 1).
+// Every verifier judges the vectors alike. The forgeries are those that honest nodes signed until version 3: voters,
+// roles and kinds that the caller wrote (finding 1).
 func TestVectors(t *testing.T) {
 	all := decisions(t)
 	text, err := json.MarshalIndent(all, "", " ")
@@ -229,7 +230,7 @@ func TestVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Compare(t, vectorsPath, string(text)+"\n")
-	for _, v := range verifiers(t) {
+	for _, v := range verifiersOfThree(t) {
 		for _, x := range all {
 			file, err := base64.StdEncoding.DecodeString(x.File)
 			if err != nil {

@@ -71,8 +71,8 @@ func (s *Statement) older() string {
 	if s.Kind == Owner {
 		return all
 	}
-	return all + ", and who votes, roles, kinds of models, the rule, ledger and lateness are the word of who asked for it. " +
-		"Two of one run can name different answers. Ask for one of version 3"
+	return all + ", and who votes, roles, kinds of models, the rule, ledger and lateness are the word of who asked " +
+		"for it. Two of one run can name different answers. Ask for one of version 3"
 }
 
 // matches compares the statement with the roster that the verifier has.
@@ -197,8 +197,8 @@ func (s *Statement) arithmetic(r *Report) error {
 	r.Claims = append(r.Claims, fmt.Sprintf("%d of %d voters ended on the answer (rule %s); %d of %d members gave it "+
 		"before they heard others", votes, voters, s.Rule.Name, s.Support, len(s.Members)))
 	if _, hidden := s.voters(); s.terms != nil && hidden > 0 {
-		r.NotProved = append(r.NotProved, fmt.Sprintf("what %d of %d voters ended on: who asked did not show their answers, "+
-			"and under the rule %s they may have led to another", hidden, voters, s.Rule.Name))
+		r.NotProved = append(r.NotProved, fmt.Sprintf("what %d of %d voters ended on: who asked did not show their "+
+			"answers, and under the rule %s they may have led to another", hidden, voters, s.Rule.Name))
 	}
 	if !known {
 		r.NotProved = append(r.NotProved, "that the protocol's own step leads to the answer: only its journal shows "+
@@ -264,8 +264,8 @@ func (s *Statement) notProved(r *Report, council *Council) {
 	add(true, "that the named models gave the answers")
 	add(s.Kind == Owner, "that the members answered as stated, and that they have separate owners: one owner signs "+
 		"for all")
-	add(s.Kind == Roster && council == nil, "that the keys belong to those whom you think of: give the roster with "+
-		"--roster")
+	add(s.Kind == Roster && council == nil, "that the keys belong to those whom you think of, and that they have "+
+		"signed this roster: give it with --roster")
 	add(simulated > 0, "anything about real models: %d of %d members were simulated", simulated, n)
 	add(adversaries > 0, "anything about a council without adversaries: the experimenter put one at %d of %d seats",
 		adversaries, n)

@@ -13,6 +13,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/certificate"
+	"synod.dev/synod/council"
+	"synod.dev/synod/node"
 	"synod.dev/synod/node/call"
 	"synod.dev/synod/roster"
 )
@@ -22,8 +24,8 @@ const opposed = "protocol: {name: majority}\nf: 1\n" + pace +
 	"models: {yes: {provider: simulated, ability: 1}, no: {provider: simulated, ability: 0}}\n" +
 	"seats: [{id: a, model: yes, count: 5}, {id: b, model: no, count: 2}]\n"
 
-// A hostile caller gets no certificate of what the minority said, whatever it writes about voters, F and rule: the members
-// take that from their roster, and not from the caller (finding 1).
+// A hostile caller gets no certificate of what the minority said, whatever it writes about voters, F and rule: the
+// members take that from their roster, and not from the caller (finding 1).
 func TestCallerWritesVoters(t *testing.T) {
 	net := convene(t, opposed, 40)
 	net.startAll()
@@ -138,5 +140,18 @@ func TestOneDecisionOfARun(t *testing.T) {
 	if !signers[string(net.secrets[first].PublicKey())] || signers[string(net.secrets[second].PublicKey())] {
 		t.Errorf("after a restart %d signed; the first must sign the same again, and the second nothing else",
 			len(made.Signatures))
+	}
+}
+
+// A node with a simulated model does not play for a roster that says otherwise: its certificates would not say it.
+func TestSimulatedNodeIsRefused(t *testing.T) {
+	net := convene(t, "protocol: {name: majority}\nf: 0\n"+pace+
+		"models: {m: {provider: openai, url: 'http://127.0.0.1:1', model: x}}\nseats: [{id: a, model: m, count: "+
+		"2}]\n", 42)
+	_, err := node.Open(node.Config{Roster: net.signed, Secret: net.secrets[0], Dir: t.TempDir(), Program: "test",
+		Model:     council.Params{"provider": "simulated", "ability": 1},
+		Transport: net.memory.Join(net.secrets[0].PublicKey(), net.signed.MayAsk)})
+	if err == nil || !strings.Contains(err.Error(), "the roster says that it is endpoint") {
+		t.Errorf("a simulated node of an endpoint's seat: %v", err)
 	}
 }

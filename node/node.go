@@ -126,6 +126,9 @@ func Open(c Config) (n *Node, err error) {
 	if n.model, err = council.OpenSeat(n.plan, n.seat, c.Model, council.Options{Env: c.Env}); err != nil {
 		return nil, err
 	}
+	if err := n.checkKind(); err != nil {
+		return nil, err
+	}
 	if n.daily, err = openDaily(filepath.Join(c.Dir, "spent.json"), c.Caps, n.now, c.Env.Prices, n.log); err != nil {
 		return nil, err
 	}
@@ -144,6 +147,17 @@ func Open(c Config) (n *Node, err error) {
 		return nil, errors.Join(err, n.slots.close())
 	}
 	return n, nil
+}
+
+// checkKind fails if the node's model is simulated or recorded and the roster does not say so: certificates say of each
+// member what the roster says.
+func (n *Node) checkKind() error {
+	kind, agreed := n.model.Info().Kind, n.roster.Members[n.seat].Kind
+	if (kind == llm.Simulated || kind == llm.Recorded) && string(kind) != agreed {
+		return fmt.Errorf("the model of this node is %s, and the roster says that it is %s: give another model with "+
+			"--council FILE, or agree on another roster", kind, agreed)
+	}
+	return nil
 }
 
 // newNode returns a node that has opened nothing yet.

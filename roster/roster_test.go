@@ -181,9 +181,12 @@ func TestParts(t *testing.T) {
 	}
 	hash := r.Hash()
 	for name, change := range map[string]func(*roster.Roster){
-		"voter": func(r *roster.Roster) { r.Members[0].Voter = false }, "kind": func(r *roster.Roster) { r.Members[1].Kind = "simulated" },
-		"rule": func(r *roster.Roster) { r.Rule.Name = "majority" }, "faults": func(r *roster.Roster) { r.Faults = roster.Global },
-		"address": func(r *roster.Roster) { r.Members[0].Addresses = nil }, "council": func(r *roster.Roster) { r.Council += "#" },
+		"voter":   func(r *roster.Roster) { r.Members[0].Voter = false },
+		"kind":    func(r *roster.Roster) { r.Members[1].Kind = "simulated" },
+		"rule":    func(r *roster.Roster) { r.Rule.Name = "majority" },
+		"faults":  func(r *roster.Roster) { r.Faults = roster.Global },
+		"address": func(r *roster.Roster) { r.Members[0].Addresses = nil },
+		"council": func(r *roster.Roster) { r.Council += "#" },
 	} {
 		other := complete(owners)
 		if change(other); other.Hash() == hash {
@@ -230,9 +233,10 @@ func TestValidate(t *testing.T) {
 		"previous":  {func(r *roster.Roster) { r.Serial = 1 }, "serial and previous"},
 		"pace":      {func(r *roster.Roster) { r.Within = 0 }, "pace"},
 		"rule":      {func(r *roster.Roster) { r.Rule.Name = "whim" }, "its rule is"},
-		"voters":    {func(r *roster.Roster) { r.Members = r.Members[:1]; r.Members[0].Voter = false; r.Edges = nil }, "voter"},
-		"faults":    {func(r *roster.Roster) { r.Faults = "" }, "what F bounds"},
-		"f":         {func(r *roster.Roster) { r.F = 99 }, "F is 99"},
+		"voters": {func(r *roster.Roster) { r.Members, r.Edges = r.Members[:1], nil; r.Members[0].Voter = false },
+			"voter"},
+		"faults": {func(r *roster.Roster) { r.Faults = "" }, "what F bounds"},
+		"f":      {func(r *roster.Roster) { r.F = 99 }, "F is 99"},
 	} {
 		r := complete(secrets(t, 1, 4))
 		c.change(r)

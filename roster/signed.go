@@ -122,8 +122,8 @@ func (s *Signed) verify(most int) error {
 		if s.Serial == 0 {
 			return fmt.Errorf("roster: member %s has not signed it", s.Missing()[0])
 		}
-		return fmt.Errorf("roster: %s have not signed it, and the file does not have the roster %x that it replaces; give "+
-			"that too (--previous FILE)", strings.Join(s.Missing(), ", "), s.Previous)
+		return fmt.Errorf("roster: %s have not signed it, and the file does not have the roster %x that it "+
+			"replaces; give that too (--previous FILE)", strings.Join(s.Missing(), ", "), s.Previous)
 	}
 	if most == 0 {
 		return fmt.Errorf("roster: more than %d rosters are before it; have all members sign one", maxBefore)

@@ -135,23 +135,26 @@ func (t *Terms) check() error {
 		}
 		for _, text := range []string{m.ID, m.Role, m.Kind, m.Adversary} {
 			if len(text) > maxText {
-				return fmt.Errorf("roster: a name of member %d has %d bytes; at most %d are allowed", i, len(text), maxText)
+				return fmt.Errorf("roster: a name of member %d has %d bytes; at most %d are allowed", i, len(text),
+					maxText)
 			}
 		}
 	}
 	switch {
 	case len(t.Members) > MaxMembers || t.F > uint64(len(t.Members)):
-		return fmt.Errorf("roster: F is %d and it has %d members; at most %d are allowed", t.F, len(t.Members), MaxMembers)
+		return fmt.Errorf("roster: F is %d and it has %d members; at most %d are allowed", t.F, len(t.Members),
+			MaxMembers)
 	case voters == 0:
 		return errors.New("roster: no member is a voter")
 	case t.Faults != Global && t.Faults != Local:
 		return fmt.Errorf("roster: what F bounds is %.40q; it must be %q or %q", t.Faults, Global, Local)
 	case !rules[t.Rule.Name]:
-		return fmt.Errorf("roster: its rule is %.40q; it must be plurality, majority, supermajority or protocol", t.Rule.Name)
+		return fmt.Errorf("roster: its rule is %.40q; it must be plurality, majority, supermajority or protocol",
+			t.Rule.Name)
 	case len(t.Guarantee) > maxText || len(t.Protocol) > maxText || len(t.Name) > maxText ||
 		len(t.Parameters) > maxParameters:
-		return fmt.Errorf("roster: its name, guarantee or protocol has more than %d bytes, or its parameters more than %d",
-			maxText, maxParameters)
+		return fmt.Errorf("roster: its name, guarantee or protocol has more than %d bytes, or its parameters more "+
+			"than %d", maxText, maxParameters)
 	}
 	if _, err := sign.NewCommittee(keys); err != nil {
 		return fmt.Errorf("roster: %w", err)
@@ -164,7 +167,8 @@ func (t *Terms) checkEdges() error {
 	for _, e := range t.Edges {
 		if len(e) != 2 || e[0] >= e[1] || e[1] >= n ||
 			last != nil && (e[0] < last[0] || e[0] == last[0] && e[1] <= last[1]) {
-			return errors.New("roster: its edges are not pairs of two seats, the smaller first, each once and in ascending order")
+			return errors.New("roster: its edges are not pairs of two seats, the smaller first, each once and in " +
+				"ascending order")
 		}
 		last = e
 	}
@@ -186,7 +190,8 @@ func (r *Roster) Bytes() []byte {
 	if r.Format == FormatOne {
 		return canonical.Encode(r.one())
 	}
-	return canonical.Encode(parts{Format: r.Format, Terms: canonical.Encode(r.Terms()), Rest: canonical.Encode(r.rest())})
+	return canonical.Encode(parts{Format: r.Format, Terms: canonical.Encode(r.Terms()),
+		Rest: canonical.Encode(r.rest())})
 }
 
 // Hash identifies the roster: HashOf its parts.

@@ -15,8 +15,8 @@ type Attack struct {
 	signed map[int][]byte // by honest seat: the answer that it has signed
 }
 
-// Run has a hostile caller, with up to F hostile voters and any other hostile seats, ask for certificates of all answers in
-// many ways. Honest seats sign what certificate.Statement.Approve allows, and one answer of a run.
+// Run has a hostile caller, with up to F hostile voters and any other hostile seats, ask for certificates of all
+// answers in many ways. Honest seats sign what certificate.Statement.Approve allows, and one answer of a run.
 func (c *Council) Run(tries int) (*Attack, error) {
 	a := &Attack{Council: c, signed: map[int][]byte{}}
 	for range tries {

@@ -154,7 +154,8 @@ type Ballot struct {
 	Other  []byte // another last answer than it had; nil: its own
 }
 
-// about returns a statement with votes as they are shown. A vote that is not a seat's own is signed only by hostile ones.
+// about returns a statement with votes as they are shown. A vote that is not a seat's own is signed only by hostile
+// ones.
 func (c *Council) About(answer []byte, of *roster.Roster, shown func(seat int) Ballot) (*certificate.Statement, error) {
 	s := &certificate.Statement{Instance: c.Instance, Question: c.Question, Form: "number", Answer: answer}
 	for i := range c.Secrets {

@@ -8,8 +8,8 @@ import (
 	"synod.dev/synod/internal/forge"
 )
 
-// Honest councils get certificates, and hostile callers get some files that are valid: a campaign in which no certificate
-// is ever valid would show nothing.
+// Honest councils get certificates, and hostile callers get some files that are valid: a campaign in which no
+// certificate is ever valid would show nothing.
 func TestForge(t *testing.T) {
 	honest, hostile, refused := 0, 0, 0
 	for seed := range uint64(200) {

@@ -183,8 +183,8 @@ var none, _ = json.Marshal(council.Breakers{})
 // roster says: members sign both, and an outsider reads only the roster.
 func Plan(r *roster.Roster) (*council.Plan, error) {
 	if r.Format != roster.Format {
-		return nil, fmt.Errorf("the roster has the format %s, which does not say who votes; make its successor with synod "+
-			"roster new --previous FILE", r.Format)
+		return nil, fmt.Errorf("the roster has the format %s, which does not say who votes; make its successor with "+
+			"synod roster new --previous FILE", r.Format)
 	}
 	spec, err := council.ParseRecord([]byte(r.Council))
 	if err != nil {
