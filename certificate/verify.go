@@ -114,10 +114,9 @@ func (c *Certificate) signers(r *Report) error {
 			return fmt.Errorf("certificate: the key %s is not one of the council", short(sig.Key))
 		case at <= last:
 			return errors.New("certificate: its signers are not each once and in the order of seats")
-		case s.terms != nil && !s.Members[at].Voter:
-			return fmt.Errorf("certificate: member %q signs a decision, and it has no vote", s.Members[at].ID)
 		case s.Kind == Roster && !s.MaySign(at):
-			return fmt.Errorf("certificate: member %q signs an answer that is not its own", s.Members[at].ID)
+			return fmt.Errorf("certificate: member %q signs an answer that is not its own, or has no vote",
+				s.Members[at].ID)
 		case !sign.VerifyEnvelope(sig.Key, PayloadType, c.Payload, sig.Signature):
 			return fmt.Errorf("certificate: the signature of the key %s is not valid", short(sig.Key))
 		}
