@@ -155,6 +155,8 @@ type ledgerLine struct {
 	Instance string       `json:"instance"`
 	Council  string       `json:"council"`
 	Parts    []ledgerPart `json:"parts"`
+	// AssertedBy is the replica that alone asserts what the entry says; "": the operator does.
+	AssertedBy string `json:"asserted_by,omitempty"`
 }
 
 type ledgerPart struct {
@@ -168,7 +170,8 @@ func lineOf(l *ledger.Log, at uint64) (ledgerLine, error) {
 	if err != nil {
 		return ledgerLine{}, fail(exitVerify, err)
 	}
-	line := ledgerLine{at, e.Instance, hex.EncodeToString(e.Council), []ledgerPart{}}
+	line := ledgerLine{Index: at, Instance: e.Instance, Council: hex.EncodeToString(e.Council), Parts: []ledgerPart{},
+		AssertedBy: e.Claimed()}
 	for _, p := range e.Parts {
 		line.Parts = append(line.Parts, ledgerPart{p.Name, hex.EncodeToString(p.Sum), string(p.Body)})
 	}
@@ -216,8 +219,12 @@ func ledgerShow(*app) *cobra.Command {
 			fmt.Fprintf(w, "%s %s\nentries:   %d\nroot:      %s\n%s %d\n", who, out.Log, out.Size, out.Root, signers,
 				len(out.Witnesses))
 			for _, e := range out.Entries {
-				fmt.Fprintf(w, "%6d  run %.12s…  council %.12s…  %d parts\n", e.Index, oneLine(e.Instance),
-					e.Council, len(e.Parts))
+				by := ""
+				if e.AssertedBy != "" {
+					by = "  asserted by " + oneLine(e.AssertedBy) + " alone"
+				}
+				fmt.Fprintf(w, "%6d  run %.12s…  council %.12s…  %d parts%s\n", e.Index, oneLine(e.Instance),
+					e.Council, len(e.Parts), by)
 			}
 			return nil
 		},
@@ -374,6 +381,9 @@ func (v *Verification) entries(path string) (*ledger.SignedHead, error) {
 	if head.Replicated() {
 		claim = fmt.Sprintf("the %d entries are those under the head of the log %x, which %d have signed",
 			head.Head.Size, head.Head.Log, len(head.Witnesses))
+		v.NotProved = append(v.NotProved, "that the council decided what the entries say: each is what one replica "+
+			"alone "+
+			"asserts of its own seat (synod ledger show names it)")
 	}
 	v.Claims = append(v.Claims, claim)
 	return head, nil
@@ -396,6 +406,13 @@ func (v *Verification) proof(path string) (*ledger.SignedHead, error) {
 	v.Kind = "ledger proof"
 	v.Claims = append(v.Claims, fmt.Sprintf("entry %d of %d in the %s is about the run %s", p.Index,
 		p.Head.Head.Size, keeper(&p.Head), e.Instance))
+	if by := e.Claimed(); by != "" {
+		v.Claims = append(v.Claims, fmt.Sprintf("%q alone asserts what the entry says; who else signed the head "+
+			"agrees on its place, and not on its content", by))
+		v.NotProved = append(v.NotProved, "that the council decided what the entry says: it is the record of one "+
+			"seat; "+
+			"a certificate has the signatures of more (synod ask --certificate)")
+	}
 	for _, part := range e.Parts {
 		v.Claims = append(v.Claims, fmt.Sprintf("its %s has the SHA-256 %x", part.Name, part.Sum))
 	}

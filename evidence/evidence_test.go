@@ -36,8 +36,8 @@ func newPanel(t interface{ Fatal(...any) }, seed uint64) *panel {
 			t.Fatal(err)
 		}
 		p.secrets, keys = append(p.secrets, s), append(keys, s.PublicKey())
-		p.roster.Members = append(p.roster.Members, roster.Member{ID: string(rune('a' + i)), Voter: true, Key: s.PublicKey(),
-			Addresses: []string{"127.0.0.1:7001"}})
+		p.roster.Members = append(p.roster.Members, roster.Member{ID: string(rune('a' + i)), Voter: true,
+			Key: s.PublicKey(), Addresses: []string{"127.0.0.1:7001"}})
 	}
 	p.roster.Edges = [][]uint64{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}
 	var err error

@@ -27,6 +27,18 @@ func (e *Entry) Sign(by string, secret sign.Secret) error {
 	return nil
 }
 
+// Claimed returns the name of who is said to have written an entry; "": it is not signed. It checks no signature.
+func (e *Entry) Claimed() string {
+	if len(e.Parts) == 0 {
+		return ""
+	}
+	by, _ := strings.CutPrefix(e.Parts[len(e.Parts)-1].Name, signaturePart)
+	if by == e.Parts[len(e.Parts)-1].Name {
+		return ""
+	}
+	return by
+}
+
 // Author returns who has signed an entry. keyOf returns the key of somebody; false: nobody of that name may sign.
 func (e *Entry) Author(keyOf func(name string) ([]byte, bool)) (string, error) {
 	if len(e.Parts) == 0 {

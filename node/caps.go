@@ -23,27 +23,63 @@ type Caps struct {
 	USD           float64 // of a question
 	DailyUSD      float64 // of a day, in UTC; the model's price must be known
 	Hourly        int     // questions of an hour
-	AtOnce        int     // runs at once; 0: 8
+	AtOnce        int     // runs at once; 0: 16
+	PerCaller     int     // runs at once of one caller; 0: half of AtOnce
+	CallerCalls   int     // of a day, for questions of one caller; 0: half of Calls
 	Forms         []synod.Form
 	Question      int // bytes of a question; 0: 16 KiB
 }
 
 // The values of Caps that are 0.
 const (
-	DefaultAtOnce   = 8
+	DefaultAtOnce   = 16
 	defaultQuestion = 16 << 10
 )
 
-// admit decides whether to take part in a run. n.mu is held.
-func (n *Node) admit(q *synod.Question, s *call.Start) error {
-	c, now := n.config.Caps, n.now()
-	ahead := time.UnixMilli(s.At).Sub(now)
-	playing := 0
+// atOnce returns how many runs are played at once, and how many of one caller: one that asks without end leaves places to
+// others.
+func (c *Caps) atOnce() (all, caller int) {
+	if all = c.AtOnce; all == 0 {
+		all = DefaultAtOnce
+	}
+	if caller = c.PerCaller; caller == 0 {
+		caller = (all + 1) / 2
+	}
+	return all, caller
+}
+
+// callerCalls returns how many calls of a day questions of one caller may cause; 0: no limit.
+func (c *Caps) callerCalls() int {
+	if c.CallerCalls == 0 && c.Calls > 0 {
+		return (c.Calls + 1) / 2
+	}
+	return c.CallerCalls
+}
+
+// places fails if the node plays as many runs as it may, in all or of one caller. n.mu is held.
+func (n *Node) places(caller string) error {
+	playing, own := 0, 0
 	for _, r := range n.order {
-		if !r.over() {
-			playing++
+		if r.over() {
+			continue
+		}
+		if playing++; r.caller == caller {
+			own++
 		}
 	}
+	switch all, of := n.config.Caps.atOnce(); {
+	case playing >= all:
+		return fmt.Errorf("the node plays %d runs, and no more at once", playing)
+	case own >= of:
+		return fmt.Errorf("the node plays %d runs of this caller, and no more at once of one", own)
+	}
+	return nil
+}
+
+// admit decides whether to take part in a run that the owner of a key asks for. n.mu is held.
+func (n *Node) admit(q *synod.Question, s *call.Start, caller string) error {
+	c, now := n.config.Caps, n.now()
+	ahead := time.UnixMilli(s.At).Sub(now)
 	n.asked = slices.DeleteFunc(n.asked, func(t time.Time) bool { return now.Sub(t) > time.Hour })
 	size := len(s.Question)
 	_, priced := n.daily.prices.Of(n.model.Info())
@@ -64,12 +100,13 @@ func (n *Node) admit(q *synod.Question, s *call.Start) error {
 		return fmt.Errorf("the node answers questions of the forms %v, and this one is %s", c.Forms, q.Form)
 	case size > max(c.Question, 0) && c.Question > 0 || c.Question == 0 && size > defaultQuestion:
 		return fmt.Errorf("the question has %d bytes, which is more than the node reads", size)
-	case c.AtOnce > 0 && playing >= c.AtOnce || c.AtOnce == 0 && playing >= DefaultAtOnce:
-		return fmt.Errorf("the node plays %d runs, and no more at once", playing)
 	case c.Hourly > 0 && len(n.asked) >= c.Hourly:
 		return fmt.Errorf("the node has taken %d questions in the last hour, and takes no more", len(n.asked))
 	}
-	if err := n.daily.left(); err != nil {
+	if err := n.places(caller); err != nil {
+		return err
+	}
+	if err := n.daily.left(caller); err != nil {
 		return err
 	}
 	if err := n.plan.Accepts(q); err != nil {
@@ -103,6 +140,8 @@ type daily struct {
 	Tokens int         `json:"tokens"`
 	// USD is what the replies of the day have cost.
 	USD float64 `json:"usd"`
+	// Callers has the calls of the day by who asked: their keys in hexadecimal.
+	Callers map[string]int `json:"callers,omitempty"`
 }
 
 func openDaily(path string, caps Caps, now func() time.Time, prices llm.Prices, log *slog.Logger) (*daily, error) {
@@ -110,7 +149,7 @@ func openDaily(path string, caps Caps, now func() time.Time, prices llm.Prices, 
 		prices = llm.Published()
 	}
 	d := &daily{path: path, caps: caps, now: now, prices: prices, log: log}
-	b, err := durable.ReadFile(path, 1<<10)
+	b, err := durable.ReadFile(path, 1<<18)
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
 	}
@@ -125,18 +164,21 @@ func openDaily(path string, caps Caps, now func() time.Time, prices llm.Prices, 
 
 func (d *daily) today() {
 	if day := d.now().UTC().Format(time.DateOnly); d.Day != day {
-		d.Day, d.Calls, d.Tokens, d.USD = day, 0, 0, 0
+		d.Day, d.Calls, d.Tokens, d.USD, d.Callers = day, 0, 0, 0, nil
 	}
 }
 
-// left fails if the day's limit is reached.
-func (d *daily) left() error {
+// left fails if the day's limit is reached, in all or of a caller.
+func (d *daily) left(caller string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.today()
 	switch {
 	case d.caps.Calls > 0 && d.Calls >= d.caps.Calls:
 		return fmt.Errorf("the node has made %d calls today, which is its limit", d.Calls)
+	case d.caps.callerCalls() > 0 && d.Callers[caller] >= d.caps.callerCalls():
+		return fmt.Errorf("the node has made %d calls today for this caller, which is its limit for one",
+			d.Callers[caller])
 	case d.caps.Tokens > 0 && d.Tokens >= d.caps.Tokens:
 		return fmt.Errorf("the node has used %d tokens today, which is its limit", d.Tokens)
 	case d.caps.DailyUSD > 0 && d.USD >= d.caps.DailyUSD:
@@ -169,8 +211,8 @@ func (d *daily) budget(l council.Limits) *llm.Budget {
 		d.prices)
 }
 
-// spend counts the cost of a call.
-func (n *Node) spend(r *synod.Reply) {
+// spend counts the cost of a call for a question of a caller.
+func (n *Node) spend(r *synod.Reply, caller string) {
 	if kind := n.model.Info().Kind; r.Calls == 0 || r.Reused || kind == llm.Simulated || kind == llm.Recorded {
 		return
 	}
@@ -179,6 +221,10 @@ func (n *Node) spend(r *synod.Reply) {
 	defer d.mu.Unlock()
 	d.today()
 	d.Calls, d.Tokens = synod.Sum(d.Calls, r.Calls), synod.Sum(d.Tokens, r.Spent().Total())
+	if d.Callers == nil {
+		d.Callers = map[string]int{}
+	}
+	d.Callers[caller] = synod.Sum(d.Callers[caller], r.Calls)
 	use := llm.Use{Info: n.model.Info()}
 	use.Add(r)
 	money := d.prices.Bill([]llm.Use{use})

@@ -39,21 +39,21 @@ func TestDailyUSD(t *testing.T) {
 		t.Fatal("the model has no price")
 	}
 	reply := synod.Reply{Status: synod.OK, Calls: 1, Usage: synod.Usage{Prompt: 200_000, Completion: 10_000}}
-	n.spend(&reply)
+	n.spend(&reply, "alice")
 	n.daily.save()
 	want := (200_000*price.Prompt + 10_000*price.Completion) / 1e6
-	if again := open(); math.Abs(again.USD-want) > 1e-9 || again.left() != nil {
-		t.Fatalf("$%v are on disk, want $%v; %v", again.USD, want, again.left())
+	if again := open(); math.Abs(again.USD-want) > 1e-9 || again.left("alice") != nil {
+		t.Fatalf("$%v are on disk, want $%v; %v", again.USD, want, again.left("alice"))
 	}
 	for range 5 {
-		n.spend(&reply)
+		n.spend(&reply, "alice")
 	}
 	n.daily.save()
-	if err := open().left(); err == nil || !strings.Contains(err.Error(), "its limit is $0.10") {
+	if err := open().left("alice"); err == nil || !strings.Contains(err.Error(), "its limit is $0.10") {
 		t.Errorf("after $%v: %v", n.daily.USD, err)
 	}
 	now = now.Add(24 * time.Hour)
-	if err := n.daily.left(); err != nil || n.daily.USD != 0 {
+	if err := n.daily.left("alice"); err != nil || n.daily.USD != 0 {
 		t.Errorf("the next day: $%v, %v", n.daily.USD, err)
 	}
 	if n.daily.budget(council.Limits{USD: 5}) == nil {

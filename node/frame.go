@@ -45,6 +45,7 @@ const (
 	maxSlotName     = 256
 	maxRunMessages  = 4096      // of one neighbour in one run
 	maxRunBytes     = 16 << 20  // of one neighbour in one run
+	maxPeerBytes    = 32 << 20  // of one neighbour in all runs that have not ended
 	framesPerSecond = 4000      // of one neighbour
 	frameBurst      = 8000      //
 	bytesPerSecond  = 64 << 20  // of one neighbour

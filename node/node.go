@@ -141,7 +141,9 @@ func Open(c Config) (n *Node, err error) {
 	}
 	n.context, n.cancel = context.WithCancel(context.Background())
 	for _, id := range n.peers {
-		n.links[id] = &peer{node: n, id: id, wake: make(chan struct{}, 1), cursor: map[*run]int{}}
+		n.links[id] = &peer{node: n, id: id, wake: make(chan struct{}, 1), cursor: map[*run]int{},
+			perSecond: link.Bucket{Rate: framesPerSecond, Burst: frameBurst},
+			size:      link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}}
 	}
 	if err := n.openLedger(); err != nil {
 		return nil, errors.Join(err, n.slots.close())
@@ -248,7 +250,7 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 		n.serveReplica(conn, key, welcome)
 	case call.ToAsk:
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
-			for wait := helloTime; n.answer(conn, wait); wait = call.KeepOpen {
+			for wait := helloTime; n.answer(conn, hex.EncodeToString(key), wait); wait = call.KeepOpen {
 			}
 		}
 	case call.ToSign:
@@ -306,14 +308,14 @@ func plainID(id sign.Instance) bool {
 }
 
 // answer takes one question, plays it, and returns the record. It reports whether another question may follow.
-func (n *Node) answer(conn *link.Conn, wait time.Duration) (more bool) {
+func (n *Node) answer(conn *link.Conn, caller string, wait time.Duration) (more bool) {
 	var s call.Start
 	limit := min(max(call.MaxText, n.config.Caps.Question+1<<10), call.MaxStart)
 	if conn.Receive(limit, &s, wait) != nil {
 		return false
 	}
 	reply := call.Reply{Head: n.latest()}
-	f, err := n.play(&s)
+	f, err := n.play(&s, caller)
 	if err != nil {
 		reply.Refused = err.Error()
 	} else {
@@ -327,7 +329,7 @@ func (n *Node) answer(conn *link.Conn, wait time.Duration) (more bool) {
 }
 
 // play plays a question to its end. A question that was played already has its record.
-func (n *Node) play(s *call.Start) (*call.Final, error) {
+func (n *Node) play(s *call.Start, caller string) (*call.Final, error) {
 	q, err := s.Decode()
 	if err != nil {
 		return nil, err
@@ -336,7 +338,7 @@ func (n *Node) play(s *call.Start) (*call.Final, error) {
 		return nil, err
 	}
 	id := n.roster.Instance(&q, s.Nonce, s.At)
-	r, f, err := n.begin(q, id, s)
+	r, f, err := n.begin(q, id, s, caller)
 	if r == nil || err != nil {
 		return f, err
 	}
@@ -351,7 +353,7 @@ func (n *Node) play(s *call.Start) (*call.Final, error) {
 }
 
 // begin begins a run, or returns the one that plays, or its record.
-func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start) (*run, *call.Final, error) {
+func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start, caller string) (*run, *call.Final, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if r := n.runs[instanceKey(id)]; r != nil {
@@ -360,7 +362,7 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start) (*run, *
 	if f := n.recordOf(id); f != nil {
 		return nil, f, nil
 	}
-	if err := n.admit(&q, s); err != nil {
+	if err := n.admit(&q, s, caller); err != nil {
 		n.count(&n.stats.Declined)
 		n.observer.Refused(RefusedQuestion, string(id), "", err)
 		return nil, nil, err
@@ -368,16 +370,17 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start) (*run, *
 	if err := writeStart(n.startPath(id), canonical.Encode(s)); err != nil {
 		return nil, nil, fmt.Errorf("the node cannot write to its folder: %w", err)
 	}
-	r, err := n.start(q, id, s)
+	r, err := n.start(q, id, s, caller)
 	return r, nil, err
 }
 
 // start starts the goroutine of a run. n.mu is held.
-func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start) (*run, error) {
+func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start, caller string) (*run, error) {
 	r, err := n.newRun(q, id, time.UnixMilli(s.At), n.daily.budget(s.Limits.Lower(n.plan.Spec().Limits)))
 	if err != nil {
 		return nil, err
 	}
+	r.caller = caller
 	n.register(r)
 	for _, id := range n.peers {
 		p := n.links[id]
@@ -390,20 +393,36 @@ func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start) (*run, e
 	return r, nil
 }
 
-// maxRuns is how many runs a node keeps in memory to serve neighbours that come late.
-const maxRuns = 64
+// A node keeps so many runs in memory, and so many bytes of ended ones, to serve neighbours that come late.
+const (
+	maxRuns  = 64
+	maxEnded = 32 << 20
+)
 
+// register adds a run, and frees the oldest of those that have ended. n.mu is held.
 func (n *Node) register(r *run) {
 	n.runs[r.key] = r
 	n.order = append(n.order, r)
-	for i := 0; len(n.order) > maxRuns && i < len(n.order); {
+	ended := 0
+	for _, old := range n.order {
+		ended += old.left()
+	}
+	for i := 0; (len(n.order) > maxRuns || ended > maxEnded) && i < len(n.order); {
 		if old := n.order[i]; old.over() {
+			ended -= old.left()
 			delete(n.runs, old.key)
 			n.order = slices.Delete(n.order, i, i+1)
 		} else {
 			i++
 		}
 	}
+}
+
+// left returns how many bytes are kept of a run that has ended.
+func (r *run) left() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.size
 }
 
 func (r *run) over() bool {
@@ -441,7 +460,7 @@ func (n *Node) resume() {
 		if n.now().Sub(time.UnixMilli(s.At)) > n.longest() {
 			continue // the others have long ended
 		}
-		if _, err := n.start(q, id, &s); err != nil {
+		if _, err := n.start(q, id, &s, ""); err != nil {
 			n.log.Error("a run cannot be resumed", "run", string(id), "error", err)
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"synod.dev/synod"
@@ -34,6 +35,9 @@ type peer struct {
 	strikes  int           // streams from it that were closed because of what it sent
 	excluded time.Time     // until when no stream from it is read
 	frames   uint64        // that it has sent
+	// What is read of it in a second, over all its streams: frames and bytes.
+	perSecond, size link.Bucket
+	held            atomic.Int64 // bytes of its messages in runs that have not ended
 }
 
 // The times of a stream between neighbours.
@@ -144,13 +148,15 @@ func (p *peer) pending() (all [][]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all, p.control = p.control, nil
+	cursor := make(map[*run]int, len(runs)) // of the runs in memory only, so that those before can be freed
 	for _, r := range runs {
 		r.mu.Lock()
 		out := r.out[p.id]
 		all = append(all, out[min(p.cursor[r], len(out)):]...)
-		p.cursor[r] = len(out)
+		cursor[r] = len(out)
 		r.mu.Unlock()
 	}
+	p.cursor = cursor
 	return all
 }
 
@@ -217,8 +223,6 @@ func (p *peer) skewed() (yes, known bool) {
 // read reads the frames of a neighbour's stream until it breaks or breaks a rule.
 func (p *peer) read(ctx context.Context, conn *link.Conn) error {
 	n := p.node
-	frames := link.Bucket{Rate: framesPerSecond, Burst: frameBurst}
-	size := link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}
 	for ctx.Err() == nil {
 		b, err := conn.ReceiveBytes(maxFrame, idleTime)
 		if errors.Is(err, link.ErrTooLong) {
@@ -227,8 +231,7 @@ func (p *peer) read(ctx context.Context, conn *link.Conn) error {
 		if err != nil {
 			return err
 		}
-		now := time.Now()
-		if !frames.Take(now, 1) || !size.Take(now, float64(len(b))) {
+		if !p.affords(len(b)) {
 			return p.strike(errors.New("it sends more than is read"))
 		}
 		var f frame
@@ -249,6 +252,15 @@ func (p *peer) read(ctx context.Context, conn *link.Conn) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// affords takes a frame from what is read of the neighbour in a second, over all its streams: one that opens others does
+// not get more.
+func (p *peer) affords(bytes int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	return p.perSecond.Take(now, 1) && p.size.Take(now, float64(bytes))
 }
 
 // strike excludes the neighbour for a time, which grows with every time.

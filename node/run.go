@@ -26,6 +26,7 @@ import (
 // run is this node's part in one run of a question. One goroutine (loop) owns all fields above in.
 type run struct {
 	node     *Node
+	caller   string // the key of who asked, in hexadecimal; "": the run was resumed
 	question synod.Question
 	id       sign.Instance
 	key      [sha256.Size]byte // names the run in frames
@@ -46,6 +47,7 @@ type run struct {
 	vouchers map[synod.NodeID]bool // neighbours that have told what this seat has signed in the run
 	failed   error                 // why there is no record; nil: there is one, or the run plays
 	received map[receiptKey]bool
+	held     map[synod.NodeID]int64          // bytes of messages of neighbours, which are accounted
 	waiting  map[synod.ConsultID]waitingCall // in a replay: calls whose reply has not been read
 
 	in    chan input
@@ -56,6 +58,7 @@ type run struct {
 	final    *call.Final
 	progress progress
 	proofs   int
+	size     int // bytes that are kept of the run after its end, about
 }
 
 // progress is what a status shows of a run.
@@ -93,7 +96,7 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, begins time.Time, budg
 		node: n, question: q, id: id, key: sha256.Sum256([]byte(id)), origin: time.Now(), lead: begins.Sub(n.now()),
 		waiting:  map[synod.ConsultID]waitingCall{},
 		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, n.within/4),
-		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, in: make(chan input, 256),
+		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, held: map[synod.NodeID]int64{}, in: make(chan input, 256),
 		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{},
 		votes:  map[synod.NodeID]vote{},
 		begins: begins, progress: progress{Round: -1},
@@ -186,6 +189,7 @@ func (r *run) loop(ctx context.Context) {
 		ctx, cancel = context.WithDeadline(ctx, time.Now().Add(d-r.elapsed()))
 		defer cancel()
 	}
+	defer r.release()
 	stopped := r.play(ctx)
 	r.mu.Lock()
 	calls := r.progress.Calls
@@ -353,6 +357,9 @@ func (r *run) heard(from synod.NodeID, f *frame, elapsed time.Duration) {
 	if r.received[key] {
 		return // it was sent again after a stream was opened again
 	}
+	if !r.hold(from, len(m.Body)) {
+		return
+	}
 	r.received[key] = true
 	if sent := time.UnixMicro(f.Clock); r.node.now().Sub(sent) > r.node.within {
 		r.late++
@@ -361,6 +368,34 @@ func (r *run) heard(from synod.NodeID, f *frame, elapsed time.Duration) {
 		r.mu.Unlock()
 	}
 	r.schedule.heard(from, synod.Tick(f.Tick), m, elapsed, r.node.within)
+}
+
+// hold accounts bytes of a message of a neighbour until the run ends. It is false if the neighbour has too many already,
+// in all runs together: then the message counts as not sent.
+func (r *run) hold(from synod.NodeID, bytes int) bool {
+	if r.node.links[from].held.Add(int64(bytes)) > maxPeerBytes {
+		r.node.links[from].held.Add(-int64(bytes))
+		return false
+	}
+	r.held[from] += int64(bytes)
+	return true
+}
+
+// release frees what an ended run needs no more: all but its record and the frames that it has sent, which neighbours
+// that come late get. Only the run's own goroutine calls it, at its end.
+func (r *run) release() {
+	for id, bytes := range r.held {
+		r.node.links[id].held.Add(-bytes)
+	}
+	r.schedule, r.machine, r.desk, r.held, r.received, r.waiting = nil, nil, nil, nil, nil, nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.size = len(r.receipts) * receiptBytes
+	for _, frames := range r.out {
+		for _, f := range frames {
+			r.size += len(f)
+		}
+	}
 }
 
 // keep keeps the receipt of a signed message, and reports equivocation.
@@ -386,7 +421,10 @@ func (r *run) keep(key receiptKey, signature []byte) {
 	}
 }
 
-const maxReceipts = 1 << 14
+const (
+	maxReceipts  = 1 << 14
+	receiptBytes = 512 // that a receipt takes in memory, twice, about
+)
 
 // step gives the seat the events of a tick, writes them and what it does, and then does it. In a
 // replay the journal has them already, and calls are not made.
@@ -535,13 +573,13 @@ type waitingCall struct {
 func (r *run) consult(t, due synod.Tick, x synod.Consult) {
 	prompt := *x.Prompt
 	prompt.Peers = slices.Clone(prompt.Peers)
-	ended := r.observer.Call(x.ID, t)
+	ended, desk := r.observer.Call(x.ID, t), r.desk
 	go func() {
 		ctx, cancel := context.WithTimeout(r.node.context, time.Duration(r.node.roster.Think)*time.Millisecond)
 		defer cancel()
-		reply := r.desk.Ask(ctx, x.ID, &prompt)
+		reply := desk.Ask(ctx, x.ID, &prompt)
 		ended(ObservedCall{reply.Status, reply.Calls, reply.Spent().Prompt, reply.Spent().Completion, reply.Reused})
-		r.node.spend(&reply)
+		r.node.spend(&reply, r.caller)
 		r.put(input{reply: &synod.Answered{ID: x.ID, Reply: &reply}, asked: t, due: due})
 	}()
 }

@@ -213,7 +213,10 @@ func nodeRun() *cobra.Command {
 	fl.StringVar(&f.prices, "prices", "", "`file` with prices of models, as for synod ask")
 	fl.Float64Var(&f.caps.USD, "question-usd", 0, "US dollars of one question; 0: no limit but the council's")
 	fl.IntVar(&f.caps.Hourly, "hourly-questions", 0, "questions of an hour; 0: no limit")
-	fl.IntVar(&f.caps.AtOnce, "at-once", 0, "questions at once (default 8)")
+	fl.IntVar(&f.caps.AtOnce, "at-once", 0, "questions at once (default 16)")
+	fl.IntVar(&f.caps.PerCaller, "caller-at-once", 0, "questions at once of one caller (default half of --at-once)")
+	fl.IntVar(&f.caps.CallerCalls, "caller-calls", 0, "model calls of a day for one caller (default half of "+
+		"--daily-calls)")
 	fl.IntVar(&f.caps.Question, "max-question", 0, "bytes of a question (default 16384)")
 	fl.StringSliceVar(&f.forms, "forms", nil, "forms of questions that the node answers (default: all)")
 	fl.StringArrayVar(&f.dial, "dial", nil, "`ID=HOST:PORT` where a neighbour is reached, instead of the roster's "+

@@ -345,7 +345,8 @@ func rosterVerify() *cobra.Command {
 				s.Serial, len(s.Signatures))
 			return nil
 		}}
-	cmd.Flags().StringVar(&previous, "previous", "", "roster `file` that this one replaces, if its own file does not have it")
+	cmd.Flags().StringVar(&previous, "previous", "", "roster `file` that this one replaces, if its own file does "+
+		"not have it")
 	return cmd
 }
 

@@ -18,7 +18,8 @@ func TestEquivocationAmongInventedReceipts(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{7})
 	r := &roster.Roster{Format: roster.Format, Name: "three", R: 1, Guarantee: "none", Protocol: "sac",
 		Parameters: "{}", Council: "council: three\n", Think: 1000, Within: 200,
-		Links: roster.TLS, Ledger: roster.Ledger{Kind: "none"}, Rule: roster.Rule{Name: "plurality"}, Faults: roster.Local}
+		Links: roster.TLS, Ledger: roster.Ledger{Kind: "none"}, Rule: roster.Rule{Name: "plurality"},
+		Faults: roster.Local}
 	var secrets []sign.Secret
 	for _, id := range []string{"a", "b", "c"} {
 		s, err := sign.Generate(random)
