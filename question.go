@@ -62,6 +62,10 @@ type Question struct {
 	Schema json.RawMessage `json:"schema,omitempty"` // only for JSON: the JSON schema of the answer
 	Tools  []Tool          `json:"tools,omitempty"`  // only for Action: what may be called
 
+	// Guessed says that a short form was guessed from the text. Members are then asked for an answer of any kind, and
+	// for the value on a last line. Text has everything that was typed, Options too.
+	Guessed bool `json:"guessed,omitempty"`
+
 	// Salt is the root of the council's ledger when the question was put, in hexadecimal, with which a protocol
 	// may decide ties; "": the council has no ledger. No prompt shows it.
 	Salt string `json:"salt,omitempty"`

@@ -262,6 +262,9 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 		return ask, council.Spec{}, fail(exitUsage, err)
 	}
 	ask.Question.Parts, ask.Question.Before, ask.Question.After = q.Parts, q.Before, q.After
+	if f.form == "" {
+		council.Guess(&ask.Question)
+	}
 	if err := errors.Join(folderOf("--journal", f.path), folderOf("--certificate", f.certificate)); err != nil {
 		return ask, council.Spec{}, err
 	}

@@ -146,6 +146,9 @@ func (f *specFlags) add(cmd *cobra.Command) {
 // defaultLayer is the name of the settings that apply where no others do.
 const defaultLayer = "the default council"
 
+// modelsLayer is the name of the settings that --model gives.
+const modelsLayer = "--model"
+
 // setLayer is the name of the settings that --set gives.
 const setLayer = "--set"
 
@@ -281,7 +284,7 @@ func modelLayer(names []string) (council.Layer, error) {
 		"council": "models from the command line", "models": models, "seats": seats,
 		"graph": map[string]any{"family": "complete"}, "f": max(0, graph.FSAC((total+1)/2)),
 	})
-	return council.Layer{Name: "--model", Text: text}, err
+	return council.Layer{Name: modelsLayer, Text: text}, err
 }
 
 // shortName names a model after its last path element: openai/gpt-4o is gpt-4o. Seats of the

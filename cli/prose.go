@@ -12,29 +12,33 @@ import (
 	"synod.dev/synod/read"
 )
 
-// suit fits form and protocol to one another. Where the form is guessed, a question that wants more than a few
-// words is prose if the council can decide prose. Small models in the box write none that is worth reading, so
-// for them it stays text. Where no protocol is named, prose is decided by the default protocol for it.
+// suit fits form and protocol to one another. Where the form is guessed and the question wants prose, the council
+// decides prose, by the default protocol for it if its own counts equal answers. Small models in the box write none
+// that is worth reading, so for them it stays text, and so it does in a council that cannot decide prose. Where no
+// protocol is named, prose that is asked for is decided by the default protocol too.
 func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Origin) {
-	named := false
+	chosen := council.Chosen{F: from["f"] != "" && from["f"] != modelsLayer && from["f"] != defaultLayer}
 	for key := range from {
-		named = named || key == "protocol" || strings.HasPrefix(key, "protocol.")
+		chosen.Protocol = chosen.Protocol || key == "protocol" || strings.HasPrefix(key, "protocol.")
 	}
-	if f.form == "" && spec.Form == "" && !q.Form.Long() && (f.claims || f.drop || spec.Claims) {
-		q.Form, q.Options = synod.Prose, nil
+	guessed := f.form == "" && spec.Form == "" && q.Form != synod.JSON && q.Form != synod.Action
+	if guessed && (f.claims || f.drop || spec.Claims) {
+		q.Form, q.Options, q.Guessed, guessed = synod.Prose, nil, false, false
 	}
-	guess := f.form == "" && spec.Form == "" && q.Form == synod.Text && read.WantsProse(q.Text)
 	switch {
-	case spec.Runner.Nodes():
-		if guess && nodesDecideProse(spec) {
+	case guessed && (spec.Runner.Nodes() || inBox(spec)):
+		prose := q.Form == synod.Prose && spec.Runner.Nodes() && nodesDecideProse(spec)
+		if council.Briefly(q); prose {
 			q.Form = synod.Prose
 		}
-	case guess && !inBox(spec):
-		if other := *spec; other.Suit(synod.Prose, named) {
-			q.Form, *spec = synod.Prose, other
+	case guessed && q.Form == synod.Prose:
+		if other, ok := spec.ForProse(chosen.Protocol); ok {
+			*spec = other
+		} else {
+			council.Briefly(q)
 		}
 	case q.Form == synod.Prose, q.Form == synod.JSON && mergesProse(q):
-		spec.Suit(synod.Prose, named)
+		spec.Suit(synod.Prose, chosen)
 	}
 	if f.drop {
 		spec.Claims = true
@@ -63,7 +67,7 @@ func nodesDecideProse(spec *council.Spec) bool {
 		return false
 	}
 	of := p.Spec()
-	return of.Form == "" && of.Suit(synod.Prose, true)
+	return of.Form == "" && of.Suit(synod.Prose, council.Chosen{Protocol: true, F: true})
 }
 
 // inBox reports whether all seats have embedded models.

@@ -123,7 +123,7 @@ func (d *Desk) count(call sim.Call, r *synod.Reply) {
 	defer d.mu.Unlock()
 	d.record.count(r)
 	d.record.Misreports.add(call.ID, r)
-	d.record.say(d.round, call.ID, call.Prompt.Purpose, r)
+	d.record.say(call.Prompt.Question, d.round, call.ID, call.Prompt.Purpose, r)
 	if r.Status != synod.OK && (!d.first || call.ID < d.failed) {
 		d.record.Failure, d.failed, d.first = r.Detail, call.ID, true
 	}

@@ -157,7 +157,7 @@ func (x Shape) Put(q *synod.Question, text string) error {
 	if err != nil {
 		return err
 	}
-	q.Text, q.Form, q.Options = as.Text, as.Form, as.Options
+	q.Text, q.Form, q.Options, q.Guessed = as.Text, as.Form, as.Options, false
 	q.Schema, q.Tools = x.Schema, x.Tools
 	return nil
 }

@@ -87,6 +87,11 @@ func (j *judgment) outcome() Outcome {
 		j.cutOff(&o, &v, why)
 	}
 	o.Decision = v.answer
+	if x, ok := p.protocol.(protocol.Forfeiting); ok && o.Bound.Guarantee != None && v.answer != synod.None {
+		if why := x.Forfeits(j.lastOpinions(), p.spec.F); why != "" {
+			o.Bound.withdraw(why)
+		}
+	}
 	if cutOff[o.Stopped] != "" || o.Stopped == Early && j.finished() < 1 {
 		j.unplayed(&o.Bound)
 	}
@@ -97,6 +102,7 @@ func (j *judgment) outcome() Outcome {
 	j.spell(&o)
 	o.Members, o.Presented = j.members(), j.present(v.answer)
 	o.Claims, o.Joined = j.claims(v.answer), j.listJoined()
+	o.Words = j.words(o.Decision)
 	o.Evidence = j.accusations()
 	o.Models = j.models(o.Members, o.Decision)
 	return o

@@ -89,7 +89,7 @@ func decodeSpec(b []byte, dir string) (Spec, error) {
 	if spec.Claims || spec.Form == synod.Prose {
 		tree := map[string]any{}
 		if param.UnmarshalAny(b, &tree) == nil && tree["protocol"] == nil {
-			spec.Suit(synod.Prose, false)
+			spec.Suit(synod.Prose, Chosen{F: tree["f"] != nil})
 		}
 	}
 	spec.resolve(dir)

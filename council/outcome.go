@@ -31,6 +31,9 @@ type Outcome struct {
 	Votes    []Vote        `json:"votes"`
 	Joined   []Joined      `json:"joined,omitempty"` // answers that members call the same, with same: members
 	Bound    Bound         `json:"bound"`
+	// Words is the text of a member that gave the answer before it heard others, where the form of the question was
+	// guessed; null: there is none. The answer is the council's, these words are one member's, and nobody checked them.
+	Words *Words `json:"words,omitempty"`
 	// Value is the decided JSON value or call of the forms json and action.
 	Value  json.RawMessage    `json:"value,omitempty"`
 	Fields []structured.Field `json:"fields,omitempty"` // of a JSON value that is merged, undecided ones too
@@ -85,6 +88,12 @@ type Claim struct {
 	Critics    []string              `json:"critics"`
 	Start      int                   `json:"start"` // its bytes in the answer: from start
 	End        int                   `json:"end"`   // to before end
+}
+
+// Words are what a member wrote around the answer. They are untrusted.
+type Words struct {
+	Member string `json:"member"` // its id
+	Text   string `json:"text"`
 }
 
 // Tokens are the tokens of all calls of a question, retries included.

@@ -58,13 +58,13 @@ func (p *Plan) Templates() *prompt.Templates { return p.templates }
 // not be changed.
 func (p *Plan) TemplateDigests() map[string]string { return p.digests }
 
-// DigestsFor returns a digest of each prompt template with which a question is asked, by name. For prose other
-// templates stand in for some of the protocol's own.
+// DigestsFor returns a digest of each prompt template with which a question is asked, by name. For prose, and where a
+// form was guessed, other templates stand in for some of the protocol's own.
 func (p *Plan) DigestsFor(q *synod.Question) map[string]string {
-	if q.Form != synod.Prose {
+	all := prompt.ProseDigests(q)
+	if len(all) == 0 {
 		return p.digests
 	}
-	all := prompt.ProseDigests()
 	maps.Copy(all, p.digests)
 	return all
 }
@@ -194,6 +194,12 @@ func decidesProse(p protocol.Protocol) bool {
 	return ok && s.SelectsProse()
 }
 
+// DecidesProse reports whether a protocol can choose among long texts.
+func DecidesProse(name string) bool {
+	e, err := catalog.Protocols.Find(name)
+	return err == nil && decidesProse(e.New())
+}
+
 // proseProtocols lists the protocols that decide prose, the default first.
 func proseProtocols() (names []string) {
 	for _, e := range catalog.Protocols.All() {
@@ -205,35 +211,6 @@ func proseProtocols() (names []string) {
 		}
 	}
 	return names
-}
-
-// Suit chooses the protocol for a form of question where the user has named none: spec.Protocol is then that of the
-// form, if a protocol is the default for it. It reports whether the council decides the form with its seats, graph
-// and F.
-func (s *Spec) Suit(form synod.Form, named bool) bool {
-	for _, e := range catalog.Protocols.All() {
-		if !named && form == e.Default && form != "" {
-			s.Protocol = Params{"name": e.Name}
-		}
-	}
-	name, _, err := s.Protocol.split()
-	if err != nil {
-		return false
-	}
-	e, err := catalog.Protocols.Find(name)
-	if err != nil || form == synod.Prose && !decidesProse(e.New()) {
-		return false
-	}
-	seats := 0
-	for _, x := range s.Seats {
-		seats += max(x.Count, 1)
-	}
-	p := e.New()
-	if a, ok := p.(protocol.AllToAll); ok && a.AllToAll() && s.Graph["family"] != "complete" {
-		return false
-	}
-	c, ok := p.(protocol.CastChecker)
-	return !ok || c.CheckCast(make([]synod.Role, seats), s.F) == nil
 }
 
 // maxQuestion is the largest text of a question in bytes.

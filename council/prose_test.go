@@ -212,7 +212,7 @@ func TestSuit(t *testing.T) {
 		{"sac", synod.Prose, false, 3, "panel", false}} {
 		s := Spec{Protocol: Params{"name": x.protocol}, Graph: Params{"family": "complete"}, F: 1,
 			Seats: []SeatSpec{{ID: "a", Count: x.seats}}}
-		if got := s.Suit(x.form, x.named); got != x.decides || s.Protocol["name"] != x.want {
+		if got := s.Suit(x.form, Chosen{Protocol: x.named, F: true}); got != x.decides || s.Protocol["name"] != x.want {
 			t.Errorf("%+v: %v, %v", x, got, s.Protocol)
 		}
 	}

@@ -55,19 +55,25 @@ type Said struct {
 	Round int // that the seat's next note is about
 	ID    synod.ConsultID
 	Text  string
+	// Words is the whole text for the reader, where the form of the question was guessed.
+	Words string `json:",omitempty"`
 }
 
 // maxReasoning bounds the reasoning of one reply, in bytes.
 const maxReasoning = 8 << 10
 
-// say keeps the reasoning of a reply with an answer.
-func (r *Record) say(round int, id synod.ConsultID, purpose synod.Purpose, reply *synod.Reply) {
+// say keeps the reasoning of a reply with an answer to q.
+func (r *Record) say(q *synod.Question, round int, id synod.ConsultID, purpose synod.Purpose, reply *synod.Reply) {
 	if reply.Status != synod.OK || reply.Typed || reply.Text == "" || round < 0 ||
 		purpose != synod.Answering && purpose != synod.Refining {
 		return
 	}
-	if text := read.Reasoning(reply, maxReasoning); text != "" {
-		r.Said = append(r.Said, Said{round, id, text})
+	said := Said{Round: round, ID: id, Text: read.Reasoning(reply, maxReasoning)}
+	if q != nil && q.Guessed && purpose == synod.Answering {
+		said.Words = read.Words(reply)
+	}
+	if said.Text != "" || said.Words != "" {
+		r.Said = append(r.Said, said)
 	}
 }
 
@@ -146,7 +152,7 @@ func RecordsOf(p *Plan, run *journal.Run) []Record {
 	for _, asked := range run.Asked() {
 		reply := run.Replies[asked.Key]
 		if asked.Node >= 0 && int(asked.Node) < len(records) {
-			records[asked.Node].say(asked.Round, asked.ID, asked.Prompt.Purpose, &reply)
+			records[asked.Node].say(&run.Head.Question, asked.Round, asked.ID, asked.Prompt.Purpose, &reply)
 		}
 		if reply.Late && int(asked.Node) < len(records) {
 			records[asked.Node].late(LateCall{asked.Round, asked.Prompt.Purpose == synod.Refining})

@@ -47,7 +47,7 @@ func TestReasoningIsKept(t *testing.T) {
 			c.change(&reply)
 		}
 		var r Record
-		r.say(c.round, 1, c.purpose, &reply)
+		r.say(nil, c.round, 1, c.purpose, &reply)
 		if got := r.Reasoning(c.round); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
@@ -59,7 +59,8 @@ func TestReasoningIsKept(t *testing.T) {
 
 // The reasoning of a round is that of its last call, in whichever order replies came.
 func TestReasoningOfTheLastCall(t *testing.T) {
-	r := Record{Said: []Said{{0, 0, "first"}, {1, 5, "of five"}, {1, 3, "of three"}, {2, 7, "later"}}}
+	r := Record{Said: []Said{{0, 0, "first", ""}, {1, 5, "of five", ""}, {1, 3, "of three", ""},
+		{2, 7, "later", ""}}}
 	for round, want := range map[int]string{0: "first", 1: "of five", 2: "later", 3: ""} {
 		if got := r.Reasoning(round); got != want {
 			t.Errorf("round %d: %q, want %q", round, got, want)
@@ -205,7 +206,7 @@ func TestRoundsOfRecords(t *testing.T) {
 	records := []Record{notes(0, "1", "2"), notes(1, "2", "2")}
 	records[0].Opinions = append(records[0].Opinions, Noted{3, &synod.Opinion{Round: 7, Answer: "2",
 		From: []synod.NodeID{0, -1, 2, 1}, Scores: []synod.Judged{{Of: -1}, {Of: 0, Score: 1}, {Of: 2}}}})
-	records[0].Said = []Said{{0, 1, "I think so."}}
+	records[0].Said = []Said{{0, 1, "I think so.", ""}}
 	rounds := Judge(p, Instance{}, records).Rounds
 	all := rounds.All()
 	if rounds.Len() != 3 || len(all) != 3 || all[0].T != 0 || all[1].T != 1 || all[2].T != 7 {

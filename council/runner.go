@@ -436,7 +436,7 @@ func (s *session) count(call *sim.Call, round int, r *synod.Reply) {
 	seat := &s.seats[call.Node]
 	seat.count(r)
 	seat.Misreports.add(call.ID, r)
-	seat.say(round, call.ID, call.Prompt.Purpose, r)
+	seat.say(call.Prompt.Question, round, call.ID, call.Prompt.Purpose, r)
 	if r.Late {
 		seat.late(LateCall{round, call.Prompt.Purpose == synod.Refining})
 	}

@@ -149,7 +149,7 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 		}
 		c.System = strings.TrimSpace(c.System + "\n\n" + text)
 	}
-	if !p.Exact {
+	if !p.Exact && !t.valued(p) {
 		c.Schema = schemaFor(p)
 	}
 	if p.Purpose != synod.Weighing {

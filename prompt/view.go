@@ -118,6 +118,14 @@ func (v *view) Whose(p synod.Rated) string {
 
 var escaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
+// Asked returns the question or, in a conversation, which message is the question.
+func (v *view) Asked() string {
+	if v.Question.Text == lastMessage {
+		return "Reply to the last message of the user in the conversation above."
+	}
+	return v.Question.Text
+}
+
 // Wanted describes the answer that is wanted.
 func (v *view) Wanted() string {
 	switch v.Question.Form {

@@ -332,6 +332,12 @@ type Closing interface {
 	Open(last []*synod.Opinion, f int) (why string)
 }
 
+// Forfeiting is implemented by a protocol that may decide where its guarantee does not hold.
+type Forfeiting interface {
+	// Forfeits says why the guarantee does not hold for the decision from the last opinions by seat; "" if it does.
+	Forfeits(last []synod.Opinion, f int) (why string)
+}
+
 // Entry is a protocol in the catalogue.
 type Entry struct {
 	synod.Entry
@@ -339,8 +345,9 @@ type Entry struct {
 	About  string // the text of "synod explain"
 	Exact  string // what "exact: paper" restores, and what it does not, for "synod explain"
 	// Default is the form that a council decides with this protocol where its user names none; "": no
-	// form.
-	Default synod.Form
-	New     func() Protocol
-	Prompts func() fs.FS
+	// form. Settings are its parameters then.
+	Default  synod.Form
+	Settings map[string]any
+	New      func() Protocol
+	Prompts  func() fs.FS
 }

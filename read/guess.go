@@ -3,218 +3,181 @@ package read
 import (
 	"regexp"
 	"strings"
-	"unicode"
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
-	"synod.dev/synod/read/notation"
 )
 
-// Guess guesses the form of the answer to a question that a person typed, and finds its choices. Callers let
-// people choose the form explicitly. ask is the text without the list of choices, or the whole text if there
-// is no list or if the question is incomplete without it.
-//
-// Listed choices give Choice; LaTeX or a task of algebra gives Math; "how many" and the like, or arithmetic,
-// give Number; a question that begins with its verb gives Bool; everything else is Text.
-func Guess(text string) (ask string, form synod.Form, options []synod.Option) {
-	if ask, options = findOptions(text); options != nil {
-		return ask, synod.Choice, options
+// Guess guesses the form of the answer to what a person typed, in ten languages. It is Prose, unless the text is
+// surely a question of another form: listed choices, an arithmetic expression, "how many …?" and a yes-no question
+// with nothing else asked, a formula to work out, or a question for a name ("Who wrote …?"). options are the choices
+// of the form Choice. Callers let people choose the form.
+func Guess(text string) (form synod.Form, options []synod.Option) {
+	if len(text) > maxGuessed {
+		return synod.Prose, nil
 	}
-	return text, guessForm(text), nil
-}
-
-func guessForm(text string) synod.Form {
-	s := strings.ToLower(clean.Fold(text))
+	if ask, options := Choices(text); options != nil && choosing(ask, options) {
+		return synod.Choice, options
+	}
+	s := strings.TrimSpace(strings.ToLower(clean.Fold(text)))
 	ask := asking(s)
 	switch {
-	case trueFalse.MatchString(s):
-		return synod.Bool
-	case counting.MatchString(ask) && !countingTex.MatchString(ask):
-		return synod.Number
-	case tex.MatchString(text), algebra.MatchString(ask):
-		return synod.Math
-	case arithmetic.MatchString(ask), quantity.MatchString(ask):
-		return synod.Number
-	case yesNo(ask):
-		return synod.Bool
+	case saysYesOrNo.MatchString(s) && !explains(s):
+		return synod.Bool, nil
+	case sums(ask, s):
+		return synod.Number, nil
+	case explains(s), asksMore(s):
+		return synod.Prose, nil
+	case toWorkOut(s):
+		return synod.Math, nil
+	case counts(ask, s):
+		return synod.Number, nil
+	case yesNo(ask, s):
+		return synod.Bool, nil
+	case names(ask), sorting.MatchString(s) && !deciding.MatchString(s):
+		return synod.Text, nil
 	}
-	return synod.Text
+	return synod.Prose, nil
 }
 
-// WantsProse guesses whether a question wants more than a few words: an explanation, a comparison, a letter, a
-// program. It is for questions that Guess takes for Text.
-func WantsProse(text string) bool {
-	s := asking(strings.ToLower(clean.Fold(text)))
-	return wantsProse.MatchString(s) || creates.MatchString(s) || tells.MatchString(strings.ToLower(clean.Fold(text)))
+// GuessIn guesses the form of the last text of a conversation as Guess does, with what came before. Where the program
+// that asks has said what a reply must look like, the form is Prose. So it is where the text goes on with what was said
+// and does not ask by itself: it may answer, or be about something else than it says.
+func GuessIn(before []synod.Turn, text string) (form synod.Form, options []synod.Option) {
+	talking := false
+	for _, t := range before {
+		if t.Role == synod.BySystem && !leavesForm(t.Text) {
+			return synod.Prose, nil
+		}
+		talking = talking || t.Role == synod.ByUser || t.Role == synod.ByAssistant
+	}
+	if talking && (!strings.ContainsAny(text, "?？") || refers.MatchString(strings.ToLower(clean.Fold(text)))) {
+		return synod.Prose, nil
+	}
+	return Guess(text)
+}
+
+const (
+	maxGuessed = 4000 // bytes of a text that may be a short question
+	maxAsk     = 160  // bytes of the sentence that asks for a name, or yes or no
+	maxOption  = 200  // bytes of a choice
+)
+
+// leavesForm reports whether a system text says nothing about what a reply looks like: every sentence says who the
+// assistant is, or how short or kind a reply is to be. All other texts may ask for a form, in any language.
+func leavesForm(text string) bool {
+	s := strings.ToLower(clean.Fold(text))
+	for _, sentence := range sentences(s) {
+		if !plainRole.MatchString(sentence) {
+			return false
+		}
+	}
+	return true
 }
 
 var (
-	wantsProse = regexp.MustCompile(`^(?:(?:briefly|shortly|in detail|step by step),? )?(?:explain|describe|summari[sz]e|` +
-		`discuss|outline|compare|contrast|elaborate|analy[sz]e|review|critique|rewrite|proofread|argue|advise|justify|` +
-		`interpret|illustrate|why|how (?:do|does|did|can|could|should|would|to|is|are|was|were|come)\b)\b|` +
-		`^what (?:is|are|were|was) the (?:\w+ ){0,2}?(?:differences?|advantages|disadvantages|pros|cons|causes|reasons|` +
-		`steps|consequences|effects|arguments|benefits|risks|implications)\b|^what (?:happens|would happen|led to)\b|` +
-		`^(?:tell|teach) (?:me|us) (?:about|how|why|more)\b|` +
-		`^(?:give|show) (?:me |us )?(?:an?|some|the) (?:\w+ ){0,2}?(?:overview|explanation|summary|introduction|plan|` +
-		`recipe|guide|advice|example|proof|tutorial)\b`)
-	tells = regexp.MustCompile(`(?:^|[.?!] |\b(?:can|could|will|would) you (?:please )?|\bplease )` +
-		`(?:explain|describe|tell (?:me|us) (?:about|how|why|more))\b`)
-	creates = regexp.MustCompile(`^(?:write|draft|compose|create|generate|prepare|make|implement) (?:me |us )?(?:an?|the|` +
-		`some|my|our)? ?(?:[\w'-]+ ){0,4}?(?:essay|poem|story|letter|e-?mail|paragraphs?|post|report|code|function|script|` +
-		`program|article|speech|song|review|summary|reply|answer to|text|page|class|test|documentation|readme|plan)\b`)
+	plainRole = regexp.MustCompile(`^(?:you are (?:an? )?(?:[a-z-]+ ){0,4}?(?:assistant|chatbot|bot|expert|council|` +
+		`ai|` +
+		`advisor)|(?:please )?(?:be|answer|reply|respond)(?: (?:and|as|very|always|briefly|brief|concise|concisely|` +
+		`short|` +
+		`helpful|helpfully|honest|honestly|kind|kindly|polite|politely|friendly|accurate|precise|truthful|possible|` +
+		`,))+)$`)
+	quoted = regexp.MustCompile("[\"“„«][^\"”“»]*[\"”“»]")
+	refers = regexp.MustCompile(`\b(?:that|those|these|this|it|them|there|then|more|else|davon|das|cela|eso|questo|` +
+		`isso)\b`)
 )
 
-var (
-	trueFalse   = regexp.MustCompile(`\btrue or false\b|\byes or no\b|\btrue/false\b|\byes/no\b|\(t/f\)`)
-	counting    = regexp.MustCompile(`\bhow (?:many|much|old|far|tall|long|fast|heavy|deep|wide|high|often)\b`)
-	countingTex = regexp.MustCompile(`\bin terms of\b|\bexpress\b`)
-	tex         = regexp.MustCompile(`\\(?:\(|\[|[a-zA-Z]{2,})|\$\$|\$[^$\s](?:[^$\n]*[^$\s\n])?\$(?:[^0-9]|$)`)
-	algebra     = regexp.MustCompile(`\b(?:simplify|factor(?:ise|ize)?|expand|differentiate|integrate|derivative|integral|antiderivative|solve for|in terms of|roots of)\b|\b[a-z]\^[0-9a-z(]|\b[a-z]\s*=\s*[0-9a-z(]|\b[0-9]+[xy]\b`)
-	arithmetic  = regexp.MustCompile(`[0-9)]\s*(?:[+*/^×÷−]|-|\bplus\b|\bminus\b|\btimes\b|\bmod(?:ulo)?\b|\bdivided by\b|\bmultiplied by\b|\bto the power\b|\bx\b)\s*[-(]?[0-9]`)
-	quantity    = regexp.MustCompile(`\b(?:what|which) (?:year|percent|percentage|number|age|temperature)\b|` +
-		`\bwhat(?: is|'s| was| are) the (?:\w+ ){0,2}?(?:number|sum|product|difference|quotient|total|average|mean|median|mode|probability|percentage|percent|area|perimeter|circumference|volume|length|width|height|distance|speed|price|cost|value|population|square root|cube root|remainder|gcd|lcm|year|temperature|factorial)\b|` +
-		`^(?:compute|calculate|evaluate|count)\b|\bin what year\b|\bfind the (?:\w+ ){0,2}?(?:number|sum|product|total|value|area|perimeter|volume|probability|remainder)\b|` +
-		`\b(?:square|cube) root of [0-9]`)
-	verbs  = regexp.MustCompile(`^(?:is|are|was|were|am|do|does|did|can|could|will|would|should|shall|has|have|had|may|might|must|isn't|aren't|wasn't|weren't|don't|doesn't|didn't|can't|couldn't|won't|wouldn't|shouldn't|hasn't|haven't)\b`)
-	polite = regexp.MustCompile(`^(?:(?:please|hey|hi|hello|so|ok|okay|well|and|but)[, ]+)*(?:(?:can|could|would|will) you (?:please )?(?:tell me|explain|say|give me|give|compute|calculate|find|work out|name|list|write|describe|help me|solve|show me)\b(?: (?:if|whether) )?|please (?:tell me )?|tell me |i (?:want|would like) to know )`)
-)
+// choosing reports whether a text with listed choices asks to choose one of them.
+func choosing(ask string, options []synod.Option) bool {
+	for _, o := range options {
+		if len(o.Text) > maxOption || strings.ContainsAny(strings.TrimRight(o.Text, "?？"), "?？") ||
+			strings.HasSuffix(o.Text, "?") && len(options) != 2 {
+			return false
+		}
+	}
+	s := strings.TrimSpace(strings.ToLower(clean.Fold(ask)))
+	if explains(s) {
+		return false
+	}
+	numbered := options[0].Label == "1"
+	return picks.MatchString(s) || !numbered && (strings.HasSuffix(s, "?") || strings.HasSuffix(asking(s), "?") ||
+		strings.HasSuffix(s, ":") && len(s) < maxAsk)
+}
 
-// asking returns the part of a text that asks: its last sentence with a question mark, or else its last
-// sentence, without polite phrases before it.
+// sentences cuts a text at the ends of sentences and lines.
+func sentences(s string) (all []string) {
+	for _, part := range sentenceEnd.Split(s, -1) {
+		if part = strings.Trim(part, " \t.,;!¡¿\"'*"); part != "" {
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+var sentenceEnd = regexp.MustCompile(`[.!?:]+(?:\s+|$)|[。!?]|\n+`)
+
+// asking returns the sentence that asks, with its question mark: the last one with a question mark, or else the last.
+// Greetings and polite phrases before it are left out.
 func asking(s string) string {
-	s = strings.TrimSpace(s)
 	end := strings.LastIndexByte(s, '?')
 	if end < 0 {
-		end = len(strings.TrimRight(s, ".! \n"))
+		end = len(strings.TrimRight(s, ".!。 \n"))
 	}
 	start := 0
-	for _, stop := range []string{". ", "? ", "! ", "\n", ".\n"} {
-		start = max(start, strings.LastIndex(s[:end], stop)+1)
-	}
-	ask := strings.Trim(s[start:end], " .?!\n\"'*")
-	if m := polite.FindString(ask); m != "" {
-		rest := strings.TrimSpace(ask[len(m):])
-		if strings.HasSuffix(m, "if ") || strings.HasSuffix(m, "whether ") {
-			return "is " + rest
+	for _, at := range sentenceEnd.FindAllStringIndex(s[:end], -1) {
+		if s[at[0]] != ':' && at[1] < end {
+			start = max(start, at[1])
 		}
-		if verb := strings.Fields(m); len(verb) > 2 && quantity.MatchString(verb[len(verb)-1]+" ") {
-			return verb[len(verb)-1] + " " + rest
-		}
-		return rest
 	}
-	return ask
+	ask := strings.Trim(s[start:min(end+1, len(s))], " .!¡¿\n\"'*")
+	return strings.TrimSpace(polite.ReplaceAllString(ask, ""))
 }
 
-// yesNo reports that a question begins with its verb and offers no alternatives.
-func yesNo(ask string) bool {
-	if i := strings.LastIndex(ask, ", "); i >= 0 && !verbs.MatchString(ask) { // "In France, is it legal …"
-		ask = ask[i+2:]
+// explains reports whether a text asks for an explanation, a list, a text or steps.
+func explains(s string) bool { return explaining.MatchString(s) }
+
+// asksMore reports whether a text asks for more than one thing.
+func asksMore(s string) bool { return strings.Count(s, "?") > 1 || andAlso.MatchString(s) }
+
+// sums reports whether all that is asked is the value of an arithmetic expression.
+func sums(ask, s string) bool {
+	bare := strings.TrimSpace(strings.TrimRight(ask, "?!. ="))
+	led := leadIn.ReplaceAllString(bare, "")
+	led = strings.TrimSpace(leadOut.ReplaceAllString(led, ""))
+	if !expression.MatchString(led) || !operator.MatchString(led) || dated.MatchString(led) {
+		return false
 	}
-	return verbs.MatchString(ask) && !strings.Contains(strings.ReplaceAll(ask, " or not", ""), " or ")
+	// Nothing stands around the expression but words that ask for its value and a greeting.
+	return len(s) <= len(ask)+40 && (led != bare || strings.ContainsAny(led, "+*=^×÷") || spacedOut.MatchString(led))
 }
 
-// listed match the ways in which people list choices, the clearest first. The only group of each is the label.
-var listed = []*regexp.Regexp{
-	regexp.MustCompile(`(?m)^[ \t*\-]*\(([A-Za-z]|[0-9]{1,2})\)[ \t]*`),
-	regexp.MustCompile(`(?m)^[ \t*\-]*([A-Z]|[a-z]|[0-9]{1,2})[).:][ \t]+`),
-	regexp.MustCompile(`(?:^|[\s,;:?])\(([A-Za-z]|[0-9]{1,2})\)[ \t]*`),
-	regexp.MustCompile(`(?:^|[\s,;:?])([A-Z]|[a-z]|[0-9]{1,2})\)[ \t]*`),
-	regexp.MustCompile(`(?:^|[\s,;])((?:(?i)option|answer|solution|ending|choice) ?[0-9]{1,2}):[ \t]*`),
+// counts reports whether a text asks for a number and for nothing else.
+func counts(ask, s string) bool {
+	switch {
+	case advice.MatchString(ask):
+		return false
+	case howMany.MatchString(ask) && len(ask) <= 2*maxAsk, year.MatchString(ask):
+		return true
+	}
+	return howMuch.MatchString(ask) && len(numerals.FindAllString(s, 3)) >= 2 ||
+		percentOf.MatchString(ask) && len(numerals.FindAllString(s, 3)) >= 2
 }
 
-// findOptions finds choices whose labels count up from A, a or 1, and the text around them.
-func findOptions(text string) (string, []synod.Option) {
-	read := clean.Head(text, maxRead)
-	for _, re := range listed {
-		marks := re.FindAllStringSubmatchIndex(read, -1)
-		if len(marks) > 200 {
-			marks = marks[:200]
-		}
-		for i := range marks {
-			if o, end := run(read, marks[i:]); o != nil {
-				return around(text, marks[i][2], end), o
-			}
-		}
-	}
-	return "", nil
+// names reports whether a text asks for a name, a date or a word.
+func names(ask string) bool {
+	plain := quoted.ReplaceAllString(ask, "")
+	return naming.MatchString(ask) && len(ask) <= maxAsk && !advice.MatchString(plain) && !matters.MatchString(plain)
 }
 
-// around returns text without the list between start and end. A list inside a sentence stays, because the rest
-// would be incomplete.
-func around(text string, start, end int) string {
-	before := strings.TrimRight(text[:start], " \t*-(")
-	ownLine := strings.HasSuffix(before, "\n")
-	before = strings.TrimRight(before, " \t\r\n,;")
-	if before == "" || !ownLine && !strings.HasSuffix(before, "?") && !strings.HasSuffix(before, ":") &&
-		!strings.HasSuffix(before, ".") {
-		return text
-	}
-	if after := strings.TrimSpace(text[end:]); after != "" {
-		return before + "\n\n" + after
-	}
-	return before
+// toWorkOut reports whether a text asks for the value or another form of a formula that it has.
+func toWorkOut(s string) bool {
+	return (works.MatchString(s) || works.MatchString(asking(s))) && !texts.MatchString(s) &&
+		(tex.MatchString(s) || algebra.MatchString(s))
 }
 
-// run reads options from the first mark on, as long as the labels count up. end is where the last one ends.
-func run(text string, marks [][]int) (options []synod.Option, end int) {
-	label := func(i int) string { return text[marks[i][2]:marks[i][3]] }
-	if !firstLabel(label(0)) {
-		return nil, 0
-	}
-	n := 1
-	for n < len(marks) && follows(label(n-1), label(n)) {
-		n++
-	}
-	if n < 2 {
-		return nil, 0
-	}
-	options = make([]synod.Option, n)
-	for i := range options {
-		end = len(text)
-		if i+1 < len(marks) {
-			end = marks[i+1][0]
-		}
-		words := text[marks[i][1]:end]
-		if i == n-1 { // the last one ends with its line
-			lead := len(words) - len(strings.TrimLeftFunc(words, unicode.IsSpace))
-			words, _, _ = strings.Cut(words[lead:], "\n")
-			end = marks[i][1] + lead + len(words)
-		}
-		words = strings.TrimRight(clean.Collapse(words), " ,;")
-		words = strings.TrimRight(strings.TrimSuffix(words, " or"), " ,;")
-		if words == "" {
-			return nil, 0
-		}
-		options[i] = synod.Option{Label: strings.ToUpper(label(i)), Text: words}
-		if len(label(i)) > 2 {
-			options[i].Label = squeeze(strings.ToLower(label(i)))
-		}
-	}
-	return options, end
-}
-
-func firstLabel(l string) bool {
-	l = strings.ToUpper(l)
-	return l == "A" || strings.TrimLeft(l, "OPTINASWERLUDGCH ") == "1"
-}
-
-// follows reports whether label b follows label a directly: B after A, 10 after 9.
-func follows(a, b string) bool {
-	word := strings.TrimRight(a, "0123456789")
-	if word == a {
-		return len(a) == 1 && len(b) == 1 && b[0] == a[0]+1
-	}
-	rest, same := strings.CutPrefix(b, word)
-	return same && number(rest) == number(a[len(word):])+1
-}
-
-func number(s string) int {
-	n := 0
-	for _, c := range []byte(s) {
-		if !notation.IsDigit(c) {
-			return -1
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n
+// yesNo reports whether a question about a third thing begins with its verb, or is one in its language, and offers no
+// alternatives. What asks for advice, a view or a favour is not.
+func yesNo(ask, s string) bool {
+	return strings.HasSuffix(s, "?") && len(ask) <= maxAsk && isIt.MatchString(ask) && !advice.MatchString(ask) &&
+		!others.MatchString(ask) && !either.MatchString(ask)
 }

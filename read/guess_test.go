@@ -9,70 +9,72 @@ import (
 )
 
 func TestGuess(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		want synod.Form
-	}{
-		{"What is the capital of France?", synod.Text},
-		{"Who wrote Hamlet?", synod.Text},
-		{"Which planet is the largest?", synod.Text},
-		{"When did the war end?", synod.Text},
-		{"Name the author of Dracula.", synod.Text},
-		{"Why is the sky blue?", synod.Text},
-		{"Is the sky blue or green?", synod.Text},
-		{"Would you rather have tea or coffee?", synod.Text},
-		{"Could you tell me who wrote Hamlet?", synod.Text},
-		{"Translate 'cat' into German.", synod.Text},
-		{"What colour is a $5 note, and what colour a $10 note?", synod.Text},
-		{"What is X-ray crystallography?", synod.Text},
-		{"What does A) mean in a list?", synod.Text},
-		{"Hello", synod.Text},
-		{"", synod.Text},
-		{"What is 17 + 25?", synod.Number},
-		{"What's 3*4", synod.Number},
-		{"17+25", synod.Number},
-		{"what is 12 divided by 4?", synod.Number},
-		{"What is 7 times 8?", synod.Number},
-		{"Compute 2^10.", synod.Number},
-		{"Can you compute 12 - 5?", synod.Number},
-		{"Calculate the average of 3, 4 and 5.", synod.Number},
-		{"How many legs does a spider have?", synod.Number},
-		{"How much does she make every day at the farmers' market?", synod.Number},
-		{"How old was he when he died?", synod.Number},
-		{"How far is the moon?", synod.Number},
-		{"Janet sells 16 eggs a day at $2 each and eats three. How much does she make?", synod.Number},
-		{"What is the sum of the first ten primes?", synod.Number},
-		{"What is the total cost in dollars?", synod.Number},
-		{"In what year did the Berlin wall fall?", synod.Number},
-		{"What percentage of 80 is 20?", synod.Number},
-		{"What is the square root of 144?", synod.Number},
-		{"How many positive integers $n$ less than 100 are prime?", synod.Number},
-		{"Is 7 a prime number?", synod.Bool},
-		{"Is Paris in France?", synod.Bool},
-		{"Does the earth go round the sun?", synod.Bool},
-		{"Can penguins fly?", synod.Bool},
-		{"True or false: the moon is made of cheese.", synod.Bool},
-		{"Are there more stars than grains of sand or not?", synod.Bool},
-		{"He dropped it. Did it break?", synod.Bool},
-		{"In France, is it legal to park here?", synod.Bool},
-		{"Can you tell me if water boils at 90 degrees?", synod.Bool},
-		{"Isn't it late?", synod.Bool},
-		{`Compute $\frac{1}{2} + \frac{1}{3}$.`, synod.Math},
-		{`Simplify (x^2 - 1)/(x - 1).`, synod.Math},
-		{"Solve for x: 2x + 3 = 7", synod.Math},
-		{"What is the derivative of x^3?", synod.Math},
-		{`Find $f(3)$.`, synod.Math},
-		{`Evaluate \(\sqrt{2}\).`, synod.Math},
-		{"Express the area in terms of r.", synod.Math},
-		{"Factor x^2+5x+6.", synod.Math},
+	for want, texts := range map[synod.Form][]string{
+		synod.Prose: {"Hello", "", "Why is the sky blue?", "What is X-ray crystallography?",
+			"What does A) mean in a list?",
+			"What is the difference between TCP and UDP?", "The blue one. It leaks.", "42", "2024-11-24", "555-1234",
+			"How far is the moon?", "How much water should I drink?", "What is 2+2, and why?", "Can you help me?",
+			"Is it safe?", "Should I sell my house?", "Are there any good books about rain?",
+			"How many legs has a spider? Why?",
+			"What is the fastest way to lose weight?", "Find the bug: for(i=0;i<10;i++) a[i]=i", "What's up?",
+			"Write a function that checks whether x = y.", "Translate 'cat' into German.",
+			"Would you rather have tea or coffee?",
+			"1. buy milk\n2. call mum\n3. pay rent\nTurn this into a schedule.",
+			"a) Explain entropy.\nb) Why does it grow?",
+			"What is the capital of Australia and why is it not Sydney?", "Pick.\nB) x\nC) y", "Only\nA) one",
+			"Which one is right, and why?\nA) one\nB) two"},
+		synod.Number: {"What is 17 + 25?", "What's 3*4", "17+25", "what is 12 divided by 4?", "What is 7 times 8?",
+			"Compute 2^10.", "Can you compute 12 - 5?", "How many legs does a spider have?",
+			"Hi! How many days has May?",
+			"Janet sells 16 eggs a day at $2 each and eats three. How much does she make?",
+			"What is the square root of 144?",
+			"How many positive integers $n$ less than 100 are prime?", "In what year did the Berlin wall fall?",
+			"What is 15% of 80?", "Calculate the average of 3, 4 and 5."},
+		synod.Bool: {"Is 7 a prime number?", "Is Paris in France?", "Can penguins fly?", "Did the Romans have zero?",
+			"True or false: the moon is made of cheese.", "Does the earth go round the sun?"},
+		synod.Math: {`Compute $\frac{1}{2} + \frac{1}{3}$.`, `Simplify (x^2 - 1)/(x - 1).`, "Solve for x: 2x + 3 = 7",
+			"What is the derivative of x^3?", `Find $f(3)$ if $f(x) = 2x$.`, `Evaluate \(\sqrt{2}\).`, "Factor x^2+5x+6."},
+		synod.Text: {"What is the capital of France?", "Who wrote Hamlet?", "Which planet is the largest?",
+			"Name the author of Dracula.", "Is the sky blue or green?", "Could you tell me who wrote Hamlet?"},
+		synod.Choice: {"What is the capital of France?\nA) London\nB) Paris", "Pick: (a) red (b) blue",
+			"Pick.\n1. red\n2. blue\n3. green"},
 	} {
-		if ask, got, options := Guess(c.text); got != c.want || options != nil || ask != c.text {
-			t.Errorf("Guess(%q) = %s %v; want %s", c.text, got, options, c.want)
+		for _, text := range texts {
+			if got, options := Guess(text); got != want || (got == synod.Choice) != (options != nil) {
+				t.Errorf("Guess(%q) = %s %v; want %s", text, got, options, want)
+			}
 		}
 	}
 }
 
-func TestGuessChoices(t *testing.T) {
+// What was said before counts: a turn that answers is prose, and so is a question to which the program that asks has
+// said what a reply looks like.
+func TestGuessIn(t *testing.T) {
+	system := func(text string) []synod.Turn { return []synod.Turn{{Role: synod.BySystem, Text: text}} }
+	talk := []synod.Turn{{Role: synod.ByUser, Text: "Hi"}, {Role: synod.ByAssistant, Text: "Hello"}}
+	const sum = "What is 17 + 25?"
+	for _, x := range []struct {
+		before []synod.Turn
+		text   string
+		want   synod.Form
+	}{
+		{nil, sum, synod.Number}, {talk, sum, synod.Number}, {talk, "17+25", synod.Prose},
+		{talk, "How many legs has a spider?", synod.Number}, {talk, "And how many of those are red?", synod.Prose},
+		{talk, "A) the red one\nB) the blue one", synod.Prose},
+		{system("Be brief."), sum, synod.Number}, {system("You are a helpful assistant."), sum, synod.Number},
+		{system("You are a helpful assistant. Answer briefly and politely."), sum, synod.Number},
+		{system("Always reply with a JSON object."), sum, synod.Prose},
+		{system("You are a helpful assistant. Reply with only a Python code block."), sum, synod.Prose},
+		{system("Antworte in einem ganzen deutschen Satz."), sum, synod.Prose},
+		{system("You are a pirate who answers in rhymes."), sum, synod.Prose},
+	} {
+		if got, _ := GuessIn(x.before, x.text); got != x.want {
+			t.Errorf("%q after %v: %s, want %s", x.text, x.before, got, x.want)
+		}
+	}
+}
+
+func TestChoices(t *testing.T) {
 	for _, c := range []struct{ text, want, ask string }{
 		{"What is the capital of France?\nA) London\nB) Paris\nC) Rome", "[{A London} {B Paris} {C Rome}]",
 			"What is the capital of France?"},
@@ -95,9 +97,9 @@ func TestGuessChoices(t *testing.T) {
 			"Is the capital (A) London or (B) Paris?"},
 		{"A) London\nB) Paris", "[{A London} {B Paris}]", "A) London\nB) Paris"},
 	} {
-		ask, form, options := Guess(c.text)
-		if got := fmt.Sprint(options); got != c.want || ask != c.ask || (form == synod.Choice) != (options != nil) {
-			t.Errorf("Guess(%q) = %q %s %v; want %q %v", c.text, ask, form, got, c.ask, c.want)
+		ask, options := Choices(c.text)
+		if got := fmt.Sprint(options); got != c.want || ask != c.ask {
+			t.Errorf("Choices(%q) = %q %v; want %q %v", c.text, ask, options, c.ask, c.want)
 		}
 	}
 }
@@ -105,44 +107,24 @@ func TestGuessChoices(t *testing.T) {
 // Every option that is found can be chosen by its label and by its text.
 func FuzzGuess(f *testing.F) {
 	for _, s := range []string{"A) x\nB) y", "(1) x (2) y", "What is 1+1?", "Can you tell me if it is?",
-		"Option1: a Option2: b"} {
+		"Option1: a Option2: b", "Pick.\n1. x\n2. y"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		ask, form, options := Guess(text)
+		form, chosen := Guess(text)
+		if (form == synod.Choice) != (len(chosen) > 1) {
+			t.Fatalf("%q is %s with %v", text, form, chosen)
+		}
+		ask, options := Choices(text)
 		if strings.TrimSpace(ask) == "" && strings.TrimSpace(text) != "" || len(ask) > len(text)+2 ||
 			options == nil && ask != text {
 			t.Fatalf("%q asks %q with %v", text, ask, options)
 		}
-		if (form == synod.Choice) != (len(options) > 1) {
-			t.Fatalf("%q is %s with %v", text, form, options)
-		}
-		q := &synod.Question{Form: form, Options: options}
+		q := &synod.Question{Form: synod.Choice, Options: options}
 		for _, o := range options {
 			if a, ok := Canonical(q, o.Label); !ok || string(a) != o.Label {
 				t.Fatalf("%q: label %q reads as %q", text, o.Label, a)
 			}
 		}
 	})
-}
-
-// A question that wants more than a few words is told from one that wants a name.
-func TestWantsProse(t *testing.T) {
-	for _, s := range []string{"Explain why the sky is blue.", "Why do cats purr?", "How does a heat pump work?",
-		"Please describe the water cycle", "Can you explain what a monad is?", "Write a short poem about rain",
-		"Write a Python function that sorts a list.", "What are the main differences between TCP and UDP?",
-		"Compare Rust and Go", "Tell me about the French Revolution", "Give me a short summary of Hamlet",
-		"What happens if I mix bleach and vinegar?", "How do I boil an egg?", "Draft an email to my landlord"} {
-		if !WantsProse(s) {
-			t.Errorf("%q wants no prose", s)
-		}
-	}
-	for _, s := range []string{"What is the capital of France?", "Who wrote Emma?", "Name the largest ocean.",
-		"Which planet is the red one?", "What is the French word for house?", "Translate 'house' into French",
-		"Where is Lake Titicaca?", "When did the war end?", "What does HTTP stand for?", "The author of Emma?",
-		"Write the name of the capital of Spain"} {
-		if WantsProse(s) {
-			t.Errorf("%q wants prose", s)
-		}
-	}
 }

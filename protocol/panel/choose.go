@@ -49,6 +49,48 @@ func (p *Panel) totals(given []synod.Answer, marks [][]Mark, f int) []Total {
 	return all
 }
 
+// rank returns the totals by which the decision is made. loose says why they are those of grades that came, and not
+// those that the guarantee is about; "" if they are not.
+func (p *Panel) rank(given []synod.Answer, marks [][]Mark, f int) (all []Total, loose string) {
+	all = p.totals(given, marks, f)
+	silent := silentIn(marks)
+	switch {
+	case !p.Lenient || silent <= f && best(all) != nil:
+		return all, ""
+	case silent > f:
+		loose = fmt.Sprintf("%d of %d members graded no answer, and f is %d", silent, len(marks), f)
+	default:
+		loose = fmt.Sprintf("no answer has the grades of all members but f = %d", f)
+	}
+	for i, a := range given {
+		t := &all[i]
+		if a == synod.None {
+			continue
+		}
+		*t = Total{Of: synod.NodeID(i), Answer: a, Total: unknownTotal}
+		var w robust.Workspace
+		if vectors := vectorsOf(marks, t.Of, sumOf(a)); len(vectors) > 0 {
+			if r, err := w.TrimmedMean(vectors, 0); err == nil {
+				t.Total, t.Judges = r.Total, len(vectors)
+			}
+		}
+	}
+	return all, loose
+}
+
+// unknownTotal is the total of a text of which nobody can tell how good it is.
+const unknownTotal = 50
+
+// silentIn counts the members that graded nothing.
+func silentIn(marks [][]Mark) (n int) {
+	for _, list := range marks {
+		if !slices.ContainsFunc(list, func(m Mark) bool { return m.Grades != nil }) {
+			n++
+		}
+	}
+	return n
+}
+
 // vectorsOf returns the valid grades of one text by all seats but its author's, one of each seat.
 func vectorsOf(marks [][]Mark, of synod.NodeID, text Sum) (vectors [][]float64) {
 	for by, list := range marks {

@@ -17,6 +17,7 @@ type decided struct {
 	given   []synod.Answer // the graded texts, by seat
 	totals  []Total
 	top     *Total // nil: no answer has a total
+	loose   string // why the guarantee does not hold for the totals; "" if it does
 	answer  synod.Answer
 	why     string
 	checks  []*Check // what each seat says of the sentences of answer; nil: nothing
@@ -39,15 +40,13 @@ func (p *Panel) decide(last []synod.Opinion, f int) *decided {
 		}
 		d.given = append(d.given, text)
 	}
-	d.totals = p.totals(d.given, marks, f)
+	d.totals, d.loose = p.rank(d.given, marks, f)
 	if d.top = best(d.totals); d.top == nil {
 		d.why = fmt.Sprintf("no answer has the grades of all members but f = %d", f)
 		return d
 	}
 	held := last[d.top.Of].Answer
-	d.answer = d.top.Answer
-	d.why = fmt.Sprintf("it has the highest total of %d answers, %.1f of 100, by %d members", d.scored(), d.top.Total,
-		d.top.Judges)
+	d.answer, d.why = d.top.Answer, d.reason()
 	if held != d.answer {
 		d.checks = d.about(func(r *Record) *Check { return r.Again },
 			&Check{Of: d.top.Of, Text: sumOf(held), Before: sumOf(d.answer)})
@@ -63,6 +62,26 @@ func (p *Panel) decide(last []synod.Opinion, f int) *decided {
 	d.checks = d.about(func(r *Record) *Check { return r.Claims }, &Check{Of: d.top.Of, Text: sumOf(d.answer)})
 	return d
 }
+
+// reason says why an answer was chosen.
+func (d *decided) reason() string {
+	n := d.scored()
+	switch {
+	case n == 1 && d.top.Judges == 0:
+		return "it is the only answer, and nobody graded it"
+	case d.top.Judges == 0:
+		return fmt.Sprintf("%s; it is one of %d answers, and nobody graded it", d.loose, n)
+	}
+	why := fmt.Sprintf("it has the highest total of %d answers, %.1f of 100, by %d members", n, d.top.Total,
+		d.top.Judges)
+	if d.loose != "" {
+		why += "; " + d.loose
+	}
+	return why
+}
+
+// Forfeits says why the guarantee does not hold for a decision: more than f members sent no grades.
+func (p *Panel) Forfeits(last []synod.Opinion, f int) string { return p.decide(last, f).loose }
 
 // about returns what each seat says of the sentences of a text.
 func (d *decided) about(of func(*Record) *Check, c *Check) []*Check {
@@ -95,7 +114,11 @@ func (p *Panel) Accept(last []synod.Opinion, _ []synod.Role, f int, _ synod.Veri
 			silent++
 		}
 	}
-	if silent > f && len(last) > 1 {
+	switch {
+	case p.Lenient && d.scored() == 0:
+		return synod.None, false, "no member has an answer"
+	case p.Lenient:
+	case silent > f && len(last) > 1:
 		return synod.None, false, fmt.Sprintf("%d of %d members graded no answer; f is %d", silent, len(last), f)
 	}
 	return d.answer, true, d.why
@@ -169,8 +192,7 @@ func (p *Panel) Present(last []synod.Opinion, v protocol.View) *protocol.Present
 	}
 	out := &protocol.Presentation{Key: "panel", Value: s, Voters: "evaluators", Count: len(last)}
 	if d.top != nil && d.answer != synod.None && d.answer == v.Accepted {
-		out.Head = fmt.Sprintf("the answer of %s, best of %d by %d evaluators", v.Name(d.top.Of), d.scored(),
-			d.top.Judges)
+		out.Head = d.head(v.Name(d.top.Of))
 		if d.answer != d.top.Answer {
 			out.Head += "; its author left out what was disputed"
 		}
@@ -184,4 +206,16 @@ func (p *Panel) Present(last []synod.Opinion, v protocol.View) *protocol.Present
 		}
 	}
 	return out
+}
+
+// head describes the decision in a few words.
+func (d *decided) head(author string) string {
+	switch n := d.scored(); {
+	case n == 1 && d.top.Judges == 0:
+		return "the answer of " + author + "; no other member had one, and nothing was compared"
+	case d.top.Judges == 0:
+		return fmt.Sprintf("the answer of %s, one of %d; no member graded it", author, n)
+	default:
+		return fmt.Sprintf("the answer of %s, best of %d by %d evaluators", author, n, d.top.Judges)
+	}
 }

@@ -15,7 +15,8 @@ import (
 // errs judges another text, which nobody counts.
 func (m *member) discuss(marks [][]Mark) {
 	f, self := m.me.Seat().F, m.me.Seat().Self
-	top := best(m.p.totals(m.texts, marks, f))
+	totals, _ := m.p.rank(m.texts, marks, f)
+	top := best(totals)
 	var c *Check
 	if top != nil {
 		c = m.check(top.Of, top.Answer, synod.None)

@@ -20,6 +20,10 @@
 //   - between equal totals a hash decides that is salted with all answers, so no author can choose its
 //     text for the hash.
 //
+// With Lenient there is a decision also where more than F members send no grades, which no guarantee covers: a
+// total is then the mean of the grades that came, and a text that nobody graded counts as one of which nobody can
+// tell how good it is.
+//
 // With Claims, every member but the author then judges each sentence of the chosen answer (claims.go, parts.go).
 //
 // Promised, if at most F members are Byzantine, n ≥ 2F+2, and no message is late: with trimmed-mean or
@@ -46,6 +50,7 @@ type Panel struct {
 	Caution   synod.Caution `yaml:"caution" json:"caution" doc:"what prompts say about hostile answers" enum:"none|may-exist"`
 	Claims    bool          `yaml:"claims" json:"claims,omitempty" doc:"all members but its author judge each sentence of the chosen answer; the council key claims sets it too"`
 	Drop      bool          `yaml:"drop-disputed" json:"drop-disputed,omitempty" doc:"with claims: the author writes the answer again without disputed sentences, and the new text is checked"`
+	Lenient   bool          `yaml:"lenient" json:"lenient,omitempty" doc:"decide also where more than f members sent no grades, by those that came; nothing is guaranteed then. Councils that name no protocol for prose have it"`
 	Exact     bool          `yaml:"-" json:"exact,omitempty"` // no reply is reused: council key "exact: paper"
 }
 
@@ -77,6 +82,7 @@ func (p *Panel) CheckCast(cast []synod.Role, f int) error {
 		return err
 	}
 	switch most := a.Bound(len(cast) - 1); {
+	case p.Lenient && len(cast) == 1 && f == 0: // its text is the decision, and nobody grades it
 	case most < 0:
 		return fmt.Errorf("panel: %d seats are too few for %s", len(cast), p.Aggregate)
 	case f < 0 || f > most:
@@ -135,8 +141,12 @@ func (p *Panel) Calls(degrees []int) int {
 
 // Guarantee returns what holds for the bound f. The graph is complete, so its robustness has no influence.
 func (p *Panel) Guarantee(f, _ int, _ bool) (name, note string) {
-	if p.Aggregate != "trimmed-mean" && p.Aggregate != "median-total" {
+	switch {
+	case p.Aggregate != "trimmed-mean" && p.Aggregate != "median-total":
 		return "", fmt.Sprintf("no guarantee: with %s a total may leave the range of the honest grades", p.Aggregate)
+	case f == 0:
+		return "", "no guarantee: with F=0 a single hostile member can get its text chosen; otherwise the text is " +
+			"the one that the other members grade best"
 	}
 	return "best-of", fmt.Sprintf("with at most F=%d Byzantine members, every total is in the range of the honest "+
 		"members' grades of that text; not that these are right", f)
@@ -159,8 +169,9 @@ var Entry = protocol.Entry{
 		"aggregate chooses one"},
 	Source: `the grades of Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"; every seat is ` +
 		"worker and evaluator",
-	Default: synod.Prose,
-	About:   about,
+	Default:  synod.Prose,
+	Settings: map[string]any{"lenient": true},
+	About:    about,
 	Exact: "restored    the geometric median of DecentLLMs; no reply is reused\n" +
 		"differs     no paper has this protocol",
 	New:     func() protocol.Protocol { return New() },
@@ -187,7 +198,12 @@ drop-disputed    the author writes the answer again without disputed sentences; 
 guaranteed  with trimmed-mean and median-total, at most f Byzantine members and no late
             message: every total is in the range of the honest grades of that text. A text
             that all honest members grade below another one is never chosen.
-not promised  that honest grades and verdicts are right.
+not promised  that honest grades and verdicts are right; anything with f = 0, that is
+            with two or three members, if one is hostile.
+
+lenient      decide also where more than f members sent no grades: by the mean of those
+             that came. A text that nobody graded has 50 of 100. Nothing is guaranteed
+             then, and the outcome says so (false; true where no protocol is named)
 
 aggregate    trimmed-mean, median-total, geometric-median, coordinate-median, krum, bulyan
              (trimmed-mean)

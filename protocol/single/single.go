@@ -64,6 +64,9 @@ func (p *Single) play(me *script.Agent) synod.Answer {
 // Votes reports whether a seat is the member that answers.
 func (p *Single) Votes(seat synod.NodeID, _ []synod.Role) bool { return seat == p.Member }
 
+// SelectsProse returns true: the text of the member is the decision.
+func (p *Single) SelectsProse() bool { return true }
+
 // Dynamic reports that a graph which changes is of no consequence: members do not talk.
 func (p *Single) Dynamic() bool { return true }
 

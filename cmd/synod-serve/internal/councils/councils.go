@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/node/call" // asks councils of nodes
@@ -250,12 +249,15 @@ func (r *Registry) Convene(spec *council.Spec) (*council.Council, error) {
 // Variation is how a request wants a council to differ from its file. Zero fields change nothing.
 type Variation struct {
 	Protocol council.Params // as in a council file
-	Prose    bool           // the default protocol of prose, where the file names none
+	Prose    bool           // a protocol that decides prose, in place of one that cannot
 	Sampling council.Params // settings of all models
 }
 
 // ErrSampling reports that a model of the council does not take settings from a request.
 var ErrSampling = errors.New("its members cannot take it")
+
+// ErrNoProse reports that the council cannot decide prose, whatever the protocol.
+var ErrNoProse = errors.New("the council cannot decide prose")
 
 // With opens the council with a variation, for one request. The caller closes it. Models that are behind a network
 // are shared with the other councils. A model in the box is a process of its own, so it takes no settings.
@@ -264,8 +266,11 @@ func (s *Served) With(v Variation) (*council.Council, string, error) {
 	if v.Protocol != nil {
 		spec.Protocol = v.Protocol
 	}
-	if v.Prose && !spec.Suit(synod.Prose, s.Named) {
-		return nil, "", errors.New("the protocol does not decide prose")
+	if v.Prose {
+		var ok bool
+		if spec, ok = spec.ForProse(s.Named); !ok {
+			return nil, "", ErrNoProse
+		}
 	}
 	if len(v.Sampling) > 0 {
 		spec.Models = maps.Clone(spec.Models)

@@ -52,9 +52,11 @@ type Report struct {
 	Rule     council.Rule   `json:"rule"`
 	Votes    []council.Vote `json:"votes"`
 	Bound    council.Bound  `json:"bound"`
-	// Value and Fields are the decision of the forms json and action; Claims those of prose.
+	// Value and Fields are the decision of the forms json and action; Value is also that of a form that was guessed,
+	// beside the words of a member, which are the text of the response. Claims are those of prose.
 	Value      json.RawMessage    `json:"value,omitempty"`
 	Fields     []structured.Field `json:"fields,omitempty"`
+	Words      *council.Words     `json:"words,omitempty"`
 	Claims     []council.Claim    `json:"claims,omitempty"`
 	Withstands *robust.Withstood  `json:"withstands"` // null: see Fragile
 	Fragile    string             `json:"withstands_null,omitempty"`
@@ -86,14 +88,38 @@ func report(o *council.Outcome, ignored []string) *Report {
 		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Text: o.Text, Rule: o.Rule, Votes: o.Votes, Bound: o.Bound,
 		Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls, Tokens: o.Tokens, Cost: o.Cost,
 		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
-		Ignored: append([]string{}, ignored...), Value: o.Value, Fields: o.Fields, Claims: o.Claims,
+		Ignored: append([]string{}, ignored...), Value: o.Value, Words: o.Words, Fields: o.Fields, Claims: o.Claims,
 		Withstands: o.Withstands, Fragile: o.Fragile, Asked: o.Asked, Evidence: o.Evidence}
+	if r.Words != nil {
+		r.Value = value(o)
+	}
 	for _, v := range o.Votes {
 		if o.Answer == nil || v.Answer != *o.Answer {
 			r.Dissent = append(r.Dissent, v)
 		}
 	}
 	return r
+}
+
+// value is the decision of a short form as JSON: a number, true or false, or the text as a member spelled it.
+func value(o *council.Outcome) json.RawMessage {
+	a := string(*o.Answer)
+	if (o.Form == synod.Number || o.Form == synod.Bool) && json.Valid([]byte(a)) {
+		return json.RawMessage(a)
+	}
+	b, err := json.Marshal(o.Text)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// said returns the text of a decision: what a member wrote around it where its form was guessed, else the decision.
+func said(o *council.Outcome) string {
+	if o.Words != nil {
+		return o.Words.Text
+	}
+	return o.Text
 }
 
 // journalID is the name of a journal, without the folders of this machine.
@@ -109,6 +135,10 @@ func journalID(path string) string {
 func choices(o *council.Outcome, id string, n int) (all []Choice) {
 	add := func(a synod.Answer, shown string) {
 		if len(all) >= n {
+			return
+		}
+		if o.Answer != nil && a == *o.Answer && o.Words != nil {
+			all = append(all, Choice{Text: o.Words.Text})
 			return
 		}
 		if o.Form != synod.Action {

@@ -11,7 +11,6 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/read"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
@@ -31,34 +30,27 @@ func (g *Gateway) read(j *job, d dialect, body []byte) *wire.Error {
 	return nil
 }
 
-// vary opens the council as the request wants it: with its protocol, with its temperature, and for a question that
-// wants prose with the protocol that "synod ask" takes.
+// vary opens the council as the request wants it: with its protocol, with its temperature, and for a question that is
+// guessed to want prose with a protocol that decides it, as "synod ask" does.
 func (g *Gateway) vary(j *job) *wire.Error {
 	params, e := j.req.Synod.Params()
 	if e != nil {
 		return e
 	}
 	v := councils.Variation{Protocol: params, Sampling: j.req.Sampling}
-	if j.guessed && j.question.Form == synod.Text && read.WantsProse(j.question.Text) && !inBox(j.council()) {
-		q := j.question
-		q.Form = synod.Prose
-		v.Prose = params == nil && !j.served.Named && !j.served.Spec.Runner.Nodes()
-		if !v.Prose && params == nil && j.council().Plan().Accepts(&q) == nil {
-			j.question = q
-		}
+	if j.guessed {
+		v.Prose = j.suit(params)
 	}
 	if v.Protocol == nil && !v.Prose && len(v.Sampling) == 0 {
 		return nil
 	}
 	var err error
 	j.own, j.print, err = j.served.With(v)
-	switch {
-	case err == nil && v.Prose:
-		j.question.Form = synod.Prose
-	case err != nil && v.Prose && len(v.Sampling) == 0:
-		return nil // it stays text
-	case err != nil && v.Prose:
-		v.Prose = false
+	if errors.Is(err, councils.ErrNoProse) {
+		council.Briefly(&j.question)
+		if v.Prose = false; v.Protocol == nil && len(v.Sampling) == 0 {
+			return nil
+		}
 		j.own, j.print, err = j.served.With(v)
 	}
 	if errors.Is(err, councils.ErrSampling) && j.req.Synod.Drops(j.policy.DropParams) {
@@ -67,6 +59,28 @@ func (g *Gateway) vary(j *job) *wire.Error {
 		return g.vary(j)
 	}
 	return refusal(j, err)
+}
+
+// suit fits the guessed form to the council, and reports whether a council that decides prose is to be opened. Members
+// in the box and those of nodes are asked for the short answer alone. own is the protocol that the request names, nil if it
+// names none: if that cannot decide prose, it is asked for a short answer.
+func (j *job) suit(own council.Params) bool {
+	prose := j.question.Form == synod.Prose
+	q := j.question
+	switch c := j.council(); {
+	case inBox(c), j.served.Spec.Runner.Nodes():
+		council.Briefly(&j.question)
+		if prose && !inBox(c) && c.Plan().Accepts(&q) == nil {
+			j.question.Form = synod.Prose
+		}
+	case prose && own != nil:
+		if name, _ := own["name"].(string); !council.DecidesProse(name) {
+			council.Briefly(&j.question)
+		}
+	default:
+		return prose
+	}
+	return false
 }
 
 // refusal is the error of a variation that the council does not allow.
@@ -129,7 +143,7 @@ func inBox(c *council.Council) bool {
 const sayTool = "answer_in_words"
 
 // question makes a question of a request. Its form follows from tools and response_format, else it is the
-// form that somebody has set, else it is guessed from the last text of the user.
+// form that somebody has set, else it is guessed from the last text of the user and what was said before.
 func question(r *wire.Request, form synod.Form) (q synod.Question, e *wire.Error) {
 	if err := council.Converse(&q, slices.Clone(r.Turns)); err != nil {
 		return q, wire.Invalid("messages", "%v", err)
@@ -143,11 +157,14 @@ func question(r *wire.Request, form synod.Form) (q synod.Question, e *wire.Error
 	case form == synod.JSON || form == synod.Action:
 		return q, wire.Invalid("synod.form", "the form %s is taken from response_format or tools", form)
 	default:
-		guessed, err := council.ReadQuestion(q.Text, form)
+		given, err := council.ReadQuestion(q.Text, form)
 		if err != nil {
 			return q, wire.Invalid("messages", "%v", err)
 		}
-		q.Form, q.Text, q.Options = guessed.Form, guessed.Text, guessed.Options
+		q.Form, q.Text, q.Options = given.Form, given.Text, given.Options
+		if form == "" {
+			council.Guess(&q)
+		}
 	}
 	return q, e
 }

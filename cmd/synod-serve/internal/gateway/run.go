@@ -224,7 +224,7 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 		text = a.Choices[0].Text
 	}
 	if o.Answer != nil {
-		res.Answer = o.Text
+		res.Answer = said(o)
 	}
 	g.settle(grant, res, j, text)
 	return a, e

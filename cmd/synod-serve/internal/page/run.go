@@ -162,8 +162,10 @@ type decision struct {
 	Text    string
 	Pretty  string        // JSON with indentation; "": it is none
 	Prose   template.HTML // Markdown, sanitised, with its claims; "": it is none
-	Marked  []marked      // the text with its claims, where Markdown cannot be marked; else nil
-	Leading bool          // it is no decision, but the answer with the most votes
+	Words   template.HTML // what the member By wrote around Text, which the council decided; "": nothing
+	By      string
+	Marked  []marked // the text with its claims, where Markdown cannot be marked; else nil
+	Leading bool     // it is no decision, but the answer with the most votes
 }
 
 // marked is a piece of the decision; with a claim if the members have judged it.
@@ -279,6 +281,9 @@ func (view *runView) decide() {
 	r := view.Report
 	if r.Answer != nil {
 		view.Decision = newDecision(r, *r.Answer, r.Text)
+		if r.Words != nil {
+			view.Decision.Words, view.Decision.By = markdown(r.Words.Text), r.Words.Member
+		}
 	} else if len(r.Votes) > 0 {
 		view.Decision = newDecision(r, r.Votes[0].Answer, r.Votes[0].Text)
 		view.Decision.Leading = true

@@ -1,0 +1,31 @@
+package council
+
+import "synod.dev/synod"
+
+// words returns what a member wrote around the decision: one of those that gave it first, and wrote more than the
+// value. Which one follows from the seed of the run, which no member knows. nil: there is none.
+func (j *judgment) words(decision synod.Answer) *Words {
+	if decision == synod.None || !j.in.Question.Guessed {
+		return nil
+	}
+	var all []Words
+	for i, r := range j.seats {
+		if j.first[i] != decision || j.plan.adversaries[i] != nil {
+			continue
+		}
+		var text string
+		last := synod.ConsultID(0)
+		for _, s := range r.Said {
+			if s.Round == 0 && s.Words != "" && (text == "" || s.ID > last) {
+				text, last = s.Words, s.ID
+			}
+		}
+		if text != "" {
+			all = append(all, Words{j.plan.seats[i].ID, text})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &all[j.in.Seed%uint64(len(all))]
+}
