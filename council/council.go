@@ -278,6 +278,10 @@ type Ask struct {
 	Replied func(synod.NodeID, *synod.Reply)
 	Program string // the calling program, for the head of the journal
 	Limits  Limits // they only lower those of the council; 0: the council's
+	// Draw asks for money as calls are to leave, beside Limits, with Granted USD at the beginning; nil: nobody is
+	// asked. A council of nodes never calls it.
+	Draw    llm.Draw
+	Granted float64
 	// a run that a breaker stops is complete: its journal has an end, and it cannot be resumed
 	Final bool
 	// Outage lets calls wait while their model is out of order; nil: they fail.

@@ -98,7 +98,10 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		s.ctx, s.cancel = context.WithCancel(ctx)
 	}
 	s.budget = llm.NewBudget(limits.Calls, limits.Tokens).WithMoney(limits.USD, c.prices)
-	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 {
+	if ask.Draw != nil {
+		s.budget.Drawing(ask.Draw, ask.Granted, c.prices)
+	}
+	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 || ask.Draw != nil {
 		s.limited = s.budget
 	}
 	s.request = llm.Request{Templates: p.templates, Sample: ask.Sample, Run: ask.Seed, Budget: s.limited,
@@ -338,7 +341,7 @@ func (s *session) exceeded() (lines string) {
 	}
 	if short.USD > 0 {
 		lines += fmt.Sprintf("limits.usd is %.2g; $%.2g was spent, and with the next call it may become $%.2g\n",
-			limits.USD, spent.USD, short.USD)
+			cmp.Or(limits.USD, s.budget.Granted()), spent.USD, short.USD)
 	}
 	return lines
 }

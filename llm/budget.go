@@ -3,7 +3,9 @@ package llm
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
+	"time"
 
 	"synod.dev/synod"
 )
@@ -29,13 +31,15 @@ import (
 type Budget struct {
 	calls, tokens int
 	usd           float64
-	prices        Prices // with usd
+	prices        Prices // with usd or draw
+	draw          Draw
 
 	mu        sync.Mutex
 	spent     Spent
 	held      Spent
 	exhausted bool
 	short     Spent
+	drawn     float64       // with draw: what it has granted
 	changed   chan struct{} // closed and renewed when something is settled
 }
 
@@ -56,6 +60,52 @@ func NewBudget(calls, tokens int) *Budget {
 func (b *Budget) WithMoney(usd float64, prices Prices) *Budget {
 	b.usd, b.prices = usd, prices
 	return b
+}
+
+// Draw asks the owner of the money for what a run needs. It returns what the run may use from now on, in USD of the
+// whole run: w.Need or more, or not below w.Least if it refuses. wait says that a later try may succeed.
+type Draw func(w Needs) (granted float64, wait bool)
+
+// Needs is what a run needs, in USD of the whole run.
+type Needs struct {
+	Least float64 // what it has spent, and what its calls in flight may still cost
+	Need  float64 // that, with the next call
+	Idle  bool    // no call is in flight, so Least does not fall by waiting
+}
+
+// Drawing has money granted bit by bit, as calls are to leave, in place of all at the beginning. granted is what
+// the run has at its beginning. A model whose price is not known is never called.
+func (b *Budget) Drawing(draw Draw, granted float64, prices Prices) *Budget {
+	b.draw, b.drawn, b.prices = draw, granted, prices
+	return b
+}
+
+// Granted returns what was granted by Draw until now.
+func (b *Budget) Granted() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.drawn
+}
+
+// priced reports whether money is bounded, so that prices must be known.
+func (b *Budget) priced() bool { return b.usd > 0 || b.draw != nil }
+
+// drawEvery is the time between two tries to draw.
+const drawEvery = 20 * time.Millisecond
+
+// grow draws what a call needs, if only money that can be drawn is missing. wait says that a later try may
+// succeed. After a final refusal what was granted is the limit. The caller holds mu.
+func (b *Budget) grow(w Spent) (grown, wait bool) {
+	now := b.spent.plus(b.held)
+	need := now.plus(w).USD
+	if b.draw == nil || need <= b.drawn || !b.within(w) {
+		return false, false
+	}
+	b.drawn, wait = b.draw(Needs{now.USD, need, b.held.Calls == 0})
+	if b.drawn < need && !wait && b.held.Calls == 0 {
+		b.usd, b.draw = max(b.drawn, math.SmallestNonzeroFloat64), nil
+	}
+	return b.drawn >= need, wait
 }
 
 // Spent returns what has been settled so far.
@@ -104,7 +154,7 @@ func (b *Budget) hold(w Spent) {
 // cost returns what requests count; money only if it is bounded.
 func (b *Budget) cost(m Info, calls int, tokens synod.Usage) Spent {
 	s := Spent{Calls: calls, Tokens: tokens.Total()}
-	if b.usd > 0 {
+	if b.priced() {
 		if price, known := b.prices.Of(m); known {
 			s.USD = price.of(tokens)
 		}
@@ -123,34 +173,53 @@ var errBudget = errors.New("a limit on calls, tokens or money does not allow the
 // refused without exhausting the budget.
 func (b *Budget) reserve(ctx context.Context, want Spent, hedge bool) *Failure {
 	for {
-		b.mu.Lock()
-		switch {
-		case b.fits(want):
-			b.held = b.held.plus(want)
-			b.mu.Unlock()
-			return nil
-		case hedge:
-			b.mu.Unlock()
-			return &Failure{Status: synod.Dropped, Err: errBudget}
-		case !b.mayFit(want):
-			f := b.exhaust(want)
-			b.mu.Unlock()
+		changed, again, f := b.holding(want, hedge)
+		if changed == nil {
 			return f
 		}
-		if b.changed == nil {
-			b.changed = make(chan struct{})
-		}
-		changed := b.changed
-		b.mu.Unlock()
 		select {
 		case <-changed:
+		case <-again:
 		case <-ctx.Done():
 			return ended(ctx, "waiting for the budget")
 		}
 	}
 }
 
+// holding holds what a call may cost, or returns why not; or it returns when to try again: with a change, or
+// after some time.
+func (b *Budget) holding(want Spent, hedge bool) (changed <-chan struct{}, again <-chan time.Time, f *Failure) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	wait := false
+	if !b.fits(want) && !hedge {
+		_, wait = b.grow(want)
+	}
+	switch {
+	case b.fits(want):
+		b.held = b.held.plus(want)
+		return nil, nil, nil
+	case hedge:
+		return nil, nil, &Failure{Status: synod.Dropped, Err: errBudget}
+	case !wait && !b.mayFit(want):
+		return nil, nil, b.exhaust(want)
+	}
+	if b.changed == nil {
+		b.changed = make(chan struct{})
+	}
+	if b.draw != nil {
+		again = time.After(drawEvery)
+	}
+	return b.changed, again, nil
+}
+
 func (b *Budget) fits(w Spent) bool {
+	sum := b.spent.plus(b.held).plus(w)
+	return b.within(w) && (b.draw == nil || sum.USD <= b.drawn)
+}
+
+// within reports whether a call fits into the limits, whatever is drawn.
+func (b *Budget) within(w Spent) bool {
 	sum := b.spent.plus(b.held).plus(w)
 	return !b.exhausted && (b.calls == 0 || sum.Calls <= b.calls) && (b.tokens == 0 || sum.Tokens <= b.tokens) &&
 		(b.usd == 0 || sum.USD <= b.usd)

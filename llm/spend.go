@@ -46,7 +46,7 @@ func (l *spender) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 		return l.answer(ctx, r)
 	}
 	r = r.rendering()
-	if b := r.Budget; b != nil && b.usd > 0 {
+	if b := r.Budget; b != nil && b.priced() {
 		if _, known := b.prices.Of(l.Info()); !known {
 			return failed(synod.Reply{}, failure(synod.Dropped,
 				"the budget is in money, and the price of this model is not known"))

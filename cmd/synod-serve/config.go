@@ -7,7 +7,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,6 +35,7 @@ type config struct {
 	Hosts            []string      `yaml:"hosts" doc:"names under which clients reach the gateway" example:"[gate.example]"`
 	URL              string        `yaml:"url" doc:"address under which clients reach the gateway, for the agent card" example:"https://gate.example"`
 	Drain            time.Duration `yaml:"drain" doc:"time for running requests after SIGTERM" example:"30s"`
+	Memory           string        `yaml:"memory" doc:"memory that the gateway tries to keep to" example:"256MiB"`
 	Keep             keep          `yaml:"keep" doc:"how much of the past is kept" example:"{days: 30}"`
 	gateway.Settings `yaml:",inline"`
 }
@@ -144,6 +147,7 @@ func (f *flags) configure(fl *pflag.FlagSet, folder string) error {
 	set("store", &f.store, c.Store)
 	set("metrics", &f.metrics, c.Metrics)
 	set("runs", &f.runs, c.Runs)
+	set("memory", &f.memory, c.Memory)
 	if !fl.Changed("hosts") {
 		f.hosts = c.Hosts
 	}
@@ -151,5 +155,26 @@ func (f *flags) configure(fl *pflag.FlagSet, folder string) error {
 		f.drain = c.Drain
 	}
 	f.settings, f.keep, f.url = c.Settings, c.Keep, strings.TrimRight(c.URL, "/")
-	return nil
+	if f.memory == "" {
+		return nil
+	}
+	most, err := readBytes(f.memory)
+	if err == nil {
+		debug.SetMemoryLimit(most)
+		f.settings.Bodies = min(f.settings.Bodies, most/8)
+		f.settings.Body = min(f.settings.Body, most/32)
+	}
+	return err
+}
+
+// readBytes reads an amount of memory such as 256MiB.
+func readBytes(text string) (int64, error) {
+	for unit, size := range map[string]int64{"MiB": 1 << 20, "GiB": 1 << 30} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			if n, err := strconv.ParseInt(number, 10, 32); err == nil && n > 0 && n*size >= 64<<20 && n*size <= 1<<50 {
+				return n * size, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("memory is %.40q; it must be at least 64MiB, such as 256MiB or 2GiB", text)
 }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"synod.dev/synod/llm"
 
+	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
 
@@ -46,14 +46,19 @@ func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire
 	if e != nil {
 		return e
 	}
-	if e := g.admit(); e != nil {
+	if e := g.closing(); e != nil {
 		return e
 	}
-	defer g.atOnce.Add(-1)
-	body, e := g.body(w, r)
+	caller := keyID(key)
+	body, held, e := g.body(w, r, caller)
+	defer func() { g.bodies.give(caller, held) }()
+	if e == nil {
+		e = g.admit(caller)
+	}
 	if e != nil {
 		return e
 	}
+	defer g.leave(caller)
 	head, e := wire.ReadHead(body)
 	if e != nil {
 		return e
@@ -88,45 +93,91 @@ func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire
 	return g.fly(d, w, r, j)
 }
 
-// admit counts a request, unless there are too many or the gateway is shutting down.
-func (g *Gateway) admit() *wire.Error {
-	if g.draining.Load() {
-		return &wire.Error{HTTP: 503, Code: "shutting_down", RetryAfter: 5 * time.Second,
-			Message: "the gateway is shutting down and takes no new request"}
+// keyID is the id of a key; "" for none.
+func keyID(k *store.Key) string {
+	if k == nil {
+		return ""
 	}
-	if n := g.atOnce.Add(1); n > int64(g.o.Settings.AtOnce) {
-		g.atOnce.Add(-1)
-		return &wire.Error{HTTP: 503, Code: "overloaded", RetryAfter: 2 * time.Second,
-			Message: fmt.Sprintf("the gateway answers %d requests at once, and has as many now", g.o.Settings.AtOnce)}
-	}
-	return nil
+	return k.ID
 }
 
-// body reads the body of a request within its limit.
-func (g *Gateway) body(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Error) {
+// closing is the error of a request that comes while the gateway shuts down.
+func (g *Gateway) closing() *wire.Error {
+	if !g.draining.Load() {
+		return nil
+	}
+	return &wire.Error{HTTP: 503, Code: "shutting_down", RetryAfter: 5 * time.Second,
+		Message: "the gateway is shutting down and takes no new request"}
+}
+
+// admit counts a request of a key, unless there are too many or the gateway is shutting down.
+func (g *Gateway) admit(key string) *wire.Error {
+	if e := g.closing(); e != nil {
+		return e
+	}
+	ok, own := g.places.take(key, 1)
+	if ok {
+		return nil
+	}
+	return full(own, fmt.Sprintf("the gateway answers %d requests at once", g.o.Settings.AtOnce))
+}
+
+// leave ends a request that was admitted.
+func (g *Gateway) leave(key string) { g.places.give(key, 1) }
+
+// full is the error of a request for which there is no room; own: because of others of its key.
+func full(own bool, most string) *wire.Error {
+	if own {
+		return &wire.Error{HTTP: 429, Code: "rate_limit_exceeded", RetryAfter: 2 * time.Second,
+			Message: most + ", and this key has its share of them"}
+	}
+	return &wire.Error{HTTP: 503, Code: "overloaded", RetryAfter: 2 * time.Second, Message: most + ", and has as many now"}
+}
+
+// body reads the body of a request within its limit. Memory is taken as the body arrives, from what all requests
+// together may have, in which each key has its share; held is how much.
+func (g *Gateway) body(w http.ResponseWriter, r *http.Request, key string) (b []byte, held int64, e *wire.Error) {
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return nil, &wire.Error{HTTP: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
+		return nil, 0, &wire.Error{HTTP: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
 			Message: "the body must be JSON, with the header Content-Type: application/json"}
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return nil, &wire.Error{HTTP: http.StatusUnsupportedMediaType, Code: "unsupported_encoding",
+		return nil, 0, &wire.Error{HTTP: http.StatusUnsupportedMediaType, Code: "unsupported_encoding",
 			Message: "the body must not be compressed"}
 	}
 	most := g.o.Settings.Body
-	var b bytes.Buffer
-	if n := r.ContentLength; n > 0 && n <= most {
-		b.Grow(int(n) + bytes.MinRead)
+	if r.ContentLength > most {
+		return nil, 0, tooLong(most)
 	}
-	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, most))
-	var long *http.MaxBytesError
-	switch {
-	case errors.As(err, &long):
-		return nil, &wire.Error{HTTP: http.StatusRequestEntityTooLarge, Code: "body_too_large",
-			Message: fmt.Sprintf("the body is longer than %d bytes", most)}
-	case err != nil && !errors.Is(err, io.EOF):
-		return nil, &wire.Error{HTTP: 400, Code: "body_cut", Message: "the body ended early"}
+	in := http.MaxBytesReader(w, r.Body, most)
+	for {
+		if len(b) == cap(b) {
+			more := int64(max(len(b), firstPiece))
+			if ok, own := g.bodies.take(key, more); !ok {
+				return nil, held, full(own, fmt.Sprintf("the gateway holds %d bytes of requests", g.bodies.most))
+			}
+			held += more
+			b = append(make([]byte, 0, held), b...)
+		}
+		n, err := in.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case err == io.EOF:
+			return b, held, nil
+		case errors.As(err, new(*http.MaxBytesError)):
+			return nil, held, tooLong(most)
+		case err != nil:
+			return nil, held, &wire.Error{HTTP: 400, Code: "body_cut", Message: "the body ended early"}
+		}
 	}
-	return b.Bytes(), nil
+}
+
+// firstPiece is how many bytes are held for a body of which nothing has come.
+const firstPiece = 512
+
+func tooLong(most int64) *wire.Error {
+	return &wire.Error{HTTP: http.StatusRequestEntityTooLarge, Code: "body_too_large",
+		Message: fmt.Sprintf("the body is longer than %d bytes", most)}
 }
 
 func isJSON(contentType string) bool {

@@ -43,10 +43,10 @@ func (d direct) name() string { return d.api }
 // goes on until it ends or Stop is called. api names the front that asks, in the store and in metrics. watch,
 // if it is not nil, is called before the run begins and says who watches it.
 func (g *Gateway) Begin(api string, key *store.Key, body []byte, watch func(*Running) Watch) (*Running, *wire.Error) {
-	if e := g.admit(); e != nil {
+	if e := g.admit(keyID(key)); e != nil {
 		return nil, e
 	}
-	leave := func() { g.atOnce.Add(-1) }
+	leave := func() { g.leave(keyID(key)) }
 	j, e := g.directJob(api, key, body)
 	if e != nil {
 		leave()

@@ -47,7 +47,7 @@ func TestBegin(t *testing.T) {
 	if _, e = h.Begin("page", nil, []byte(questionBody("none", sum)), eyes); e == nil || e.HTTP != 404 {
 		t.Error(e)
 	}
-	if n := h.atOnce.Load(); n != 0 {
+	if n := h.places.now(); n != 0 {
 		t.Error(n, "requests are counted as running")
 	}
 }

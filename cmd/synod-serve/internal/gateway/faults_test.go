@@ -158,7 +158,7 @@ func TestCutAfterTheTimeLimit(t *testing.T) {
 		defer served.Release()
 		p := &pass{Gateway: h.Gateway, job: &job{id: "req-" + fmt.Sprint(status), served: served},
 			info: served.Model.Info()}
-		if e := p.reserve(); e != nil {
+		if e := p.reserve(t.Context()); e != nil {
 			t.Fatal(e)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -53,6 +53,7 @@ type Settings struct {
 	Deadline time.Duration     `yaml:"deadline" doc:"the longest time of a request"`
 	AtOnce   int               `yaml:"at_once" doc:"requests at once; others get 503"`
 	Body     int64             `yaml:"body" doc:"bytes of the longest body"`
+	Bodies   int64             `yaml:"bodies" doc:"bytes of all bodies that are held at once"`
 	Content  bool              `yaml:"log_content" doc:"log questions and answers"`
 }
 
@@ -69,7 +70,8 @@ type Policy struct {
 
 // DefaultSettings are those without a configuration file.
 func DefaultSettings() Settings {
-	return Settings{Policy: Policy{OnNoConsensus: wire.Fail}, Deadline: 15 * time.Minute, AtOnce: 1000, Body: 8 << 20}
+	return Settings{Policy: Policy{OnNoConsensus: wire.Fail}, Deadline: 15 * time.Minute, AtOnce: 1000, Body: 8 << 20,
+		Bodies: 128 << 20}
 }
 
 // policy returns the policy of a model.
@@ -97,7 +99,9 @@ type Gateway struct {
 	flights  flights
 	keys     keyCache
 	running  sync.WaitGroup
-	atOnce   atomic.Int64
+	places   share // requests at once
+	bodies   share // bytes of their bodies
+	forms    share // bytes of the bodies of other requests
 	draining atomic.Bool
 	stop     context.CancelFunc // ends all councils that run
 	life     context.Context
@@ -107,6 +111,8 @@ type Gateway struct {
 // New returns a gateway. Close it after use.
 func New(o Options) *Gateway {
 	g := &Gateway{o: o, mounted: map[string]http.Handler{}, id: "gw-" + strings.ToLower(rand.Text()[:12])}
+	g.places.most, g.bodies.most = int64(o.Settings.AtOnce), max(o.Settings.Bodies, 2*o.Settings.Body)
+	g.forms.most = g.bodies.most / 4
 	g.life, g.stop = context.WithCancel(context.Background())
 	return g
 }
@@ -143,7 +149,10 @@ func (g *Gateway) Handler() http.Handler {
 	mux.HandleFunc("POST /v1/responses", g.ask(responses{g}))
 	mux.HandleFunc("POST /v1/messages", g.ask(messages{}))
 	for pattern, h := range g.mounted {
-		mux.Handle(pattern, h)
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			defer g.forms.meter(r)()
+			h.ServeHTTP(w, r)
+		})
 	}
 	rest := "/"
 	if g.mounted[rest] != nil {

@@ -46,12 +46,12 @@ func (g *Gateway) Inquire(ctx context.Context, q Inquiry) (*Run, *wire.Error) {
 	if e != nil {
 		return nil, e
 	}
-	if e := g.admit(); e != nil {
+	if e := g.admit(keyID(key)); e != nil {
 		return nil, e
 	}
 	j, e := g.inquiry(q, key)
 	if e != nil {
-		g.atOnce.Add(-1)
+		g.leave(keyID(key))
 		return nil, e
 	}
 	r := &Run{ID: j.id, Model: j.served.ID, Deadline: j.begun.Add(g.longest(j)), g: g, job: j}
@@ -160,7 +160,7 @@ func (r *Run) Leave() {
 			r.left.Store(true)
 		}
 		r.fl.leave(errGone)
-		r.g.atOnce.Add(-1)
+		r.g.leave(keyID(r.job.key))
 	})
 }
 

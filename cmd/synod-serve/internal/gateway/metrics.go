@@ -54,7 +54,7 @@ func (m *Metrics) Observe(o Observed) {
 // InFlight also counts the requests that a gateway answers now.
 func (m *Metrics) InFlight(g *Gateway) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "synod_requests_in_flight",
-		Help: "Requests that are answered now."}, func() float64 { return float64(g.atOnce.Load()) }))
+		Help: "Requests that are answered now."}, func() float64 { return float64(g.places.now()) }))
 }
 
 // Handler serves /metrics and, if profiles are wanted, /debug/pprof, for a listener of its own.

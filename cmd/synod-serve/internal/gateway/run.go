@@ -79,7 +79,7 @@ func (g *Gateway) start(fl *flight, j *job) {
 
 // decide reserves, asks the council and settles.
 func (g *Gateway) decide(ctx context.Context, fl *flight, j *job) (*Answer, *wire.Error) {
-	want, e := g.want(j)
+	want, priced, e := g.want(j)
 	if e != nil {
 		return nil, e
 	}
@@ -87,12 +87,16 @@ func (g *Gateway) decide(ctx context.Context, fl *flight, j *job) (*Answer, *wir
 	if g.o.Journals != "" {
 		r.Kept, r.Question = j.id, j.question.Text
 	}
-	grant, err := g.o.Store.Begin(r)
-	if err != nil {
-		return nil, g.refused(err)
+	grant, e := g.begin(ctx, r)
+	if e != nil {
+		return nil, e
 	}
 	asking := call.WithDone(llm.WithVia(ctx, j.via), func(res *call.Result) { j.proofs = res.Proofs })
-	o, err := j.council().Decide(asking, g.asked(fl, j, grant))
+	ask := g.asked(fl, j, grant)
+	if priced && want > 0 && !j.nodes() {
+		ask.Draw, ask.Granted = g.drawing(grant), grant.Want.USD()
+	}
+	o, err := j.council().Decide(asking, ask)
 	var torn *council.JournalError
 	if err != nil && !errors.As(err, &torn) {
 		e := wire.Invalid("messages", "the council does not take the question: %v", err)
@@ -140,7 +144,7 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 	if d := time.Duration(j.req.Synod.Deadline); d > 0 && d < limits.Deadline {
 		limits.Deadline = d
 	}
-	if usd := grant.Limit.USD(); grant.Limit > 0 && (limits.USD == 0 || usd < limits.USD) {
+	if usd := grant.Limit.USD(); j.nodes() && grant.Limit > 0 && (limits.USD == 0 || usd < limits.USD) {
 		limits.USD = usd
 	}
 	ask := council.Ask{Question: j.question, Seed: seedOf(j.req), Program: "synod-serve", Limits: limits}
@@ -295,54 +299,6 @@ func (g *Gateway) settleLater(grant store.Grant, r store.Result) {
 		}
 	}
 }
-
-// refused is the error of a request that the store does not admit.
-func (g *Gateway) refused(err error) *wire.Error {
-	var limit *store.LimitError
-	switch {
-	case errors.As(err, &limit) && limit.Limit == "rpm":
-		return &wire.Error{HTTP: 429, Code: "rate_limit_exceeded", RetryAfter: limit.Wait, Message: limit.Text}
-	case errors.As(err, &limit):
-		return &wire.Error{HTTP: 429, Type: "insufficient_quota", Code: "insufficient_quota", RetryAfter: limit.Wait,
-			Final: true, Message: limit.Text}
-	case errors.Is(err, store.ErrKey):
-		return &wire.Error{HTTP: 401, Code: "invalid_api_key", Message: "the API key was revoked"}
-	}
-	return g.storeDown(err)
-}
-
-// want estimates what a question may cost at most: all planned calls with half as many again for retries,
-// each with the longest reply. The estimate is what is reserved; a run cannot spend more than it was granted.
-func (g *Gateway) want(j *job) (store.Money, *wire.Error) {
-	c, plan := j.council(), j.council().Plan()
-	seats := c.Seats()
-	var usd float64
-	for _, s := range seats {
-		price, known := g.o.Prices.Of(llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served})
-		if !known && j.key != nil && j.key.PerDay > 0 {
-			return 0, unpriced(j.served.ID, s.Model)
-		}
-		prompt, reply := float64(len(j.question.Text)+promptRoom), float64(replyTokens(plan.Spec().Models[s.Model]))
-		usd += (price.Prompt*prompt + price.Completion*reply) / 1e6
-	}
-	usd *= 1.5 * float64(max(plan.Calls(), 1)) / float64(max(len(seats), 1))
-	if most := plan.Spec().Limits.USD; most > 0 {
-		usd = min(usd, most)
-	}
-	if most := j.req.Synod.Budget.USD; most > 0 {
-		usd = min(usd, most)
-	}
-	return store.USD(usd), nil
-}
-
-func unpriced(id, model string) *wire.Error {
-	return &wire.Error{HTTP: 403, Code: "price_unknown", Message: fmt.Sprintf("the key has a limit in USD, and the "+
-		"price "+
-		"of model %q of %s is not known; the owner of the gateway adds it to prices.yaml (--prices FILE)", model, id)}
-}
-
-// promptRoom is how many tokens the templates and the answers of others add to a question, by estimate.
-const promptRoom = 4096
 
 // replyTokens returns the longest reply of a model.
 func replyTokens(settings council.Params) int {

@@ -47,8 +47,11 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 			return wire.Unsupported(key, "a request cannot choose the model's server or its key; remove %s", key)
 		}
 	}
-	out := p.body(len(body), head)
-	if e := p.reserve(); e != nil {
+	out, e := p.body(head)
+	if e == nil {
+		e = p.reserve(r.Context())
+	}
+	if e != nil {
 		return e
 	}
 	ctx, cancel := context.WithCancelCause(llm.WithVia(r.Context(), j.via))
@@ -90,28 +93,15 @@ func (p *pass) timeout() time.Duration {
 }
 
 // body returns the body for the model's server, and sets what may be spent.
-func (p *pass) body(size int, head wire.Head) []byte {
-	all := head.Members
-	delete(all, "synod")
-	all["model"] = wire.AppendQuoted(nil, p.info.Model)
-	number := func(key string) (n int) { _ = json.Unmarshal(all[key], &n); return n }
-	tokens := max(number("max_tokens"), number("max_completion_tokens"))
-	if limited := p.job.key != nil && p.job.key.PerDay > 0; tokens <= 0 {
-		if tokens = replyTokens(p.job.served.Settings); limited {
-			all["max_tokens"] = strconv.AppendInt(nil, int64(tokens), 10) // what is reserved is a bound
-		}
-	}
-	p.most = Usage{size + 256, tokens * max(number("n"), 1)}
-	if p.stream = head.Stream; p.stream {
-		var o struct {
-			Usage bool `json:"include_usage"`
-		}
-		_ = json.Unmarshal(all["stream_options"], &o)
-		p.usage = o.Usage
-		all["stream"], all["stream_options"] = json.RawMessage("true"), json.RawMessage(`{"include_usage":true}`)
-	}
-	return all.Join()
+func (p *pass) body(head wire.Head) ([]byte, *wire.Error) {
+	out, e := head.Forward(wire.Forwarding{Model: p.info.Model, Longest: replyTokens(p.job.served.Settings),
+		Limited: p.limited()})
+	p.most, p.stream, p.usage = Usage{out.Prompt, out.Completion}, head.Stream, out.Usage
+	return out.Body, e
 }
+
+// limited reports whether what the request may cost must be known before it begins.
+func (p *pass) limited() bool { return p.job.key != nil && p.job.key.PerDay > 0 }
 
 // price returns what tokens cost; false if that is not known.
 func (p *pass) price(u Usage) (store.Money, bool) {
@@ -121,25 +111,15 @@ func (p *pass) price(u Usage) (store.Money, bool) {
 }
 
 // reserve reserves the most that the request may cost.
-func (p *pass) reserve() *wire.Error {
+func (p *pass) reserve(ctx context.Context) *wire.Error {
 	want, known := p.price(p.most)
-	if !known && p.job.key != nil && p.job.key.PerDay > 0 {
+	if !known && p.limited() {
 		return unpriced(p.job.model(), p.info.Name)
 	}
-	var err error
-	p.grant, err = p.o.Store.Begin(store.Request{ID: p.job.id, Key: p.job.key, API: p.job.api, Model: p.job.model(),
-		Want: want})
-	if err != nil {
-		return p.refused(err)
-	}
-	if p.grant.Limit > 0 && p.grant.Limit < want { // the model cannot be held to less
-		e := &wire.Error{HTTP: 429, Type: "insufficient_quota", Code: "insufficient_quota", Final: true,
-			Message: fmt.Sprintf("the request may cost $%.4g, and the key %q has $%.4g left today; ask for fewer "+
-				"max_tokens", want.USD(), p.job.key.Name, p.grant.Limit.USD())}
-		p.end(store.Result{Status: e.Code, HTTP: e.HTTP}, "")
-		return e
-	}
-	return nil
+	var e *wire.Error
+	p.grant, e = p.begin(ctx, store.Request{ID: p.job.id, Key: p.job.key, API: p.job.api, Model: p.job.model(),
+		Want: want, Whole: true}) // the model cannot be held to less
+	return e
 }
 
 // end settles the request.
@@ -207,7 +187,8 @@ type counted struct {
 
 // tokens returns what the server reports, unless that is out of what the request can have cost.
 func (p *pass) tokens(c *counted) (Usage, bool) {
-	if c.Usage == nil || c.Usage.Prompt < 0 || c.Usage.Completion < 0 || c.Usage.Prompt > p.most.Prompt+1<<20 {
+	if c.Usage == nil || c.Usage.Prompt < 0 || c.Usage.Completion < 0 || c.Usage.Prompt > p.most.Prompt+1<<20 ||
+		p.limited() && (c.Usage.Prompt > p.most.Prompt || c.Usage.Completion > p.most.Completion) {
 		return Usage{}, false
 	}
 	return Usage{c.Usage.Prompt, c.Usage.Completion}, true
@@ -286,7 +267,7 @@ func (p *pass) complete(d dialect, w http.ResponseWriter, r *http.Request, body 
 		return e
 	}
 	p.most = Usage{len(body) + 256, replyTokens(j.served.Settings)}
-	if e := p.reserve(); e != nil {
+	if e := p.reserve(r.Context()); e != nil {
 		return e
 	}
 	given, e := given(j.req)

@@ -59,15 +59,7 @@ func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, t *t
 		}
 	}
 	if t.stored {
-		if r.Result == nil {
-			return nil
-		}
-		n, err := s.end(ctx, tx, r.ID, time.UnixMilli(r.Ended), *r.Result)
-		if err == nil && n > 0 {
-			d.reserved -= r.Want
-			d.spent += r.Result.Spent
-		}
-		return err
+		return s.storeMore(ctx, tx, r, d)
 	}
 	end, status, reserved := Result{Journal: r.Kept}, "open", r.Want
 	d.requests++
@@ -84,6 +76,24 @@ func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, t *t
 	if err == nil && end.Journal != "" {
 		err = s.exec(ctx, tx, insertText+once, r.ID, searchable(r.Question),
 			searchable(end.Answer))
+	}
+	return err
+}
+
+// storeMore writes what is new of an entry whose beginning the database has: what it reserves now, or how it ended.
+func (s *Store) storeMore(ctx context.Context, tx *sql.Tx, r *record, d *sums) error {
+	before, err := s.reserved(ctx, tx, r.ID)
+	if err != nil {
+		return err
+	}
+	if r.Result == nil {
+		d.reserved += r.Want - before
+		return s.exec(ctx, tx, "UPDATE requests SET reserved = $1 WHERE id = $2 AND ended = 0", int64(r.Want), r.ID)
+	}
+	n, err := s.end(ctx, tx, r.ID, time.UnixMilli(r.Ended), *r.Result)
+	if err == nil && n > 0 {
+		d.reserved -= before
+		d.spent += r.Result.Spent
 	}
 	return err
 }

@@ -32,7 +32,8 @@ type Request struct {
 	Kept  string // the name of the journal that it will have; "": none
 	// Question is kept beside the journal for searches; "" with Kept "".
 	Question string
-	Want     Money // what it may cost at most, by estimate; it gets less if its key has less left
+	Want     Money // what is reserved for it; it gets less if its key has less left
+	Whole    bool  // less than Want is of no use to it
 }
 
 // Grant is what a request may spend.
@@ -59,6 +60,7 @@ type Result struct {
 // LimitError reports that a limit of a key is reached.
 type LimitError struct {
 	Limit string        // "rpm" or "usd_day"
+	Held  bool          // requests that have not ended have reserved what is missing, so some of it comes back
 	Key   string        // the name of the key
 	Wait  time.Duration // until the limit allows a request
 	Text  string
@@ -134,8 +136,8 @@ func (s *Store) admit(ctx context.Context, tx *sql.Tx, g *Grant) error {
 			return err
 		}
 		left := k.PerDay - Money(spent) - Money(reserved)
-		if left <= 0 {
-			return ownError{quota(k, g.Begun, Money(spent), Money(reserved))}
+		if left <= 0 || g.Whole && left < g.Want {
+			return ownError{quota(g, Money(spent), Money(reserved), s.stuckOf(k.ID))}
 		}
 		g.Want = min(g.Want, left)
 		g.Limit = g.Want
@@ -155,13 +157,111 @@ func orOwn(err, own error) error {
 	return ownError{own}
 }
 
-func quota(k *Key, now time.Time, spent, reserved Money) error {
+func quota(g *Grant, spent, reserved, stuck Money) error {
+	k := g.Key
 	text := fmt.Sprintf("the key %q may spend $%.4g a day (UTC); $%.4g is spent", k.Name, k.PerDay.USD(), spent.USD())
 	if reserved > 0 {
 		text += fmt.Sprintf(" and $%.4g is reserved by requests that have not ended", reserved.USD())
 	}
-	next := time.Unix((day(now)+1)*86400, 0)
-	return &LimitError{"usd_day", k.Name, next.Sub(now), text}
+	if g.Whole {
+		text += fmt.Sprintf("; this request may cost $%.4g, and less with fewer max_tokens", g.Want.USD())
+	}
+	next := time.Unix((day(g.Begun)+1)*86400, 0)
+	free := k.PerDay - spent - stuck
+	held := reserved > 0 && free > 0 && (!g.Whole || free >= g.Want)
+	return &LimitError{"usd_day", held, k.Name, next.Sub(g.Begun), text}
+}
+
+// Draw is what a request that runs wants to have reserved.
+type Draw struct {
+	Least, Need Money
+	Idle        bool // it has no call in flight: Least is spent, and does not come back
+}
+
+// Draw changes what a request that runs has reserved to d.Need, if its key has as much left. If not, it keeps no more
+// than d.Least, so that no two requests wait for what the other one does not use; wait says that others of this
+// gateway, or of another one, have calls in flight and may return what is missing. It returns what is reserved. Only
+// one call for a request may run at a time.
+func (s *Store) Draw(g Grant, d Draw) (reserved Money, wait bool, err error) {
+	if s.spool != nil && !g.Key.limited() {
+		return d.Need, false, s.spool.draw(g, d.Need)
+	}
+	err = s.run(func(ctx context.Context, tx *sql.Tx) error {
+		var now, spent, all int64
+		err := tx.QueryRowContext(ctx, "SELECT reserved FROM requests WHERE id = $1 AND ended = 0", g.ID).Scan(&now)
+		if err != nil {
+			return orOwn(passed(err), fmt.Errorf("the request %s is not open", g.ID))
+		}
+		if err := s.lockDay(ctx, tx, g); err != nil {
+			return err
+		}
+		err = tx.QueryRowContext(ctx, findDay, g.keyID(), day(g.Begun)).Scan(&spent, &all)
+		if err = passed(err); err != nil {
+			return err
+		}
+		others := Money(all - now)
+		reserved, wait = d.Need, false
+		s.unstick(g)
+		if g.Key != nil && g.Key.PerDay > 0 && d.Need > g.Key.PerDay-Money(spent)-others {
+			reserved = min(Money(now), d.Least)
+			if wait = d.Need <= g.Key.PerDay-Money(spent)-s.stuckOf(g.Key.ID) && others > 0; wait && d.Idle {
+				s.stick(g, reserved)
+			}
+		}
+		return s.reserve(ctx, tx, g.ID, g.keyID(), day(g.Begun), reserved, Money(now))
+	})
+	return reserved, wait, err
+}
+
+// stick notes that a request waits and will return nothing of what it has reserved: it is spent. Only the writer
+// plays stick, unstick and stuckOf.
+func (s *Store) stick(g Grant, spent Money) {
+	if s.stuck[g.Key.ID] == nil {
+		s.stuck[g.Key.ID] = map[string]Money{}
+	}
+	s.stuck[g.Key.ID][g.ID] = spent
+}
+
+func (s *Store) unstick(g Grant) {
+	if all := s.stuck[g.keyID()]; all != nil {
+		if delete(all, g.ID); len(all) == 0 {
+			delete(s.stuck, g.Key.ID)
+		}
+	}
+}
+
+func (s *Store) stuckOf(key string) (sum Money) {
+	for _, m := range s.stuck[key] {
+		sum += m
+	}
+	return sum
+}
+
+// passed returns nil for no row.
+func passed(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// lockDay keeps other gateways from changing the sums of a key's day in the same moment.
+func (s *Store) lockDay(ctx context.Context, tx *sql.Tx, g Grant) error {
+	if !s.postgres || g.Key == nil {
+		return nil
+	}
+	return s.exec(ctx, tx, useKey, s.now().UnixMilli(), g.Key.ID)
+}
+
+// reserve writes what an open request reserves now, in place of before.
+func (s *Store) reserve(ctx context.Context, tx *sql.Tx, id, key string, day int64, now, before Money) error {
+	if now == before {
+		return nil
+	}
+	if err := s.exec(ctx, tx, "UPDATE requests SET reserved = $1 WHERE id = $2", int64(now), id); err != nil || key == "" {
+		return err
+	}
+	return s.exec(ctx, tx, addToDay, key, day, 0, 0, int64(now-before))
 }
 
 // rate counts the requests of the last 60 seconds, refused ones excepted, by the second in which they began.
@@ -186,7 +286,7 @@ func (s *Store) rate(ctx context.Context, tx *sql.Tx, g *Grant) error {
 
 // tooMany is the error of a key whose last requests began no longer than a minute ago, the first of them then.
 func tooMany(k *Key, first, now time.Time) error {
-	return &LimitError{"rpm", k.Name, max(first.Add(time.Minute).Sub(now), time.Second), fmt.Sprintf(
+	return &LimitError{"rpm", true, k.Name, max(first.Add(time.Minute).Sub(now), time.Second), fmt.Sprintf(
 		"the key %q may make %d requests a minute, and has made them", k.Name, k.PerMinute)}
 }
 
@@ -197,17 +297,30 @@ func (s *Store) Settle(g Grant, r Result) error {
 		return s.spool.settle(g, r)
 	}
 	return s.run(func(ctx context.Context, tx *sql.Tx) error {
-		return s.settle(ctx, tx, g.ID, g.keyID(), day(g.Begun), g.Want, s.now(), r)
+		s.unstick(g)
+		return s.settle(ctx, tx, g.ID, g.keyID(), day(g.Begun), s.now(), r)
 	})
 }
 
-func (s *Store) settle(ctx context.Context, tx *sql.Tx, id, key string, day int64, reserved Money,
-	now time.Time, r Result) error {
+func (s *Store) settle(ctx context.Context, tx *sql.Tx, id, key string, day int64, now time.Time, r Result) error {
+	reserved, err := s.reserved(ctx, tx, id)
+	if err != nil {
+		return err
+	}
 	n, err := s.end(ctx, tx, id, now, r)
 	if err != nil || n == 0 || key == "" {
 		return err
 	}
 	return s.exec(ctx, tx, addToDay, key, day, 0, int64(r.Spent), -int64(reserved))
+}
+
+// reserved returns what a request has reserved.
+func (s *Store) reserved(ctx context.Context, tx *sql.Tx, id string) (n Money, err error) {
+	find, err := s.stmt(ctx, tx, findReserved)
+	if err == nil {
+		err = passed(find.QueryRowContext(ctx, id).Scan(&n))
+	}
+	return n, err
 }
 
 // end records how an open request ended; 0 if it is not open.
@@ -276,7 +389,7 @@ func (s *Store) Beat(start bool) (lost int, err error) {
 			return err
 		}
 		for _, g := range open {
-			err := s.settle(ctx, tx, g.ID, g.Key.ID, day(g.Begun), g.Want, now, Result{Status: Lost, Spent: g.Want,
+			err := s.settle(ctx, tx, g.ID, g.Key.ID, day(g.Begun), now, Result{Status: Lost, Spent: g.Want,
 				Journal: g.Kept})
 			if err != nil {
 				return err

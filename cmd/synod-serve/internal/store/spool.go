@@ -50,6 +50,7 @@ type record struct {
 	// Question is kept for searches.
 	Question string  `json:"question,omitempty"`
 	Want     Money   `json:"want,omitempty"`
+	Drawn    bool    `json:"drawn,omitempty"` // Want is not that of the beginning
 	Begun    int64   `json:"begun"`
 	Ended    int64   `json:"ended,omitempty"`
 	Result   *Result `json:"result,omitempty"` // nil: it has begun
@@ -136,7 +137,7 @@ func (sp *spool) replay(generation int64) error {
 		}
 		e := sp.open[r.ID]
 		if e == nil {
-			e = &entry{stored: r.Result != nil}
+			e = &entry{stored: r.Result != nil || r.Drawn}
 			sp.open[r.ID] = e
 		}
 		e.record = r
@@ -271,6 +272,25 @@ func (sp *spool) settle(g Grant, r Result) error {
 	}
 	e.record = ended
 	delete(sp.open, g.ID)
+	sp.queue(e)
+	sp.signal()
+	return nil
+}
+
+// draw records that an open request reserves more.
+func (sp *spool) draw(g Grant, need Money) error {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	e := sp.open[g.ID]
+	if e == nil {
+		return fmt.Errorf("store: the request %s is not open", g.ID)
+	}
+	more := e.record
+	more.Want, more.Drawn = need, true
+	if err := sp.write(&more); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	e.record = more
 	sp.queue(e)
 	sp.signal()
 	return nil

@@ -13,12 +13,13 @@ const (
 	sumRates = "SELECT SUM(n), MIN(second) FROM rates WHERE key_id = $1 AND second > $2"
 	addRate  = `INSERT INTO rates (key_id, second, n) VALUES ($1, $2, 1)
 		ON CONFLICT (key_id, second) DO UPDATE SET n = rates.n + 1`
-	findDay  = "SELECT spent, reserved FROM days WHERE key_id = $1 AND day = $2"
-	addToDay = `INSERT INTO days (key_id, day, requests, spent, reserved) VALUES ($1, $2, $3, $4, $5)
+	findReserved = "SELECT reserved FROM requests WHERE id = $1"
+	findDay      = "SELECT spent, reserved FROM days WHERE key_id = $1 AND day = $2"
+	addToDay     = `INSERT INTO days (key_id, day, requests, spent, reserved) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (key_id, day) DO UPDATE SET requests = days.requests + $3, spent = days.spent + $4,
 		reserved = days.reserved + $5`
 )
 
 // statements are those that are parsed once.
 var statements = []string{insertRequest, insertRequest + once, insertText, insertText + once, endRequest, useKey,
-	sumRates, addRate, findDay, addToDay}
+	sumRates, addRate, findReserved, findDay, addToDay}

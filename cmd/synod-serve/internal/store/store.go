@@ -31,7 +31,8 @@ type Store struct {
 	now      func() time.Time
 	spool    *spool // of the gateway Local of a file; nil: every request is a transaction
 	stop     chan struct{}
-	prepared map[string]*sql.Stmt // by text; read only after Open
+	prepared map[string]*sql.Stmt        // by text; read only after Open
+	stuck    map[string]map[string]Money // by key and request; see stick
 }
 
 // schema is the same for both databases. Times are milliseconds since 1970, money is in 1e-9 USD.
@@ -73,7 +74,7 @@ const Local = "local"
 // missing. gateway names this process among those that share the store; "": the store is only administered.
 func Open(ctx context.Context, url, gateway string) (*Store, error) {
 	s := &Store{gateway: gateway, ops: make(chan op, 1024), stopped: make(chan struct{}), now: time.Now,
-		stop: make(chan struct{}), prepared: map[string]*sql.Stmt{}}
+		stop: make(chan struct{}), prepared: map[string]*sql.Stmt{}, stuck: map[string]map[string]Money{}}
 	var err error
 	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
 		s.postgres = true

@@ -77,12 +77,9 @@ func ReadChat(body []byte, rules Rules) (*Request, *Error) {
 		o.err = Invalid("stream_options", "stream_options is allowed only with stream: true")
 	}
 	r.Usage = stream.Usage
-	o.take("n", &r.N)
-	var old int
-	o.take("max_tokens", &old)
-	if !o.take("max_completion_tokens", &r.MaxTokens) {
-		r.MaxTokens = old
-	}
+	o.whole("n", 1, 128, &r.N)
+	o.whole("max_tokens", 1, mostWhole, &r.MaxTokens)
+	o.whole("max_completion_tokens", 1, mostWhole, &r.MaxTokens)
 	o.take("seed", &r.Seed)
 	o.stop("stop", r)
 	o.format(r)
@@ -103,13 +100,9 @@ func ReadChat(body []byte, rules Rules) (*Request, *Error) {
 // check checks what all APIs have.
 func (r *Request) check(rules Rules) *Error {
 	switch {
-	case r.N < 1 || r.N > 128:
-		return Invalid("n", "n is %d; it must be between 1 and 128", r.N)
 	case r.N > 1 && !rules.Many:
 		return Unsupported("n", "n is %d, and this council gives one answer; set n: true for it in the gateway's "+
 			"configuration to get the other answers of its members as further choices", r.N)
-	case r.MaxTokens < 0:
-		return Invalid("max_tokens", "max_tokens is %d; it must be at least 1", r.MaxTokens)
 	case len(r.Turns) == 0:
 		return Invalid("messages", "there is no message")
 	case r.Turns[len(r.Turns)-1].Role != synod.ByUser && r.Turns[len(r.Turns)-1].Role != synod.ByTool:

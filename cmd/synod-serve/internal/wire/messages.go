@@ -19,7 +19,7 @@ func ReadMessages(body []byte, rules Rules) (*Request, *Error) {
 	o.options(r)
 	o.take("model", &r.Model)
 	o.take("stream", &r.Stream)
-	if !o.take("max_tokens", &r.MaxTokens) && o.err == nil {
+	if !o.whole("max_tokens", 1, mostWhole, &r.MaxTokens) && o.err == nil {
 		o.err = Invalid("max_tokens", "max_tokens is missing; it must be a whole number, such as 1024")
 	}
 	o.stop("stop_sequences", r)

@@ -155,12 +155,16 @@ func readObject(body []byte) (*object, *Error) {
 	if depth(body) > maxDepth {
 		return nil, bad("the body is nested more than %d levels deep", maxDepth)
 	}
-	o := object{keys: Split(body)}
-	if o.keys == nil {
+	var o object
+	var twice string
+	if o.keys, twice = split(body); o.keys == nil {
 		return nil, bad(`the body is not one JSON object; example: {"model": "synod", "messages": [{"role": "user", ` +
 			`"content": "Is 91 prime?"}]}`)
 	}
-	return &o, nil
+	if twice != "" {
+		return nil, bad("the key %q is there twice", printed(twice))
+	}
+	return &o, o.clear()
 }
 
 // depth returns how deep brackets are nested, without looking at strings.

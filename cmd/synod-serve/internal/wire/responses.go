@@ -17,7 +17,7 @@ func ReadResponses(body []byte, rules Rules) (*Request, *Error) {
 	o.options(r)
 	o.take("model", &r.Model)
 	o.take("stream", &r.Stream)
-	o.take("max_output_tokens", &r.MaxTokens)
+	o.whole("max_output_tokens", 1, mostWhole, &r.MaxTokens)
 	o.take("store", &r.Store)
 	o.take("previous_response_id", &r.Previous)
 	o.textFormat(r)

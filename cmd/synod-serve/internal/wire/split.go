@@ -12,14 +12,20 @@ type Members map[string]json.RawMessage
 // Split returns the members of the JSON object that b consists of; nil if it is something else. Values are parts
 // of b. It takes one pass over b after the one that checks its syntax, where encoding/json takes more.
 func Split(b []byte) Members {
+	all, _ := split(b)
+	return all
+}
+
+// split also returns a key that stands twice; "": none does.
+func split(b []byte) (all Members, twice string) {
 	if !json.Valid(b) {
-		return nil
+		return nil, ""
 	}
 	at := space(b, 0)
 	if b[at] != '{' {
-		return nil
+		return nil, ""
 	}
-	all := Members{}
+	all = Members{}
 	for at = space(b, at+1); b[at] != '}'; at = space(b, at) {
 		if b[at] == ',' {
 			at = space(b, at+1)
@@ -30,9 +36,12 @@ func Split(b []byte) Members {
 		at = space(b, space(b, at)+1) // the colon
 		begin = at
 		at = skip(b, at)
+		if all[key] != nil {
+			twice = key
+		}
 		all[key] = b[begin:at:at]
 	}
-	return all
+	return all, twice
 }
 
 func space(b []byte, at int) int {

@@ -1,0 +1,118 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"synod.dev/synod/llm"
+
+	"synod.dev/synod/cmd/synod-serve/internal/store"
+	"synod.dev/synod/cmd/synod-serve/internal/wire"
+)
+
+// longestQueue is how long a request waits for money that others of its key have reserved. It is a variable for tests.
+var longestQueue = 30 * time.Second
+
+// tryEvery is the time between two looks.
+const tryEvery = 20 * time.Millisecond
+
+// begin records a request and reserves for it. What is missing because others of its key have reserved it, and most
+// of which comes back, is waited for: such a request is not refused.
+func (g *Gateway) begin(ctx context.Context, r store.Request) (store.Grant, *wire.Error) {
+	for end := time.Now().Add(longestQueue); ; {
+		grant, err := g.o.Store.Begin(r)
+		var limit *store.LimitError
+		if err == nil {
+			return grant, nil
+		}
+		if !errors.As(err, &limit) || limit.Limit != "usd_day" || !limit.Held || time.Now().After(end) {
+			return grant, g.refused(err)
+		}
+		select {
+		case <-time.After(tryEvery):
+		case <-ctx.Done():
+			return grant, g.refused(err)
+		}
+	}
+}
+
+// drawing lets a run reserve more as its calls start. Where other requests of its key have reserved what it needs, it
+// waits for them, but not for ever: they may be those of another gateway, of which is not known what they wait for.
+func (g *Gateway) drawing(grant store.Grant) llm.Draw {
+	var since time.Time // when the run began to wait; zero: it does not
+	return func(w llm.Needs) (float64, bool) {
+		need := store.USD(w.Need)
+		reserved, wait, err := g.o.Store.Draw(grant, store.Draw{Least: store.USD(w.Least), Need: need, Idle: w.Idle})
+		switch {
+		case err != nil:
+			g.o.Log.Error("no money can be reserved", "request", grant.ID, "error", err.Error())
+			return w.Least, false
+		case reserved >= need:
+			since = time.Time{}
+			return w.Need, false
+		case since.IsZero():
+			since = time.Now()
+		}
+		return reserved.USD(), wait && time.Since(since) < longestQueue
+	}
+}
+
+// nodes reports whether the job is for a council of nodes, which are given a limit at the beginning.
+func (j *job) nodes() bool { return j.served.Spec.Runner.Nodes() }
+
+// promptRoom is how many tokens the templates and the answers of others add to a question, by estimate.
+const promptRoom = 4096
+
+// want returns what is reserved before a question begins: one call of each seat, with the longest reply. The rest is
+// reserved as calls start. Of a council of nodes it is all that the question may cost by estimate: all planned calls
+// with half as many again for retries. priced is false if the price of a member is not known.
+func (g *Gateway) want(j *job) (want store.Money, priced bool, e *wire.Error) {
+	c, plan := j.council(), j.council().Plan()
+	seats := c.Seats()
+	var usd float64
+	priced = true
+	for _, s := range seats {
+		price, known := g.o.Prices.Of(llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served})
+		if !known && j.key != nil && j.key.PerDay > 0 {
+			return 0, false, unpriced(j.served.ID, s.Model)
+		}
+		priced = priced && known
+		prompt, reply := float64(len(j.question.Text)+promptRoom), float64(replyTokens(plan.Spec().Models[s.Model]))
+		usd += (price.Prompt*prompt + price.Completion*reply) / 1e6
+	}
+	if j.nodes() {
+		usd *= 1.5 * float64(max(plan.Calls(), 1)) / float64(max(len(seats), 1))
+	}
+	for _, most := range []float64{plan.Spec().Limits.USD, j.req.Synod.Budget.USD} {
+		if most > 0 {
+			usd = min(usd, most)
+		}
+	}
+	return store.USD(usd), priced, nil
+}
+
+// refused is the error of a request that the store does not admit.
+func (g *Gateway) refused(err error) *wire.Error {
+	var limit *store.LimitError
+	switch {
+	case errors.As(err, &limit) && limit.Limit == "rpm":
+		return &wire.Error{HTTP: 429, Code: "rate_limit_exceeded", RetryAfter: limit.Wait, Message: limit.Text}
+	case errors.As(err, &limit) && limit.Held:
+		return &wire.Error{HTTP: 429, Code: "rate_limit_exceeded", RetryAfter: time.Second, Message: limit.Text}
+	case errors.As(err, &limit):
+		return &wire.Error{HTTP: 429, Type: "insufficient_quota", Code: "insufficient_quota", RetryAfter: limit.Wait,
+			Final: true, Message: limit.Text}
+	case errors.Is(err, store.ErrKey):
+		return &wire.Error{HTTP: 401, Code: "invalid_api_key", Message: "the API key was revoked"}
+	}
+	return g.storeDown(err)
+}
+
+func unpriced(id, model string) *wire.Error {
+	return &wire.Error{HTTP: 403, Code: "price_unknown", Message: fmt.Sprintf("the key has a limit in USD, and the "+
+		"price "+
+		"of model %q of %s is not known; the owner of the gateway adds it to prices.yaml (--prices FILE)", model, id)}
+}
+
