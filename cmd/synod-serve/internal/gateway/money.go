@@ -115,4 +115,3 @@ func unpriced(id, model string) *wire.Error {
 		"price "+
 		"of model %q of %s is not known; the owner of the gateway adds it to prices.yaml (--prices FILE)", model, id)}
 }
-
