@@ -53,6 +53,8 @@ type breaker struct {
 	tested time.Time     // when the model last failed, or when a test began that has not returned
 	closed chan struct{} // closed when the breaker closes; nil: it is
 	faults []Fault       // the last calls that failed, the earliest first
+
+	callers map[string]*breaker // of single callers; see WithCaller
 }
 
 // newBreaker returns a closed breaker.
@@ -86,19 +88,20 @@ func (l *breaking) Complete(ctx context.Context, r Request) (synod.Reply, error)
 
 // once makes a call, unless the breaker is open.
 func (l *breaking) once(ctx context.Context, r Request) (reply synod.Reply, err error) {
-	var f *Failure
-	if r.probe, f = l.b.enter(); f != nil {
+	t, f := l.b.admit(ctx)
+	if f != nil {
 		return failed(synod.Reply{}, f)
 	}
+	r.ticket = &t
 	returned := false
 	defer func() {
 		if !returned { // a panic of the model
-			l.b.leave(r.probe, false, &Failure{Status: synod.Unavailable})
+			t.leave(false, &Failure{Status: synod.Unavailable})
 		}
 	}()
 	reply, err = l.Model.Complete(ctx, r)
 	returned = true
-	l.b.leave(r.probe, reply.Calls > 0 && ctx.Err() == nil, AsFailure(err))
+	t.leave(reply.Calls > 0 && ctx.Err() == nil, AsFailure(err))
 	return reply, err
 }
 
@@ -108,10 +111,12 @@ type gated struct {
 }
 
 func (l *gated) Complete(ctx context.Context, r Request) (synod.Reply, error) {
-	if !r.probe {
-		if f := l.b.refusal(); f != nil {
-			return failed(synod.Reply{}, f)
-		}
+	t := r.ticket
+	if t == nil {
+		t = &ticket{b: l.b}
+	}
+	if f := t.refused(); f != nil {
+		return failed(synod.Reply{}, f)
 	}
 	return l.Model.Complete(ctx, r)
 }

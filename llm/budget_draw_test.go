@@ -40,7 +40,8 @@ func TestBudgetDraws(t *testing.T) {
 	}
 	b.settle(cost(4), cost(4))
 	b.settle(cost(3), cost(3))
-	if f := b.reserve(t.Context(), cost(3), false); f == nil || !b.Exhausted() || asked[len(asked)-1] != (Needs{8, 11, true}) {
+	f := b.reserve(t.Context(), cost(3), false)
+	if f == nil || !b.Exhausted() || asked[len(asked)-1] != (Needs{8, 11, true}) {
 		t.Errorf("%v after %+v; want a refusal", f, asked)
 	}
 	if b.Short().USD != 11 {

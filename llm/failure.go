@@ -17,7 +17,8 @@ type Failure struct {
 	RetryAfter time.Duration // how long the server asks to wait; 0: unknown
 	Err        error         // holds no secret and no upstream body; may be nil
 
-	begun bool // the server may have begun to write a reply
+	begun      bool // the server may have begun to write a reply
+	connecting bool // the connection failed before the server can have read the request
 }
 
 // Error returns the status and the reason.

@@ -70,11 +70,11 @@ type Request struct {
 	// is rendered.
 	Given *prompt.Chat
 
-	chat  *rendered       // nil: not rendered yet
-	extra func() *Failure // reserves one more request of the budget; nil: no limit
-	sent  func()          // called when the request is about to leave; may be nil
-	probe bool            // the one call that tests whether an open breaker may close
-	hedge bool            // the second copy of a slow call
+	chat   *rendered       // nil: not rendered yet
+	extra  func() *Failure // reserves one more request of the budget; nil: no limit
+	sent   func()          // called when the request is about to leave; may be nil
+	ticket *ticket         // of the breakers; nil: none was asked
+	hedge  bool            // the second copy of a slow call
 }
 
 // rendered is a prompt as text, rendered once for all layers that read it.

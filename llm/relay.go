@@ -88,14 +88,14 @@ func Relay(ctx context.Context, m Model, body []byte) (res *Relayed, ok bool, er
 type relay struct {
 	breaker *breaker
 	limiter *limiter
-	probe   bool
+	ticket  ticket
 	once    sync.Once
 }
 
 func (r *relay) pass(ctx context.Context, m *OpenAI, body []byte) (*Relayed, error) {
 	var f *Failure
 	if r.breaker != nil {
-		if r.probe, f = r.breaker.enter(); f != nil {
+		if r.ticket, f = r.breaker.admit(ctx); f != nil {
 			return nil, f
 		}
 	}
@@ -125,7 +125,7 @@ func (r *relay) pass(ctx context.Context, m *OpenAI, body []byte) (*Relayed, err
 
 func (r *relay) leave(tried bool, f *Failure) {
 	if r.breaker != nil {
-		r.breaker.leave(r.probe, tried, f)
+		r.ticket.leave(tried, f)
 	}
 }
 

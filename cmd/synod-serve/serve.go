@@ -88,8 +88,8 @@ when they change. Requests from other machines need --listen and API keys.`,
 	fl.StringVar(&f.runs, "runs", "", "`folder` of the runs of synod bench and synod lab, which the page shows")
 	fl.StringVar(&f.metrics, "metrics", "", "`address` of a listener of its own for Prometheus; on a loopback address "+
 		"it has /debug/pprof too")
-	fl.StringVar(&f.memory, "memory", "", "memory that the gateway tries to keep to, such as `256MiB`; an eighth of it is "+
-		"for the bodies of requests")
+	fl.StringVar(&f.memory, "memory", "", "memory that the gateway tries to keep to, such as `256MiB`; an eighth of "+
+		"it is for the bodies of requests")
 	fl.StringSliceVar(&f.hosts, "hosts", nil, "`names` under which clients reach the gateway, beside localhost and "+
 		"addresses")
 	return cmd

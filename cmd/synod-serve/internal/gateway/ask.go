@@ -131,7 +131,8 @@ func full(own bool, most string) *wire.Error {
 		return &wire.Error{HTTP: 429, Code: "rate_limit_exceeded", RetryAfter: 2 * time.Second,
 			Message: most + ", and this key has its share of them"}
 	}
-	return &wire.Error{HTTP: 503, Code: "overloaded", RetryAfter: 2 * time.Second, Message: most + ", and has as many now"}
+	return &wire.Error{HTTP: 503, Code: "overloaded", RetryAfter: 2 * time.Second,
+		Message: most + ", and has as many now"}
 }
 
 // body reads the body of a request within its limit. Memory is taken as the body arrives, from what all requests

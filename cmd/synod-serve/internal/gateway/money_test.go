@@ -49,7 +49,8 @@ func newCareless(t *testing.T) *careless {
 		c.usd += (float64(len(b))/4 + 10*made) / 1e6
 		c.mu.Unlock()
 		fmt.Fprintf(w, `{"object":"chat.completion","model":"stub","choices":[{"index":0,"message":{"role":"assistant",`+
-			`"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%d,"completion_tokens":%d}}`, len(b)/4, int(made))
+			`"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%d,"completion_tokens":%d}}`,
+			len(b)/4, int(made))
 	}))
 	t.Cleanup(c.Close)
 	return c

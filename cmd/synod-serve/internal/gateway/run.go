@@ -91,7 +91,7 @@ func (g *Gateway) decide(ctx context.Context, fl *flight, j *job) (*Answer, *wir
 	if e != nil {
 		return nil, e
 	}
-	asking := call.WithDone(llm.WithVia(ctx, j.via), func(res *call.Result) { j.proofs = res.Proofs })
+	asking := call.WithDone(j.outgoing(ctx), func(res *call.Result) { j.proofs = res.Proofs })
 	ask := g.asked(fl, j, grant)
 	if priced && want > 0 && !j.nodes() {
 		ask.Draw, ask.Granted = g.drawing(grant), grant.Want.USD()
@@ -110,6 +110,11 @@ func (g *Gateway) decide(ctx context.Context, fl *flight, j *job) (*Answer, *wir
 		return nil, e
 	}
 	return g.conclude(ctx, j, grant, &o)
+}
+
+// outgoing returns a context in which calls to models name this gateway, and count for the key that asks.
+func (j *job) outgoing(ctx context.Context) context.Context {
+	return llm.WithCaller(llm.WithVia(ctx, j.via), keyID(j.key))
 }
 
 // council returns the council that the job is for.

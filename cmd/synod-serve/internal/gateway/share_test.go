@@ -73,7 +73,8 @@ func TestAnnouncedBodies(t *testing.T) {
 		go io.WriteString(c, strings.Repeat(" ", 200_000))
 	}
 	until(t, 10*time.Second, "the share of the key taken", func() bool { return h.bodies.now() > 6<<20 })
-	r := h.post(t, chats, questionBody("dice", sum, `"user": "`+strings.Repeat("x", 1<<20)+`"`), "Authorization", honest)
+	long := questionBody("dice", sum, `"user": "`+strings.Repeat("x", 1<<20)+`"`)
+	r := h.post(t, chats, long, "Authorization", honest)
 	if r.StatusCode != 200 {
 		t.Errorf("another key: %d %.200s", r.StatusCode, r.body)
 	}
@@ -96,12 +97,14 @@ func TestPlaces(t *testing.T) {
 		<-release
 		io.WriteString(w, delta("b", "stop")+"data: [DONE]\n\n")
 	}
-	h := open(t, map[string]string{"seven": stubbed(up.URL)}, func(o *Options) { o.NeedKey, o.Settings.AtOnce = true, 10 })
+	ten := func(o *Options) { o.NeedKey, o.Settings.AtOnce = true, 10 }
+	h := open(t, map[string]string{"seven": stubbed(up.URL)}, ten)
 	hog, honest := h.key(t, store.Key{Name: "hog"}), h.key(t, store.Key{Name: "honest"})
 	codes := make(chan int, 20)
 	for range 20 {
 		go func() {
-			codes <- h.post(t, chats, questionBody("solo:stub", "hi", `"stream": true`), "Authorization", hog).StatusCode
+			r := h.post(t, chats, questionBody("solo:stub", "hi", `"stream": true`), "Authorization", hog)
+			codes <- r.StatusCode
 		}()
 	}
 	for range 15 {

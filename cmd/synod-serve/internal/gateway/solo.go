@@ -54,7 +54,7 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 	if e != nil {
 		return e
 	}
-	ctx, cancel := context.WithCancelCause(llm.WithVia(r.Context(), j.via))
+	ctx, cancel := context.WithCancelCause(j.outgoing(r.Context()))
 	defer cancel(nil)
 	p.cancel = cancel
 	stop := context.AfterFunc(g.life, func() { cancel(errShutdown) })
@@ -275,7 +275,7 @@ func (p *pass) complete(d dialect, w http.ResponseWriter, r *http.Request, body 
 		p.end(store.Result{Status: e.Code, HTTP: e.HTTP}, "")
 		return e
 	}
-	ctx, cancel := context.WithTimeout(llm.WithVia(r.Context(), j.via), p.o.Settings.Deadline)
+	ctx, cancel := context.WithTimeout(j.outgoing(r.Context()), p.o.Settings.Deadline)
 	defer cancel()
 	stop := context.AfterFunc(p.life, cancel)
 	defer stop()

@@ -258,7 +258,8 @@ func (s *Store) reserve(ctx context.Context, tx *sql.Tx, id, key string, day int
 	if now == before {
 		return nil
 	}
-	if err := s.exec(ctx, tx, "UPDATE requests SET reserved = $1 WHERE id = $2", int64(now), id); err != nil || key == "" {
+	err := s.exec(ctx, tx, "UPDATE requests SET reserved = $1 WHERE id = $2", int64(now), id)
+	if err != nil || key == "" {
 		return err
 	}
 	return s.exec(ctx, tx, addToDay, key, day, 0, 0, int64(now-before))
