@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +39,8 @@ type flags struct {
 	hosts    []string
 	drain    time.Duration
 	memory   string
+	noLogin  bool
+	token    string // of the owner, for the page; "": none is needed
 	noKeep   bool
 	logJSON  bool
 	verbose  bool
@@ -90,6 +93,8 @@ when they change. Requests from other machines need --listen and API keys.`,
 		"it has /debug/pprof too")
 	fl.StringVar(&f.memory, "memory", "", "memory that the gateway tries to keep to, such as `256MiB`; an eighth of "+
 		"it is for the bodies of requests")
+	fl.BoolVar(&f.noLogin, "no-login", false, "show the page on a loopback address to every user of this machine, "+
+		"who may change councils then")
 	fl.StringSliceVar(&f.hosts, "hosts", nil, "`names` under which clients reach the gateway, beside localhost and "+
 		"addresses")
 	return cmd
@@ -166,7 +171,10 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	}
 	g := gateway.New(o)
 	metrics.InFlight(g)
-	g.Mount("/", page.New(page.Options{Gateway: g, Councils: reg, Store: st, Log: log, Prices: o.Prices,
+	if local && !f.noLogin {
+		f.token = rand.Text()
+	}
+	g.Mount("/", page.New(page.Options{Token: f.token, Gateway: g, Councils: reg, Store: st, Log: log, Prices: o.Prices,
 		Journals: o.Journals, Runs: f.runs, NeedKey: o.NeedKey, Owner: home.OwnerKey}))
 	agents := f.agents(g, home, st, log, o.NeedKey)
 	stop, err := f.serveMetrics(ctx, metrics, stderr)
@@ -314,6 +322,9 @@ func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, agents *
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()
 	fmt.Fprintf(stderr, "listening on http://%s\n", ln.Addr())
+	if f.token != "" {
+		fmt.Fprintf(stderr, "page of its owner: http://%s/?token=%s\n", ln.Addr(), f.token)
+	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup
 	helpers.Go(func() { reg.Watch(background, watchEvery) })

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -199,6 +200,15 @@ func (p *Page) check(ctx context.Context, id, text string) *checkView {
 		id = "council"
 	}
 	spec, err := council.Layer{Name: id + ".yaml", Text: []byte(text), Dir: p.o.Councils.Dir()}.Spec()
+	if err == nil {
+		err = small(&spec)
+	}
+	select {
+	case p.dry <- struct{}{}:
+		defer func() { <-p.dry }()
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
 	var open *council.Council
 	if err == nil {
 		open, err = p.o.Councils.Convene(&spec)
@@ -217,6 +227,24 @@ func (p *Page) check(ctx context.Context, id, text string) *checkView {
 		digestOf([]byte(plan.Digest()))})
 	c.warn(plan)
 	return c
+}
+
+// The bounds of dry runs. What the page shows of a council grows with the square of its seats.
+const (
+	mostDryRuns = 2 // at once
+	mostDry     = 100
+)
+
+// small returns why a council is too large for a dry run on the page; nil: it is not.
+func small(spec *council.Spec) error {
+	seats := 0
+	for _, s := range spec.Seats {
+		if seats += max(s.Count, 1); seats > mostDry || s.Count > mostDry {
+			return fmt.Errorf("the council has more than %d seats, which the page neither checks nor saves; write its "+
+				"file by hand, and check it with: synod doctor -c FILE", mostDry)
+		}
+	}
+	return nil
 }
 
 // around is how many lines are shown before and after a mistake.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"crypto/subtle"
 	"errors"
 	"net/http"
 	"strings"
@@ -18,6 +19,30 @@ var loginPart = part{open: true, routes: map[string]handler{
 	"POST /logout": logout,
 }}
 
+// tokenCookie is the name of the cookie with the token of the owner, and tokenField that of the key in the address that
+// synod serve prints.
+const (
+	tokenCookie = "synod_token"
+	tokenField  = "token"
+)
+
+// isToken reports whether a text is the token of the owner.
+func (p *Page) isToken(text string) bool {
+	return p.o.Token != "" && subtle.ConstantTimeCompare([]byte(text), []byte(p.o.Token)) == 1
+}
+
+// enter logs the owner in, and leads to the same page without the token in its address.
+func (v *visit) enter(token string) {
+	c := v.cookie(token)
+	c.Name = tokenCookie
+	http.SetCookie(v.W, c)
+	to := *v.R.URL
+	q := to.Query()
+	q.Del(tokenField)
+	to.RawQuery = q.Encode()
+	http.Redirect(v.W, v.R, ownPath(to.RequestURI()), http.StatusSeeOther)
+}
+
 // loginData is what the form shows.
 type loginData struct {
 	To      string // where to go after the login
@@ -30,6 +55,12 @@ func loginForm(v *visit) error {
 
 func login(v *visit) error {
 	to := ownPath(v.R.PostFormValue("to"))
+	if token := strings.TrimSpace(v.R.PostFormValue("key")); v.p.isToken(token) {
+		c := v.cookie(token)
+		c.Name = tokenCookie
+		http.SetCookie(v.W, c)
+		return v.redirect(to)
+	}
 	key, err := v.p.o.Store.Find(v.R.Context(), strings.TrimSpace(v.R.PostFormValue("key")))
 	if errors.Is(err, store.ErrKey) {
 		return v.send(http.StatusUnauthorized, "login.html", v.frame("Log in", loginData{to,

@@ -52,6 +52,9 @@ type Options struct {
 	Runs     string // folder of the runs of experiments; "": there is none
 	OnlyRuns bool   // the page has nothing but these runs
 	NeedKey  bool   // nothing is shown without a login
+	// Token is what the owner of the machine logs in with where no key is needed, because other users of the machine
+	// reach the address too; "": everybody who reaches it is the owner.
+	Token string
 	// Owner returns the key that signs certificates; nil: there are none.
 	Owner func() (sign.Secret, error)
 }
@@ -68,6 +71,7 @@ type Page struct {
 	lives  lives
 	costs  costs
 	labs   labs
+	dry    chan struct{} // a place for each dry run at once
 }
 
 // handler answers a request of a viewer.
@@ -91,7 +95,8 @@ var templateFiles embed.FS
 
 // New returns the page of a gateway.
 func New(o Options) *Page {
-	p := &Page{o: o, parts: parts(), local: rand.Text(), mux: http.NewServeMux()}
+	p := &Page{o: o, parts: parts(), local: rand.Text(), mux: http.NewServeMux(),
+		dry: make(chan struct{}, mostDryRuns)}
 	byName, byAddress := assets()
 	p.assets, p.style = byAddress, map[string]string{}
 	for name, a := range byName {

@@ -29,6 +29,7 @@ type visit struct {
 	R       *http.Request
 	Key     *store.Key // of the viewer; nil: there is no login
 	session string     // secret of the session; "": none
+	owner   bool       // the viewer has the owner's token, or none is needed
 }
 
 // problem is an error that the viewer has to know.
@@ -56,8 +57,12 @@ func (p *Page) wrap(open bool, h handler) http.Handler {
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
 		v := &visit{p: p, W: w, R: r}
+		if token := r.URL.Query().Get(tokenField); token != "" && r.Method == http.MethodGet && p.isToken(token) {
+			v.enter(token)
+			return
+		}
 		err := v.identify()
-		if err == nil && p.o.NeedKey && v.Key == nil && !open {
+		if err == nil && (p.o.NeedKey || !v.owner) && v.Key == nil && !open {
 			if r.Method == http.MethodGet {
 				err = v.redirect("/login?to=" + url.QueryEscape(r.URL.RequestURI()))
 			} else {
@@ -76,6 +81,11 @@ func (p *Page) wrap(open bool, h handler) http.Handler {
 
 // identify reads the session.
 func (v *visit) identify() error {
+	if v.owner = v.p.o.Token == ""; !v.owner {
+		if c, err := v.R.Cookie(tokenCookie); err == nil {
+			v.owner = v.p.isToken(c.Value)
+		}
+	}
 	c, err := v.R.Cookie(cookie)
 	if err != nil {
 		return nil // no cookie
@@ -137,13 +147,15 @@ type frame struct {
 	Key     *store.Key // of the viewer; nil: no login
 	NeedKey bool
 	NoLogin bool // there is no page to log in
+	Token   bool // the owner's token is needed
 	CSRF    string
 	Refresh int // seconds after which a browser without scripts loads the page again; 0: never
 	Data    any
 }
 
 func (v *visit) frame(title string, data any) frame {
-	f := frame{Title: title, Key: v.Key, NeedKey: v.p.o.NeedKey, NoLogin: v.p.o.OnlyRuns, CSRF: v.csrf(), Data: data}
+	f := frame{Title: title, Key: v.Key, NeedKey: v.p.o.NeedKey, NoLogin: v.p.o.OnlyRuns,
+		Token: !v.owner, CSRF: v.csrf(), Data: data}
 	for _, part := range v.p.parts {
 		if part.name != "" {
 			here := v.R.URL.Path == part.path || part.path != "/" && strings.HasPrefix(v.R.URL.Path, part.path+"/")
