@@ -58,7 +58,7 @@ func newCareless(t *testing.T) *careless {
 
 func (c *careless) spent() float64 { c.mu.Lock(); defer c.mu.Unlock(); return c.usd }
 
-// Whatever spelling a request of a key with a limit uses, the model's server cannot be made to bill more than the limit.
+// Whatever spelling a request of a key with a limit uses, the model's server cannot be made to bill more than that.
 func TestSpendHoldsInAnySpelling(t *testing.T) {
 	up := newCareless(t)
 	h := open(t, map[string]string{"seven": stubbed(up.URL)})
