@@ -167,7 +167,11 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	}
 	defer closing()
 	if spans != nil {
-		o.Calls, o.Observe = true, func(x gateway.Observed) { metrics.Observe(x); spans.observe(x) }
+		o.Calls, o.Observe = true, func(x gateway.Observed) {
+			if metrics.Observe(x); !x.Refused {
+				spans.observe(x)
+			}
+		}
 	}
 	g := gateway.New(o)
 	metrics.InFlight(g)

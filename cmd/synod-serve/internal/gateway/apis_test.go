@@ -134,7 +134,7 @@ func TestMetrics(t *testing.T) {
 		}
 		b, _ := io.ReadAll(res.Body)
 		res.Body.Close()
-		if text := string(b); !strings.Contains(text, `synod_requests_total{api="chat",code="OK",model="dice",status="agreed"} 1`) ||
+		if text := string(b); !strings.Contains(text, `synod_requests_total{api="chat",code="OK",key="",model="dice",status="agreed"} 1`) ||
 			!strings.Contains(text, "synod_requests_in_flight 0") || strings.Contains(text, "17") &&
 			strings.Contains(text, "25 ?") {
 			t.Errorf("%s", text)

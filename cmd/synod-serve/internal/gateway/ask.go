@@ -32,20 +32,24 @@ type dialect interface {
 // ask answers a request of a dialect.
 func (g *Gateway) ask(d dialect) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if e := g.serve(d, w, r); e != nil {
+		a := &asking{api: d.name(), id: requestID(r.Context()), begun: time.Now()}
+		if e := g.serve(d, w, r, a); e != nil {
 			errorHeaders(w.Header(), e)
 			d.refuse(w, e)
+			if a.settled == nil || !a.settled.Load() {
+				g.refuse(a, e)
+			}
 		}
 	}
 }
 
 // serve answers a request, or returns the error with which to answer it.
-func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire.Error {
-	begun := time.Now()
+func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request, a *asking) *wire.Error {
 	key, e := g.Authorise(r.Context(), r.Header)
 	if e != nil {
 		return e
 	}
+	a.key = key
 	if e := g.closing(); e != nil {
 		return e
 	}
@@ -75,9 +79,10 @@ func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire
 		served.Release()
 		return e
 	}
-	j := &job{id: requestID(r.Context()), api: d.name(), key: key, served: served, via: via, begun: begun,
+	j := &job{id: a.id, api: d.name(), key: key, served: served, via: via, begun: a.begun,
 		parent: r.Header.Get("Traceparent"),
 		policy: g.o.Settings.policy(served.ID)}
+	a.model, a.settled = served.ID, &j.settled
 	if served.Council == nil {
 		defer served.Release()
 		return g.solo(d, w, r, j, body, head)
@@ -212,7 +217,11 @@ func (g *Gateway) via(h http.Header) (string, *wire.Error) {
 // fly joins or begins the council's run and answers with its result.
 func (g *Gateway) fly(d dialect, w http.ResponseWriter, r *http.Request, j *job) *wire.Error {
 	again := r.Header.Get("Idempotency-Key")
-	fl, first := g.flights.join(flightKey(j.req.Caller, d.name(), again, sameBody(j.req.Body)), again != "",
+	same := again
+	if again == "" && !repeats(j.req) {
+		same = "only " + j.id
+	}
+	fl, first := g.flights.join(flightKey(j.req.Caller, d.name(), same, sameBody(j.req.Body)), again != "",
 		func(fl *flight) { g.start(fl, j) })
 	if !first {
 		g.release(j)
@@ -235,6 +244,13 @@ func (g *Gateway) fly(d dialect, w http.ResponseWriter, r *http.Request, j *job)
 	g.headers(w.Header(), j, a, nil)
 	writeJSON(w, http.StatusOK, d.whole(a, j.req))
 	return nil
+}
+
+// repeats reports whether a client that sends the request twice wants the same answer. At another temperature it may
+// want samples, which copies of one answer are not.
+func repeats(r *wire.Request) bool {
+	t, set := r.Sampling["temperature"]
+	return r.Seed != nil || set && t == 0.0
 }
 
 // sameBody is a body without the keys that do not change the answer, so that a stream joins a request

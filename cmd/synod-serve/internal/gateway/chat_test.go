@@ -375,13 +375,13 @@ func TestJoined(t *testing.T) {
 	release := stub.stop()
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan struct{})
-	go func() { defer close(gone); h.do(t, ctx, chats, questionBody("seven", sum)) }()
+	go func() { defer close(gone); h.do(t, ctx, chats, questionBody("seven", sum, `"seed": 7`)) }()
 	until(t, 2*time.Second, "five calls open", func() bool { return stub.open.Load() == 5 })
 	var wait sync.WaitGroup
 	joined, streams := make([]reply, 4), make([]reply, 4)
 	for i := range joined {
-		wait.Go(func() { joined[i] = h.post(t, chats, questionBody("seven", sum)) })
-		wait.Go(func() { streams[i] = h.post(t, chats, questionBody("seven", sum, `"stream": true`)) })
+		wait.Go(func() { joined[i] = h.post(t, chats, questionBody("seven", sum, `"seed": 7`)) })
+		wait.Go(func() { streams[i] = h.post(t, chats, questionBody("seven", sum, `"seed": 7`, `"stream": true`)) })
 	}
 	until(t, 2*time.Second, "all joined", func() bool {
 		h.flights.mu.Lock()

@@ -12,7 +12,7 @@ import (
 // TestBegin: a question of this process goes the way of a request: it is watched, counted and kept. Stop cancels
 // its calls, and the store says that it was stopped.
 func TestBegin(t *testing.T) {
-	w := watch(t, func(llmtest.Call) string { return "Answer: 42" })
+	w := watch(t, llmtest.Fixed("42", 0.9))
 	h := open(t, map[string]string{"stubbed": stubbed(w.URL + "/v1")})
 	var replies, notes atomic.Int64
 	eyes := func(*Running) Watch {

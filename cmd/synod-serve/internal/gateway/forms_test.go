@@ -181,3 +181,22 @@ func TestToolsAreRejected(t *testing.T) {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 }
+
+// With tools and a schema, members that call no tool answer with a value that follows the schema.
+func TestToolsWithASchema(t *testing.T) {
+	schema := json.RawMessage(`{"$defs":{"p":{"type":"integer"}},"type":"object","properties":{"x":{"$ref":"#/$defs/p"}}}`)
+	got := string(sayParameters(schema))
+	want := `{"$defs":{"p":{"type":"integer"}},"additionalProperties":false,"properties":{"text":{"properties":{"x":` +
+		`{"$ref":"#/$defs/p"}},"type":"object"}},"required":["text"],"type":"object"}`
+	if got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if call, text := called(`{"name":"answer_in_words","arguments":{"text":{"x":1}}}`); call != nil || text != `{"x":1}` {
+		t.Errorf("%v %q", call, text)
+	}
+	r := &wire.Request{Schema: schema, Tools: []synod.Tool{{Name: "f"}}}
+	r.Turns = []synod.Turn{{Role: synod.ByUser, Text: "hi"}}
+	if q, e := question(r, ""); e != nil || q.Form != synod.Action || len(q.Tools) != 2 {
+		t.Errorf("%+v %v", q, e)
+	}
+}

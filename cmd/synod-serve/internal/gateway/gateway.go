@@ -159,7 +159,7 @@ func (g *Gateway) Handler() http.Handler {
 		rest = "/v1/"
 	}
 	mux.HandleFunc(rest, func(w http.ResponseWriter, r *http.Request) {
-		fail(w, &wire.Error{HTTP: 404, Code: "not_found", Message: "there is no " + r.Method + " " +
+		g.deny(w, r, nil, &wire.Error{HTTP: 404, Code: "not_found", Message: "there is no " + r.Method + " " +
 			printable(r.URL.Path) +
 			"; the API has POST /v1/chat/completions, POST /v1/responses, POST /v1/messages and GET /v1/models"})
 	})
@@ -201,7 +201,7 @@ func (g *Gateway) guard(next http.Handler) http.Handler {
 				Message: "the gateway has a defect; its log has the details under request " + id})
 		}()
 		if e := g.foreign(r); e != nil {
-			fail(w, e)
+			g.deny(w, r, nil, e)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -323,7 +323,7 @@ func modelObject(l councils.Listed) map[string]any {
 func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
 	key, e := g.Authorise(r.Context(), r.Header)
 	if e != nil {
-		fail(w, e)
+		g.deny(w, r, nil, e)
 		return
 	}
 	data := []any{}
@@ -338,7 +338,7 @@ func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
 func (g *Gateway) model(w http.ResponseWriter, r *http.Request) {
 	key, e := g.Authorise(r.Context(), r.Header)
 	if e != nil {
-		fail(w, e)
+		g.deny(w, r, nil, e)
 		return
 	}
 	id := r.PathValue("id")
@@ -348,7 +348,7 @@ func (g *Gateway) model(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	fail(w, noModel(id))
+	g.deny(w, r, key, noModel(id))
 }
 
 func noModel(id string) *wire.Error {

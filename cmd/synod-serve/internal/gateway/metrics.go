@@ -7,6 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"synod.dev/synod"
 )
 
 // Metrics counts requests for Prometheus.
@@ -16,6 +18,7 @@ type Metrics struct {
 	seconds  *prometheus.HistogramVec
 	tokens   *prometheus.CounterVec
 	calls    *prometheus.CounterVec
+	replies  *prometheus.CounterVec
 	usd      *prometheus.CounterVec
 }
 
@@ -24,31 +27,43 @@ func NewMetrics() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_requests_total",
-			Help: "Requests that were begun and have ended, by how they ended."}, []string{"api", "model", "status",
-			"code"}),
+			Help: "Requests that have ended or were refused, by how they ended."}, []string{"api", "model", "status",
+			"code", "key"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "synod_request_seconds",
 			Help:    "Time from the reservation to the end of a request.",
 			Buckets: []float64{.01, .05, .1, .5, 1, 2, 5, 10, 30, 60, 120, 300, 600}}, []string{"api", "model"}),
 		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_tokens_total",
-			Help: "Tokens of all calls to members, by kind: prompt or completion."}, []string{"model", "kind"}),
+			Help: "Tokens of all calls to members, by kind: prompt or completion."}, []string{"model", "kind", "key"}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_member_calls_total",
 			Help: "Requests to members' servers, repeated ones included."}, []string{"model"}),
+		replies: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_member_replies_total",
+			Help: "Calls of members of councils, by how they ended."}, []string{"model", "member", "status"}),
 		usd: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_spent_usd_total",
-			Help: "USD spent at known prices."}, []string{"model"}),
+			Help: "USD spent at known prices."}, []string{"model", "key"}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.tokens, m.calls, m.usd, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.requests, m.seconds, m.tokens, m.calls, m.replies, m.usd, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
 // Observe counts a request.
 func (m *Metrics) Observe(o Observed) {
-	m.requests.WithLabelValues(o.API, o.Model, o.Result.Status, http.StatusText(o.HTTP)).Inc()
+	m.requests.WithLabelValues(o.API, o.Model, o.Result.Status, http.StatusText(o.HTTP), o.Key).Inc()
+	if o.Refused {
+		return
+	}
 	m.seconds.WithLabelValues(o.API, o.Model).Observe(o.Took.Seconds())
-	m.tokens.WithLabelValues(o.Model, "prompt").Add(float64(max(o.Result.Prompt, 0)))
-	m.tokens.WithLabelValues(o.Model, "completion").Add(float64(max(o.Result.Completion, 0)))
+	m.tokens.WithLabelValues(o.Model, "prompt", o.Key).Add(float64(max(o.Result.Prompt, 0)))
+	m.tokens.WithLabelValues(o.Model, "completion", o.Key).Add(float64(max(o.Result.Completion, 0)))
+	for i := range o.Members {
+		for _, s := range synod.Statuses() {
+			if n := o.Members[i].Calls.Of(s); n > 0 {
+				m.replies.WithLabelValues(o.Model, o.Members[i].ID, string(s)).Add(float64(n))
+			}
+		}
+	}
 	m.calls.WithLabelValues(o.Model).Add(float64(max(o.Result.Calls, 0)))
-	m.usd.WithLabelValues(o.Model).Add(o.Result.Spent.USD())
+	m.usd.WithLabelValues(o.Model, o.Key).Add(o.Result.Spent.USD())
 }
 
 // InFlight also counts the requests that a gateway answers now.

@@ -21,6 +21,10 @@ type Observed struct {
 	// Calls are those of the members' models in the order of their ends, with Options.Calls.
 	Calls            []ObservedCall
 	Question, Answer string // "" for what was passed on unread
+
+	Key     string           // the name of the key; "": none
+	Members []council.Member // of a council
+	Refused bool             // it was refused before it was recorded
 }
 
 // ObservedCall is a call of a member's model, with its repetitions.
@@ -54,7 +58,11 @@ func (g *Gateway) observe(grant store.Grant, r store.Result, took time.Duration,
 	}
 	o := Observed{ID: grant.ID, API: grant.API, Model: grant.Model, Status: r.Status, HTTP: r.HTTP, Begun: grant.Begun,
 		Took: took, Result: r}
+	if grant.Key != nil {
+		o.Key = grant.Key.Name
+	}
 	if j != nil {
+		o.Members = j.members
 		o.Parent, o.Calls, o.Council, o.Question, o.Answer = j.parent, j.calls, j.served.Council != nil,
 			j.question.Text, answer
 	}

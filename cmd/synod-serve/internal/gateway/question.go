@@ -169,6 +169,27 @@ func question(r *wire.Request, form synod.Form) (q synod.Question, e *wire.Error
 	return q, e
 }
 
+// sayParameters are the parameters of sayTool: a text, or a value that follows the schema of the request. What the
+// schema defines is named from the root, so it stays there.
+func sayParameters(schema json.RawMessage) json.RawMessage {
+	all := map[string]any{"type": "object", "required": []string{"text"}, "additionalProperties": false}
+	text := map[string]any{"type": "string"}
+	if len(schema) > 0 && json.Unmarshal(schema, &text) == nil {
+		for _, key := range []string{"$defs", "definitions"} {
+			if text[key] != nil {
+				all[key] = text[key]
+				delete(text, key)
+			}
+		}
+	}
+	all["properties"] = map[string]any{"text": text}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	return b
+}
+
 // callable returns the tools that may be called.
 func callable(r *wire.Request) ([]synod.Tool, *wire.Error) {
 	tools := slices.Clone(r.Tools)
@@ -178,8 +199,7 @@ func callable(r *wire.Request) ([]synod.Tool, *wire.Error) {
 		tools = append(tools, synod.Tool{Name: sayTool, Description: "Answers the user in words. Call it when no " +
 			"other " +
 			"tool is needed, for example because the conversation has what is needed for the answer.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],` +
-				`"additionalProperties":false}`)})
+			Parameters: sayParameters(r.Schema)})
 	default:
 		tools = slices.DeleteFunc(tools, func(t synod.Tool) bool { return t.Name != string(r.Choice) })
 		if len(tools) == 0 {
@@ -197,10 +217,13 @@ func called(answer synod.Answer) (call *synod.Call, text string) {
 	}
 	if c.Name == sayTool {
 		var said struct {
-			Text string `json:"text"`
+			Text json.RawMessage `json:"text"`
 		}
-		if json.Unmarshal(c.Arguments, &said) == nil {
-			return nil, strings.TrimSpace(said.Text)
+		if json.Unmarshal(c.Arguments, &said) == nil && len(said.Text) > 0 {
+			if json.Unmarshal(said.Text, &text) != nil {
+				text = string(said.Text) // a value that follows a schema
+			}
+			return nil, strings.TrimSpace(text)
 		}
 	}
 	if len(c.Arguments) == 0 {

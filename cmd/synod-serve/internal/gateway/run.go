@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"synod.dev/synod"
@@ -45,6 +46,8 @@ type job struct {
 	proofs   []call.Equivocation // of nodes
 	own      *council.Council    // with the request's own protocol; nil: served.Council
 	print    string              // the fingerprint of own
+	members  []council.Member    // of a council's outcome
+	settled  atomic.Bool         // its end was recorded
 }
 
 // model is the id of the model that the client has asked.
@@ -190,6 +193,13 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 
 // conclude settles an outcome and makes the answer of it, or the error.
 func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *council.Outcome) (*Answer, *wire.Error) {
+	for _, m := range o.Members {
+		if m.Trouble != "" {
+			g.o.Log.Debug("a member has failed", "request", j.id, "member", m.ID, "reason", m.Trouble)
+		}
+	}
+	o.Members = hidden(o.Members)
+	j.members = o.Members
 	r := report(o, j.req.Ignored)
 	g.accuse(j, r)
 	if j.req.Synod.Certificate {
@@ -274,6 +284,9 @@ func (g *Gateway) settle(grant store.Grant, r store.Result, j *job, answer strin
 			"request", grant.ID, "error", err.Error())
 		g.running.Add(1)
 		go g.settleLater(grant, r)
+	}
+	if j != nil {
+		j.settled.Store(true)
 	}
 	took := time.Since(grant.Begun)
 	attrs := []any{"request", grant.ID, "api", grant.API, "model", grant.Model, "status", r.Status, "http", r.HTTP,

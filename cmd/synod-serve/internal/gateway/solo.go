@@ -139,8 +139,9 @@ func (p *pass) result(u Usage, exact bool) store.Result {
 func (p *pass) upstream(ctx context.Context, err error) *wire.Error {
 	var refused *llm.Refusal
 	f := llm.AsFailure(err)
+	p.o.Log.Debug("a model has failed", "request", p.job.id, "model", p.job.model(), "reason", f.Error())
 	e := &wire.Error{HTTP: 502, Code: "upstream_error", RetryAfter: f.RetryAfter,
-		Message: fmt.Sprintf("%s: %s", p.job.model(), f.Error())}
+		Message: fmt.Sprintf("%s: %s", p.job.model(), hide(f.Error()))}
 	switch cause := context.Cause(ctx); {
 	case cause == errSlow:
 		e.HTTP, e.Code, e.Message = 504, "upstream_timeout", p.job.model()+": "+errSlow.Error()
@@ -149,10 +150,8 @@ func (p *pass) upstream(ctx context.Context, err error) *wire.Error {
 	case cause != nil:
 		e.HTTP, e.Code = 499, "client_gone"
 	case errors.As(err, &refused) && (refused.HTTP == 400 || refused.HTTP == 413 || refused.HTTP == 422):
-		e.HTTP, e.Code, e.Param, e.Message = refused.HTTP, refused.Code, refused.Param, refused.Message
-		if e.Message == "" {
-			e.Message = f.Reason()
-		}
+		e.HTTP, e.Code, e.Param, e.Message = refused.HTTP, refused.Code, refused.Param,
+			hide(cmp.Or(refused.Message, f.Reason()))
 	case f.Status == synod.Auth:
 		e.Code, e.Final = "upstream_auth", true
 	case f.Status == synod.RateLimited:

@@ -105,14 +105,31 @@ func (r *Request) check(rules Rules) *Error {
 			"configuration to get the other answers of its members as further choices", r.N)
 	case len(r.Turns) == 0:
 		return Invalid("messages", "there is no message")
+	}
+	r.systemAsks()
+	switch {
 	case r.Turns[len(r.Turns)-1].Role != synod.ByUser && r.Turns[len(r.Turns)-1].Role != synod.ByTool:
 		return Invalid("messages", "the last message must be the user's or a tool's; it is the %s's",
 			r.Turns[len(r.Turns)-1].Role)
-	case len(r.Schema) > 0 && len(r.Tools) > 0 && r.Choice != ChoiceNone:
-		return Unsupported("response_format", "response_format together with tools is not supported by councils; "+
-			"describe the answer as a tool")
 	}
 	return nil
+}
+
+// systemAsks has the last text of the system be the question, where the user says nothing.
+func (r *Request) systemAsks() {
+	last := -1
+	for i, t := range r.Turns {
+		switch {
+		case t.Role == synod.ByUser && (t.Text != "" || len(t.Parts) > 0), t.Role == synod.ByAssistant, t.Role == synod.ByTool:
+			return
+		case t.Role == synod.BySystem && t.Text != "":
+			last = i
+		}
+	}
+	if last >= 0 {
+		r.Turns = append([]synod.Turn{}, r.Turns[:last+1]...)
+		r.Turns[last].Role = synod.ByUser
+	}
 }
 
 // stop reads a text or a list of texts.
@@ -178,7 +195,7 @@ func (o *object) tools(r *Request) {
 	}
 	for _, key := range []string{"functions", "function_call"} {
 		var old json.RawMessage
-		if o.take(key, &old) && o.err == nil {
+		if o.take(key, &old) && o.err == nil && string(old) != "[]" {
 			o.err = Unsupported(key, "%s is the old form of tools and tool_choice; use those", key)
 		}
 	}

@@ -25,6 +25,7 @@ func ReadMessages(body []byte, rules Rules) (*Request, *Error) {
 	o.stop("stop_sequences", r)
 	list := o.system("system")
 	o.anthropicTools(r)
+	o.outputConfig(r)
 	var messages []anthropicMessage
 	o.take("messages", &messages)
 	for i, m := range messages {
@@ -43,7 +44,31 @@ func ReadMessages(body []byte, rules Rules) (*Request, *Error) {
 		return nil, e
 	}
 	return r, o.settle(r, r.Synod.Drops(rules.Drop), []string{"metadata", "service_tier", "container"},
-		[]string{"thinking", "output_config"})
+		[]string{"thinking"})
+}
+
+// outputConfig reads output_config: the schema that an answer follows. Its effort is the members' own.
+func (o *object) outputConfig(r *Request) {
+	var c struct {
+		Effort string `json:"effort"`
+		Format struct {
+			Type   string          `json:"type"`
+			Schema json.RawMessage `json:"schema"`
+		} `json:"format"`
+	}
+	if !o.take("output_config", &c) {
+		return
+	}
+	if c.Effort != "" {
+		r.Ignored = append(r.Ignored, "output_config.effort")
+	}
+	switch r.Schema = c.Format.Schema; {
+	case c.Format.Type == "" && len(r.Schema) == 0:
+	case c.Format.Type != "json_schema":
+		o.err = Invalid("output_config", "output_config.format.type is %.40q; it must be json_schema", c.Format.Type)
+	case len(r.Schema) == 0:
+		o.err = Invalid("output_config", "output_config.format.schema is missing")
+	}
 }
 
 // message is a message of a chat completion, the form into which all APIs are read.

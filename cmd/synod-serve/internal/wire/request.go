@@ -245,7 +245,7 @@ func (o *object) settle(r *Request, drop bool, harmless, members []string) *Erro
 	}
 	left := make([]string, 0, len(o.keys))
 	for key, raw := range o.keys {
-		if string(raw) != "null" && !slices.Contains(harmless, key) {
+		if string(raw) != "null" && !slices.Contains(harmless, key) && !saysNothing(key, raw) {
 			left = append(left, key)
 		}
 	}
@@ -259,6 +259,15 @@ func (o *object) settle(r *Request, drop bool, harmless, members []string) *Erro
 		r.Ignored = append(r.Ignored, key)
 	}
 	return nil
+}
+
+// saysNothing reports whether the value of a key is its default, which clients send too.
+func saysNothing(key string, raw json.RawMessage) bool {
+	defaults := map[string]string{"presence_penalty": "0", "frequency_penalty": "0", "repetition_penalty": "1",
+		"logit_bias": "{}", "modalities": `["text"]`, "best_of": "1", "top_logprobs": "0", "background": "false",
+		"echo": "false"}
+	written, err := Rewrite(raw)
+	return err == nil && defaults[key] != "" && string(written) == defaults[key]
 }
 
 // Drops reports whether keys that cannot be honoured are ignored: by the request, else by the gateway.
