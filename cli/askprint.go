@@ -345,6 +345,32 @@ func failedCalls(o council.Outcome) (lines []string) {
 			line += ": " + oneLine(m.Trouble)
 		}
 		lines = append(lines, line)
+		if u := m.Unreadable; u != nil && m.Calls.Of(synod.Unreadable) > 0 {
+			lines = append(lines, "    "+u.Help, fmt.Sprintf("    the end of what %s wrote, in its own words: %q", m.ID,
+				oneLine(u.End)))
+		}
+	}
+	return lines
+}
+
+// unreadReplies says in a line for each member how many of its replies could not be read, and what helps.
+func unreadReplies(o *council.Outcome) (lines []string) {
+	for i := range o.Members {
+		m := &o.Members[i]
+		n := m.Calls.Of(synod.Unreadable)
+		switch {
+		case n == 0:
+			continue
+		case m.Unreadable == nil:
+			if m.Trouble != "" && m.Kind != llm.Simulated {
+				lines = append(lines, fmt.Sprintf("%s (%s): %d of %d replies could not be read: %s", m.ID, m.Model, n,
+					n+m.Calls.Of(synod.OK), oneLine(m.Trouble)))
+			}
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s (%s): %d of %d replies could not be read; %s. The last words of one, as %s "+
+			"wrote them: %q", m.ID, m.Model, n, n+m.Calls.Of(synod.OK), m.Unreadable.Help, m.ID,
+			oneLine(m.Unreadable.End)))
 	}
 	return lines
 }

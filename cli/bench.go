@@ -20,6 +20,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/lab/manifest"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/task"
 )
 
@@ -503,9 +504,33 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d questions finished · %d calls now · see: synod bench report %s\n",
 			done.Finished, done.Total, done.Calls, dir)
 	}
+	if r, ok := run.(*lab.Run); ok && asksModels(r) {
+		if err := a.warnUnread(cmd, r); err != nil {
+			return err
+		}
+	}
 	if done.Failed > 0 {
 		return fail(exitError1, fmt.Errorf("%d of %d questions failed", done.Failed, done.Total),
 			"see the reasons with: synod bench report "+dir+"\ntry them again with:\n  "+resume)
+	}
+	return nil
+}
+
+// asksModels reports whether a member of a run is a model that writes.
+func asksModels(r *lab.Run) bool {
+	return slices.ContainsFunc(r.Seats, func(s council.Seat) bool {
+		return s.Kind == llm.Endpoint || s.Kind == llm.Embedded
+	})
+}
+
+// warnUnread says of which models many replies could not be read.
+func (a *app) warnUnread(cmd *cobra.Command, r *lab.Run) error {
+	rep, err := r.Report()
+	if err != nil {
+		return unreportable(err)
+	}
+	for _, line := range rep.Warnings() {
+		fmt.Fprintln(cmd.ErrOrStderr(), line)
 	}
 	return nil
 }

@@ -107,6 +107,9 @@ func (c *calibration) result(run *lab.Run) (*calibrated, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, line := range rep.Warnings() {
+		fmt.Fprintln(c.cmd.ErrOrStderr(), line)
+	}
 	m, err := run.Measured()
 	if err != nil {
 		return nil, err

@@ -113,7 +113,9 @@ func stubborn(c llmtest.Call) string {
 	if strings.Contains(string(c.Body), grade.Criteria()[0]) {
 		return marked(c, mine)
 	}
-	switch how, _, _ := strings.Cut(c.Model, "-"); { // an invoice, or a tool call with the number
+	switch how, _, _ := strings.Cut(c.Model, "-"); { // what cannot be read, an invoice, or a tool call with the number
+	case how == "mumble", how == "vague" && c.Said == "":
+		return "Hard to say: 40 or 41, or some other number"
 	case how == "invoice":
 		vendor := "Acme"
 		if len(mine) > 3 {

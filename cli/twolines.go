@@ -16,10 +16,13 @@ import (
 )
 
 // twoLines prints what somebody who is not a specialist needs beside the answer: how many of how many it rests on, then
-// time and cost. guessed says that the form of the answer was.
+// time and cost, and a line for each member whose replies could not be read. guessed says that the form of the answer was.
 func twoLines(w io.Writer, o *council.Outcome, guessed bool) {
 	fmt.Fprintln(w, table.Wrap(oneLine(decidedBy(o)), columns(w)))
 	fmt.Fprintln(w, table.Wrap(oneLine(spent(o, guessed)), columns(w)))
+	for _, line := range unreadReplies(o) {
+		fmt.Fprintln(w, table.Wrap(oneLine(line), columns(w)))
+	}
 }
 
 // decidedBy says by how many of how many the answer was decided, who did not answer, and what the number hides.

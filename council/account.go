@@ -18,6 +18,7 @@ type Account struct {
 	Took       []int         `json:"took,omitempty"`
 	Reported   []string      `json:"reported,omitempty"`
 	Said       []Said        `json:"said,omitempty"`
+	Unread     *Unread       `json:"unread,omitempty"`
 	Rereads    int           `json:"rereads,omitempty"`
 	Failure    string        `json:"failure,omitempty"`
 	Misreports Misreports    `json:"misreports"`
@@ -32,6 +33,10 @@ func (r *Record) Account() Account {
 	a := Account{Decided: r.Decided, Statuses: r.Statuses, Use: r.Use, Took: r.Took, Reported: r.Reported, Said: r.Said,
 		Failure: r.Failure, Misreports: r.Misreports, Late: r.Late, Stopped: r.Stopped, Ticks: r.Ticks,
 		Elapsed: r.Elapsed, Rereads: r.Rereads}
+	if r.Unread.Replies > 0 {
+		u := r.Unread
+		a.Unread = &u
+	}
 	a.Use.Model, a.Use.Info = "", llm.Info{}
 	return a
 }
@@ -53,6 +58,12 @@ func (r *Record) SetAccount(a *Account) error {
 	r.Decided, r.Statuses, r.Use, r.Took, r.Reported, r.Said = a.Decided, a.Statuses, a.Use, a.Took, a.Reported, a.Said
 	r.Failure, r.Misreports, r.Late, r.Stopped, r.Ticks = a.Failure, a.Misreports, a.Late, a.Stopped, a.Ticks
 	r.Elapsed, r.Rereads = a.Elapsed, a.Rereads
+	if u := a.Unread; u != nil {
+		if min(u.Replies, u.Cut, u.Other) < 0 || max(u.Replies, u.Cut, u.Other) > maxAccountCount {
+			return errAccount
+		}
+		r.Unread = Unread{Replies: u.Replies, Cut: u.Cut, Other: u.Other, End: endOf(u.End)}
+	}
 	return nil
 }
 

@@ -124,6 +124,7 @@ func (d *Desk) count(call sim.Call, r *synod.Reply) {
 	d.record.count(r)
 	d.record.Misreports.add(call.ID, r)
 	d.record.say(call.Prompt.Question, d.round, call.ID, call.Prompt.Purpose, r)
+	d.record.unread(d.model.Info().Kind, call.Prompt, call.ID, r)
 	if r.Status != synod.OK && (!d.first || call.ID < d.failed) {
 		d.record.Failure, d.failed, d.first = r.Detail, call.ID, true
 	}

@@ -122,9 +122,10 @@ type Member struct {
 	Final      *synod.Answer `json:"final"`
 	Written    string        `json:"written,omitempty"` // Final as the member spelled it, if that differs; untrusted
 	Calls      StatusCount   `json:"calls"`
-	Trouble    string        `json:"trouble,omitempty"`   // why its first failed call failed
-	Misreports Misreports    `json:"misreports,omitzero"` // replies whose usage cannot be true
-	Adapted    []string      `json:"adapted,omitempty"`   // settings that its server refused, and what was sent instead
+	Trouble    string        `json:"trouble,omitempty"`    // why its first failed call failed
+	Unreadable *Unread       `json:"unreadable,omitempty"` // what it wrote that could not be read
+	Misreports Misreports    `json:"misreports,omitzero"`  // replies whose usage cannot be true
+	Adapted    []string      `json:"adapted,omitempty"`    // settings that its server refused, and what was sent instead
 	Conduct    Conduct       `json:"conduct"`
 }
 

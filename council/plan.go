@@ -129,7 +129,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 		{"graph", p.checkAllToAll},
 		{"same", p.checkSame},
 		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.setPatience},
-		{"hedge", p.checkHedge}, {"ledger", p.checkLedger}, {"faults", p.setFaults},
+		{"hedge", p.checkHedge}, {"reread", p.checkReread}, {"ledger", p.checkLedger}, {"faults", p.setFaults},
 		{"breakers", func() error { return p.spec.Breakers.Validate() }}, {"limits", p.checkLimits},
 		{"models", p.checkModels},
 	}); err != nil {

@@ -40,6 +40,7 @@ type Record struct {
 	Took       []int         // by call that was answered by a request: milliseconds, in any order
 	Reported   []string      // the models that its server said it asked, as llm.AddReported keeps them
 	Said       []Said        // the reasoning of its replies, in any order
+	Unread     Unread        // replies that could not be read
 	Rereads    int           // replies for which the member was asked a second time
 	Failure    string        // why the first call that failed did, "" if none failed
 	Misreports Misreports    // replies whose usage cannot be true
@@ -153,6 +154,7 @@ func RecordsOf(p *Plan, run *journal.Run) []Record {
 		reply := run.Replies[asked.Key]
 		if asked.Node >= 0 && int(asked.Node) < len(records) {
 			records[asked.Node].say(&run.Head.Question, asked.Round, asked.ID, asked.Prompt.Purpose, &reply)
+			records[asked.Node].unread(p.seats[asked.Node].Kind, asked.Prompt, asked.ID, &reply)
 		}
 		if reply.Late && int(asked.Node) < len(records) {
 			records[asked.Node].late(LateCall{asked.Round, asked.Prompt.Purpose == synod.Refining})

@@ -3,6 +3,8 @@ package council
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"synod.dev/synod"
@@ -24,6 +26,14 @@ const (
 // as free text is one of an experiment.
 func (p *Plan) rereads() bool {
 	return p.spec.Reread != RereadNever && p.spec.Exact == "" && !p.guards.Untyped
+}
+
+// checkReread refuses a value that is none.
+func (p *Plan) checkReread() error {
+	if all := []string{RereadOnce, RereadNever}; p.spec.Reread != "" && !slices.Contains(all, p.spec.Reread) {
+		return fmt.Errorf("reread is %.40q; it must be once or never%s", p.spec.Reread, synod.Hint(p.spec.Reread, all))
+	}
+	return nil
 }
 
 // Rereads reports whether the member of a seat is asked a second time for what could not be read.

@@ -437,6 +437,7 @@ func (s *session) count(call *sim.Call, round int, r *synod.Reply) {
 	seat.count(r)
 	seat.Misreports.add(call.ID, r)
 	seat.say(call.Prompt.Question, round, call.ID, call.Prompt.Purpose, r)
+	seat.unread(s.council.plan.seats[call.Node].Kind, call.Prompt, call.ID, r)
 	if r.Late {
 		seat.late(LateCall{round, call.Prompt.Purpose == synod.Refining})
 	}

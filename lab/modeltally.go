@@ -40,6 +40,7 @@ func (t *modelTally) add(res *result) {
 	for i, m := range res.outcome.Members {
 		of := t.bySeat[i]
 		of.Unreadable += m.Calls.Of(synod.Unreadable)
+		of.Replies += m.Calls.Of(synod.Unreadable) + m.Calls.Of(synod.OK)
 		of.Failed += m.Calls.Failed()
 		t.times[of] = append(t.times[of], res.times[i]...)
 		for _, name := range res.names[i] {

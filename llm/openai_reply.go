@@ -65,6 +65,9 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// CutAtLimit begins the Detail of a reply that was ended by max_tokens.
+const CutAtLimit = "cut at max_tokens"
+
 // read parses the body of a 200.
 func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 	var c completion
@@ -91,7 +94,7 @@ func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 	}
 	reply.Text = m.redact(string(first.Message.Content)) // a server may echo the request
 	if first.FinishReason == "length" {
-		reply.Detail = "cut at max_tokens"
+		reply.Detail = CutAtLimit
 	}
 	if l := first.Logprobs; l != nil && len(l.Content) > 0 {
 		sum := 0.0

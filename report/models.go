@@ -23,6 +23,7 @@ type Model struct {
 	Tokens     Tokens           `json:"tokens"`
 	Cost       *llm.Cost        `json:"cost"`    // null: its price or its tokens are not known
 	Latency    *metrics.Latency `json:"latency"` // null: no call was timed
+	Replies    int              `json:"replies"` // that came, readable or not
 	Unreadable int              `json:"unreadable"`
 	Failed     int              `json:"failed"` // calls that brought no reply
 }
@@ -33,6 +34,19 @@ func seconds(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 // name is the model's name in the council and, where replies named another model than the
 // one that was asked for, those names.
 func (m *Model) name() string { return llm.ReportedName(m.Model, m.Served, m.Reported) }
+
+// Warnings says of each model whose replies often cannot be read what can be done about it, in a line each.
+func (r *Report) Warnings() (lines []string) {
+	for i := range r.Models {
+		m := &r.Models[i]
+		if metrics.OftenUnread(m.Unreadable, m.Replies, r.Finished) {
+			lines = append(lines, fmt.Sprintf("warning: %d of %d replies of %s could not be read. The form may be wrong, "+
+				"max_tokens too small, or its server enforces no schema (synod doctor). The ends of such replies: synod "+
+				"journals show FOLDER#QUESTION", m.Unreadable, m.Replies, plain(m.name())))
+		}
+	}
+	return lines
+}
 
 // modelTable has a row for each model.
 func (r *Report) modelTable() *table.Table {

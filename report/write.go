@@ -372,7 +372,7 @@ func (r *Report) harmNote() []string {
 
 // notes are the lines below the tables.
 func (r *Report) notes() []string {
-	notes := r.totals()
+	notes := append(r.totals(), r.Warnings()...)
 	if c := r.Compared; c != nil {
 		notes = append(notes, fmt.Sprintf("against %s on %d questions: only this run right: %d; "+
 			"only the other right: %d; %s · members right at the end: p %s",

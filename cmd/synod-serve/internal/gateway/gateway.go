@@ -98,6 +98,7 @@ type Gateway struct {
 	id       string // names this gateway in llm.Via
 	flights  flights
 	keys     keyCache
+	unread   unreadTally
 	running  sync.WaitGroup
 	places   share // requests at once
 	bodies   share // bytes of their bodies

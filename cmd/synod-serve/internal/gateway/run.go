@@ -202,6 +202,7 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 	j.members = o.Members
 	r := report(o, j.req.Ignored)
 	g.accuse(j, r)
+	g.warnUnread(j.served.ID, o)
 	if j.req.Synod.Certificate {
 		g.certify(j, o, r)
 	}
