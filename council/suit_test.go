@@ -46,7 +46,8 @@ func TestProseAtEverySize(t *testing.T) {
 		more  string
 		calls int
 		claim string
-	}{{1, 0, "", 1, None}, {2, 0, "", 4, None}, {3, 0, "", 9, None}, {4, 1, "", 16, "best-of"}, {7, 1, "", 49, "best-of"},
+	}{{1, 0, "", 1, None}, {2, 0, "", 4, None}, {3, 0, "", 9, None}, {4, 1, "", 16, "best-of"},
+		{7, 1, "", 49, "best-of"},
 		{7, 2, "f: 3\nprotocol: {name: majority}\n", 49, "best-of"}, {5, 1, "protocol: {name: sac}\n", 25, "best-of"},
 		{3, 0, "f: 1\nrule: {name: supermajority, support: 2}\n", 9, None}} {
 		for _, grades := range []bool{true, false} {
@@ -64,14 +65,14 @@ func TestProseAtEverySize(t *testing.T) {
 			if err := c.Close(); err != nil {
 				t.Error(err)
 			}
-			claim := x.claim
-			if !grades {
-				claim = None
+			claim, calls := x.claim, x.calls
+			if !grades { // each member is asked for every mark a second time
+				claim, calls = None, 2*x.calls
 			}
 			if err != nil || !o.Answered() || grades && o.Decision != "A sentence by m0." || o.Bound.F != x.f ||
-				o.Calls.Made > x.calls || o.Bound.Guarantee != claim || len(o.Rounds.All()) > 2 {
-				t.Errorf("%+v, grades %v: %v, %s %q, F %d, %d calls, claim %s (%s)", x, grades, err, o.Status, o.Decision,
-					o.Bound.F, o.Calls.Made, o.Bound.Guarantee, o.Bound.Note)
+				o.Calls.Made > calls || o.Bound.Guarantee != claim || len(o.Rounds.All()) > 2 {
+				t.Errorf("%+v, grades %v: %v, %s %q, F %d, %d calls, claim %s (%s)", x, grades, err, o.Status,
+					o.Decision, o.Bound.F, o.Calls.Made, o.Bound.Guarantee, o.Bound.Note)
 			}
 		}
 	}
@@ -116,7 +117,8 @@ func TestGuessedForm(t *testing.T) {
 		if c.Scoring() || !strings.HasPrefix(c.User, text+"\n") || len(c.Schema) > 0 {
 			return llmtest.Fixed("8", 0.9)(c)
 		}
-		return map[string]string{"m0": "A spider has **eight** legs.\n\nAnswer: 8", "m1": "Eight, as all arachnids.\nAnswer: 8",
+		return map[string]string{"m0": "A spider has **eight** legs.\n\nAnswer: 8",
+			"m1": "Eight, as all arachnids.\nAnswer: 8",
 			"m2": "Six!\nAnswer: 6"}[c.Model]
 	})
 	file := "protocol: {name: majority}\nmodels:\n"

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,12 +13,12 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/golden"
 	"synod.dev/synod/read"
 	"synod.dev/synod/table"
 	"synod.dev/synod/task"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the generated tables of docs/measure/grading.md")
 
 // vote is a recorded reply with the answer that its source read in it.
 type vote struct {
@@ -306,7 +305,7 @@ func checkDocs(t *testing.T, test, made string) {
 	if !ok || !ok2 {
 		t.Fatalf("%s has no place for the part of %s", docs, test)
 	}
-	if *rewrite && onFile != made {
+	if *golden.Rewrite && onFile != made {
 		if err := os.WriteFile(docs, []byte(before+begin+made+shut+after), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,11 @@ func Words(r *synod.Reply) string {
 	if r.Status != synod.OK || r.Typed {
 		return ""
 	}
-	s, ok := canonProse(withoutEndTokens(withoutThinking(finalChannel(strings.TrimSpace(r.Text)))))
+	text := r.Text
+	if r.Reread == synod.RereadUsed { // the second reply has only the value
+		text = r.Other
+	}
+	s, ok := canonProse(withoutEndTokens(withoutThinking(finalChannel(strings.TrimSpace(text)))))
 	if !ok || len(s) > synod.MaxLong {
 		return ""
 	}

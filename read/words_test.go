@@ -25,6 +25,10 @@ func TestWords(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
+	twice := synod.Reply{Status: synod.OK, Text: "Answer: 42", Other: "It is 42, I think.", Reread: synod.RereadUsed}
+	if got := Words(&twice); got != twice.Other {
+		t.Errorf("after a second chance: %q", got)
+	}
 	for _, r := range []synod.Reply{{Status: synod.Timeout, Text: "x"}, {Typed: true, Text: "x", Status: synod.OK}} {
 		if got := Words(&r); got != "" {
 			t.Errorf("%+v: %q", r, got)

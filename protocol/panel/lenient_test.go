@@ -60,7 +60,8 @@ func TestUngraded(t *testing.T) {
 	if got != "One." || !enough || !strings.Contains(why, "nobody graded it") {
 		t.Errorf("%q, %v: %s", got, enough, why)
 	}
-	if head := p.Present(alone, protocol.View{Name: name, Accepted: got}).Head; !strings.Contains(head, "m0; no other") {
+	head := p.Present(alone, protocol.View{Name: name, Accepted: got}).Head
+	if !strings.Contains(head, "m0; no other") {
 		t.Error(head)
 	}
 	if got, enough, _ := p.Accept(alone[1:], nil, 0, nil); got != synod.None || enough {
