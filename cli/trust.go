@@ -43,8 +43,9 @@ func (a *app) learn(stderr io.Writer, t council.TrustSpec, observations []reliab
 			if e := reliability.Estimate(all, kind, 0); e != nil {
 				for _, m := range e.Members {
 					if m.Changed {
-						changed = append(changed, fmt.Sprintf("%s answers questions of kind %s differently from its record "+
-							"and has the least weight for now; see: synod trust explain", oneLine(m.Name), oneLine(kind)))
+						changed = append(changed, fmt.Sprintf("%s answers questions of kind %s differently from its "+
+							"record and has the least weight for now; see: synod trust explain", oneLine(m.Name),
+							oneLine(kind)))
 					}
 				}
 			}

@@ -9,9 +9,9 @@ import (
 const Unit = 1_000_000
 
 // Cap limits weights so that no f of them outweigh the others: the sum of the f heaviest is less than that of the
-// rest. With f ≥ 1 no limit is above the median weight, the lower one of two: half of the members weigh the same, so a member that
-// earned its record by a lie weighs no more than half of the others do. It returns the largest such limit with
-// the limited weights. Weights below MinWeight become MinWeight first.
+// rest. With f ≥ 1 no limit is above the median weight, the lower one of two: half of the members weigh the same, so a
+// member that earned its record by a lie weighs no more than half of the others do. It returns the largest such limit
+// with the limited weights. Weights below MinWeight become MinWeight first.
 // With n < 2f+1 weights there is no such limit; then all weights become MinWeight.
 func Cap(weights []float64, f int) (capped []float64, limit float64) {
 	whole := make([]int64, len(weights))

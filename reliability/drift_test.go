@@ -34,7 +34,8 @@ func TestDrift(t *testing.T) {
 				late++
 			}
 		}
-		t.Logf("right in %v: %d alarms in %d answers, %d of %d changes not seen in 30", p, alarms, runs*length, late, runs)
+		t.Logf("right in %v: %d alarms in %d answers, %d of %d changes not seen in 30", p, alarms, runs*length, late,
+			runs)
 		if most := runs * length / FalseAlarms; alarms > most {
 			t.Errorf("right in %v: %d false alarms, want at most %d", p, alarms, most)
 		}

@@ -240,23 +240,42 @@ func posterior(q *question, w []float64) []float64 {
 	if labelled(q, p) {
 		return p
 	}
-	score, top := map[string]float64{}, 0.0
-	for i, a := range q.answers {
-		if a != "" && q.label[i] != Wrong {
-			score[a] += w[i]
-			top = max(top, score[a])
-		}
-	}
-	sum := noneRight * math.Exp(-top)
-	for _, a := range sortedAnswers(score) {
-		sum += math.Exp(score[a] - top)
+	sum, top := 0.0, 0.0
+	for i := range q.answers { // first the weight of each answer
+		p[i] = q.support(i, w)
+		top = max(top, p[i])
 	}
 	for i, a := range q.answers {
-		if s, ok := score[a]; ok && q.label[i] != Wrong {
-			p[i] = math.Exp(s-top) / sum
+		if p[i] == 0 {
+			continue
 		}
+		p[i] = math.Exp(p[i] - top)
+		again := false
+		for j, b := range q.answers[:i] {
+			again = again || b == a && p[j] > 0
+		}
+		if !again {
+			sum += p[i]
+		}
+	}
+	sum += noneRight * math.Exp(-top)
+	for i := range p {
+		p[i] /= sum
 	}
 	return p
+}
+
+// support returns the weight of all who gave the answer of member i; 0 if it has none, or one that is known to be wrong.
+func (q *question) support(i int, w []float64) (sum float64) {
+	if q.answers[i] == "" || q.label[i] == Wrong {
+		return 0
+	}
+	for j, b := range q.answers {
+		if b == q.answers[i] && q.label[j] != Wrong {
+			sum += w[j]
+		}
+	}
+	return sum
 }
 
 // labelled sets the posterior of a question whose right answer a label tells, and reports whether there is one.
@@ -271,15 +290,6 @@ func labelled(q *question, p []float64) bool {
 		}
 	}
 	return true
-}
-
-func sortedAnswers(score map[string]float64) []string {
-	list := make([]string, 0, len(score))
-	for a := range score {
-		list = append(list, a)
-	}
-	slices.Sort(list)
-	return list
 }
 
 // estimates returns the result of the last step.

@@ -26,6 +26,7 @@ type Cell struct {
 	*Report
 
 	figures map[string]Figure
+	attacks []Attack
 }
 
 // NewCell returns a cell with a run's report and the paper's figures by metric.
@@ -62,6 +63,29 @@ func NewBlank(name string, params map[string]any, paper map[string]Figure, why s
 type Figures struct {
 	Rates map[string]*metrics.Rate `json:"rates,omitempty"`
 	Lists map[string][]float64     `json:"lists,omitempty"`
+	// Attacks are the rows of attacks on learned weights, by cast and protocol.
+	Attacks []Attack `json:"attacks,omitempty"`
+}
+
+// Attack is what a protocol decides in one cast while liars attack its history. Right, Wrong and Undecided are shares of
+// the questions, and Calls is first answers for a question. Difference is the share of right decisions less that of
+// plurality, with the normal 95 % interval by question.
+type Attack struct {
+	Set        string  `json:"set"`
+	Cast       int     `json:"cast"`
+	Members    int     `json:"members"` // liars included
+	F          int     `json:"f"`
+	Liar       string  `json:"liar"`
+	Liars      int     `json:"liars"`
+	Protocol   string  `json:"protocol"`
+	Questions  int     `json:"questions"`
+	Right      float64 `json:"right"`
+	Wrong      float64 `json:"wrong"`
+	Undecided  float64 `json:"undecided"`
+	Calls      float64 `json:"calls"`
+	Difference float64 `json:"difference"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
 }
 
 // NewComputed returns a cell whose figures were computed without a run. how tells
@@ -73,7 +97,7 @@ func NewComputed(name string, params map[string]any, f *Figures, questions int, 
 	c.How, c.Assumed = how, assumed.And(nil)
 	if f != nil {
 		maps.Copy(c.Metrics, f.Rates)
-		c.Lists = f.Lists
+		c.Lists, c.attacks = f.Lists, f.Attacks
 	}
 	c.compare(questions)
 	return c
@@ -195,18 +219,19 @@ func (c *Cell) param(name string) string {
 // rates, because cells measure different things.
 type Grid struct {
 	Report
-	Preset  string `json:"preset"`
-	Source  string `json:"source"`
-	Members string `json:"members"`
-	Note    string `json:"note"`
-	Cells   []Cell `json:"cells"`
+	Preset  string   `json:"preset"`
+	Source  string   `json:"source"`
+	Members string   `json:"members"`
+	Note    string   `json:"note"`
+	Cells   []Cell   `json:"cells"`
+	Attacks []Attack `json:"attacks,omitempty"` // those of all cells
 
 	Specs []PlotSpec `json:"-"` // figures that its manifest asks for
 }
 
 // Add adds a cell and adds its counts to the totals.
 func (g *Grid) Add(c Cell) {
-	g.Cells = append(g.Cells, c)
+	g.Cells, g.Attacks = append(g.Cells, c), append(g.Attacks, c.attacks...)
 	g.Questions += c.Questions
 	g.Finished += c.Finished
 	g.Failed += c.Failed

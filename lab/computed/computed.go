@@ -44,6 +44,8 @@ var Catalogue = synod.NewCatalogue("computation",
 		func() Computation {
 			return &recordedCouncil{Members: 7, F: 1, Attack: lie, Method: "cascade", P: 0.95, Splits: 20}
 		}},
+	Entry{synod.Entry{Name: "trust-attacks", Summary: "liars that poison the history of cascade, on recorded votes"},
+		func() Computation { return newTrustAttacks() }},
 )
 
 // Work keeps what the cells of a grid share.
@@ -51,6 +53,7 @@ type Work struct {
 	drawn  map[string]func() [][]graded
 	lock   sync.Mutex
 	played map[string]func() map[string]*tallies
+	votes  map[string]*votes // by file
 }
 
 // NewWork returns a Work for one grid.

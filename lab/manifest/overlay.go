@@ -196,13 +196,22 @@ func unknownVariable(at, name string, vars map[string]any) error {
 // tracePrefix begins the path of recorded replies that are in the data folder, or were pulled.
 const tracePrefix = "trace:"
 
-// traced returns a tree in which trace:NAME is the absolute path of that file, because a run may be resumed
+// dataFolder stands for the data folder; "" if none is given.
+const dataFolder = "data:folder"
+
+// traced returns a tree in which trace:NAME and data:folder are absolute paths, because a run may be resumed
 // from another folder.
 func traced(v any, o Options) (any, error) {
 	switch v := v.(type) {
 	case string:
 		if name, ok := strings.CutPrefix(v, tracePrefix); ok {
 			return tracePath(name, o)
+		}
+		if v == dataFolder && o.Data == "" {
+			return "", nil
+		}
+		if v == dataFolder {
+			return filepath.Abs(o.Data)
 		}
 	case map[string]any:
 		for key, item := range v {

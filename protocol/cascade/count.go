@@ -50,9 +50,9 @@ func draw(purpose string, q *synod.Question) *rand.Rand {
 	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
 }
 
-// seatOrder orders the seats. The first F+1 are drawn with equal probability, or in proportion to 1/price, so that no history
-// decides who is asked first; the others follow by weight and price, seats of equal value as they were drawn. All
-// members draw the same, because the seed is a hash of the question.
+// seatOrder orders the seats. The first F+1 are drawn with equal probability, or in proportion to 1/price, so that no
+// history decides who is asked first; the others follow by weight and price, seats of equal value as they were drawn.
+// All members draw the same, because the seed is a hash of the question.
 func (c *council) seatOrder(q *synod.Question, n int) []synod.NodeID {
 	chance := draw("draw 2", q)
 	order, key := make([]synod.NodeID, n), make([]float64, n)
@@ -60,7 +60,8 @@ func (c *council) seatOrder(q *synod.Question, n int) []synod.NodeID {
 		order[i], key[i] = synod.NodeID(i), c.price(i)*chance.ExpFloat64()
 	}
 	slices.SortFunc(order, func(a, b synod.NodeID) int { return cmp.Or(cmp.Compare(key[a], key[b]), int(a-b)) })
-	slices.SortStableFunc(order[min(c.f+1, n):], func(a, b synod.NodeID) int { return cmp.Compare(c.value(b), c.value(a)) })
+	rest := order[min(c.f+1, n):]
+	slices.SortStableFunc(rest, func(a, b synod.NodeID) int { return cmp.Compare(c.value(b), c.value(a)) })
 	return order
 }
 
@@ -272,9 +273,9 @@ func (t *tally) probable(all []candidate) bool {
 // 1+1/c answers that members give, where c is the rate at which two wrong answers are equal.
 func unseen(given int) float64 { return max(1+1/reliability.Collision-float64(given), 0.1) }
 
-// posterior returns the probability that the first answer is right without some of the weight for it, if the weights are
-// log-odds and members err independently. Recorded members show that they do not, so no output has this number: it
-// only says when to stop.
+// posterior returns the probability that the first answer is right without some of the weight for it, if the weights
+// are log-odds and members err independently. Recorded members show that they do not, so no output has this number:
+// it only says when to stop.
 func (t *tally) posterior(all []candidate, without int64) float64 {
 	if len(all) == 0 {
 		return 0

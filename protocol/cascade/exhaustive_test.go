@@ -197,7 +197,8 @@ func notAgainst(t *testing.T, got *tally, lead candidate) {
 		}
 	}
 	if odds < 0.5*sum*0.999 {
-		t.Fatalf("F=%d %v %v: %s is decided with odds %v of %v", got.f, got.weights, got.answers, lead.answer, odds, sum)
+		t.Fatalf("F=%d %v %v: %s is decided with odds %v of %v", got.f, got.weights, got.answers, lead.answer, odds,
+			sum)
 	}
 }
 
@@ -349,7 +350,8 @@ func TestOutweighedSoleCandidate(t *testing.T) {
 
 // What is said about a decision has counts, and no probability that nobody has calibrated.
 func TestAgreementAsCounts(t *testing.T) {
-	for _, votes := range [][]synod.Answer{{"a", "a", "a", "a", "a"}, {"a", "a", "a", "b", "a"}, {"a", "b", "c", "", ""}} {
+	for _, votes := range [][]synod.Answer{{"a", "a", "a", "a", "a"}, {"a", "a", "a", "b", "a"},
+		{"a", "b", "c", "", ""}} {
 		p := New()
 		p.Weights = map[string][]float64{"text": {5, 5, 5, 5, 5}}
 		d := p.Recorded(&synod.Question{ID: "q", Form: synod.Text}, votes, 1)
