@@ -124,6 +124,10 @@ browser: ## the web page in Chromium: a person's way through it, 200 hostile tex
 	cd cmd/synod-serve && $(GO) vet -tags browser ./internal/page && \
 	  $(GO) test -count=1 -timeout 10m -v -tags browser -run 'Journey|Keyboard|Looks|Hostile' ./internal/page
 
+.PHONY: hostile
+hostile: ## attacks on synod serve --memory 256MiB by a key and by a user of the machine: spent, allocated, refused
+	cd cmd/synod-serve && $(GO) test -count=1 -v -timeout 5m -run '^TestHostile$$' .
+
 RATE ?= 200
 soak: bin/synod-serve ## RATE (200) requests a second to synod serve for SOAK (10m), with faults
 	cd cmd/synod-serve && $(GO) run ./internal/overhead -gateway ../../bin/synod-serve -soak $(or $(SOAK),10m) -rate $(RATE)
