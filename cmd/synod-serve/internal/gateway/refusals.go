@@ -29,7 +29,8 @@ func (g *Gateway) refuse(a *asking, e *wire.Error) {
 	if a.key != nil {
 		name = a.key.Name
 	}
-	g.o.Log.Info("refused", "request", a.id, "api", a.api, "model", a.model, "status", e.Code, "http", e.HTTP, "key", name)
+	g.o.Log.Info("refused", "request", a.id, "api", a.api, "model", a.model, "status", e.Code, "http", e.HTTP,
+		"key", name)
 	if g.o.Observe != nil {
 		g.o.Observe(Observed{ID: a.id, API: a.api, Model: a.model, Status: e.Code, HTTP: e.HTTP, Begun: a.begun,
 			Took: time.Since(a.begun), Key: name, Refused: true, Result: store.Result{Status: e.Code, HTTP: e.HTTP}})
@@ -47,7 +48,7 @@ var inside = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+` +
 	`|(?:[A-Za-z]:\\|~?/)[\w.@%+~-]+(?:[/\\][\w.@%+~-]*)+` +
 	`|\[[0-9a-fA-F:.%]+\](?::\d+)?|\[?\b[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{0,4}){2,7}\b\]?(?::\d+)?` +
 	`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?` +
-	`|\b[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*:\d{2,5}\b` +
+	`|\b[A-Za-z][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*:\d{2,5}\b` +
 	`|\b(?:[A-Za-z0-9_-]+\.)+(?:internal|local|lan|corp|svc|example|com|net|org|io|dev|ai)\b`)
 
 // unresolved is a text of this program that has the name of a host.

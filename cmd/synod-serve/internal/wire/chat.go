@@ -120,7 +120,7 @@ func (r *Request) systemAsks() {
 	last := -1
 	for i, t := range r.Turns {
 		switch {
-		case t.Role == synod.ByUser && (t.Text != "" || len(t.Parts) > 0), t.Role == synod.ByAssistant, t.Role == synod.ByTool:
+		case t.Role == synod.ByAssistant, t.Role == synod.ByTool, t.Role == synod.ByUser && said(t):
 			return
 		case t.Role == synod.BySystem && t.Text != "":
 			last = i
@@ -131,6 +131,8 @@ func (r *Request) systemAsks() {
 		r.Turns[last].Role = synod.ByUser
 	}
 }
+
+func said(t synod.Turn) bool { return t.Text != "" || len(t.Parts) > 0 }
 
 // stop reads a text or a list of texts.
 func (o *object) stop(key string, r *Request) {
