@@ -36,8 +36,8 @@ const (
 	defaultQuestion = 16 << 10
 )
 
-// atOnce returns how many runs are played at once, and how many of one caller: one that asks without end leaves places to
-// others.
+// atOnce returns how many runs are played at once, and how many of one caller: one that asks without end leaves places
+// to others.
 func (c *Caps) atOnce() (all, caller int) {
 	if all = c.AtOnce; all == 0 {
 		all = DefaultAtOnce

@@ -254,8 +254,8 @@ func (p *peer) read(ctx context.Context, conn *link.Conn) error {
 	return ctx.Err()
 }
 
-// affords takes a frame from what is read of the neighbour in a second, over all its streams: one that opens others does
-// not get more.
+// affords takes a frame from what is read of the neighbour in a second, over all its streams: one that opens others
+// does not get more.
 func (p *peer) affords(bytes int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -96,7 +96,8 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, begins time.Time, budg
 		node: n, question: q, id: id, key: sha256.Sum256([]byte(id)), origin: time.Now(), lead: begins.Sub(n.now()),
 		waiting:  map[synod.ConsultID]waitingCall{},
 		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, n.within/4),
-		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, held: map[synod.NodeID]int64{}, in: make(chan input, 256),
+		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, held: map[synod.NodeID]int64{},
+		in:    make(chan input, 256),
 		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{},
 		votes:  map[synod.NodeID]vote{},
 		begins: begins, progress: progress{Round: -1},
@@ -370,8 +371,8 @@ func (r *run) heard(from synod.NodeID, f *frame, elapsed time.Duration) {
 	r.schedule.heard(from, synod.Tick(f.Tick), m, elapsed, r.node.within)
 }
 
-// hold accounts bytes of a message of a neighbour until the run ends. It is false if the neighbour has too many already,
-// in all runs together: then the message counts as not sent.
+// hold accounts bytes of a message of a neighbour until the run ends. It is false if the neighbour has too many
+// already, in all runs together: then the message counts as not sent.
 func (r *run) hold(from synod.NodeID, bytes int) bool {
 	if r.node.links[from].held.Add(int64(bytes)) > maxPeerBytes {
 		r.node.links[from].held.Add(-int64(bytes))
