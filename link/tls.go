@@ -18,10 +18,12 @@ import (
 // Limits bound what strangers can make a listener hold. The zero value has the limits of go-libp2p's
 // default (SC-18).
 type Limits struct {
-	Handshakes int           // at once, of addresses without a reserved place; 0: 32
+	// Handshakes at once, of addresses that are not known; 0: 32. Those from which a declared key has come before have
+	// as many places of their own, and members' addresses four times as many.
+	Handshakes int
 	Streams    int           // at once, of one key; 0: 4
 	Handshake  time.Duration // longest time of a handshake; 0: 3s
-	Reserved   []net.IP      // members' addresses: their handshakes do not count
+	Reserved   []net.IP      // members' addresses
 }
 
 func (l Limits) filled() Limits {
@@ -51,10 +53,12 @@ type TLS struct {
 	once     sync.Once
 	wait     sync.WaitGroup
 
-	mu        sync.Mutex
-	strangers []net.Conn     // handshakes in progress without a reserved place, oldest first
-	streams   map[string]int // by key
-	refused   int            // handshakes that failed or were dropped
+	mu      sync.Mutex
+	pools   [members + 1]pool // handshakes in progress
+	known   map[string]uint64 // addresses from which a key that may come has come: when, counted in handshakes
+	streams map[string]int    // by key
+	refused int               // handshakes that failed or were dropped
+	came    uint64            // handshakes of keys that may come
 }
 
 // NewTLS returns a transport that only dials.
@@ -81,7 +85,7 @@ func Listen(address string, key ed25519.PrivateKey, gate Gate, limits Limits) (*
 		t.local = ip
 	}
 	t.listener, t.gate, t.limits = l, gate, limits.filled()
-	t.incoming, t.streams = make(chan arrival), map[string]int{}
+	t.incoming, t.streams, t.known = make(chan arrival), map[string]int{}, map[string]uint64{}
 	t.wait.Add(1)
 	go t.serve()
 	return t, nil
@@ -159,28 +163,9 @@ func (t *TLS) serve() {
 			}
 		}
 		t.wait.Add(1)
-		go t.admit(c, t.place(c))
+		of := t.place(c)
+		go t.admit(c, of)
 	}
-}
-
-// place gives a connection a place among the handshakes. If all are taken, the oldest handshake
-// ends: a member's takes milliseconds, and a stranger who stays silent must not keep others out.
-func (t *TLS) place(c net.Conn) (stranger bool) {
-	ip := c.RemoteAddr().(*net.TCPAddr).IP
-	for _, r := range t.limits.Reserved {
-		if r.Equal(ip) {
-			return false
-		}
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.strangers) >= t.limits.Handshakes {
-		abort(t.strangers[0])
-		t.strangers = append(t.strangers[:0], t.strangers[1:]...)
-		t.refused++
-	}
-	t.strangers = append(t.strangers, c)
-	return true
 }
 
 // abort closes a connection without keeping it in the system's memory.
@@ -191,17 +176,13 @@ func abort(c net.Conn) {
 	c.Close()
 }
 
-func (t *TLS) admit(c net.Conn, stranger bool) {
+func (t *TLS) admit(c net.Conn, of class) {
 	defer t.wait.Done()
 	key, secure, err := t.handshake(c)
 	t.mu.Lock()
-	if stranger {
-		for i, s := range t.strangers {
-			if s == c {
-				t.strangers = append(t.strangers[:i], t.strangers[i+1:]...)
-				break
-			}
-		}
+	t.pools[of].remove(c)
+	if err == nil {
+		t.remember(c)
 	}
 	if err == nil && t.streams[string(key)] >= t.limits.Streams {
 		err = errors.New("link: the key has too many streams")
@@ -293,8 +274,10 @@ func (t *TLS) Close() error {
 			err = t.listener.Close()
 		}
 		t.mu.Lock()
-		for _, c := range t.strangers {
-			abort(c)
+		for i := range t.pools {
+			for _, w := range t.pools[i] {
+				abort(w.conn)
+			}
 		}
 		t.mu.Unlock()
 		t.wait.Wait()
