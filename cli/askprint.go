@@ -159,6 +159,9 @@ func boundOf(o *council.Outcome) string {
 			o.Bound.Guarantee)
 	case o.Bound.Guarantee == council.None:
 		return fmt.Sprintf("no guarantee at F=%d (graph r=%d)", o.Bound.F, o.Bound.R)
+	case o.Bound.Voices < o.Bound.F:
+		return fmt.Sprintf("bound: up to %d hostile models, because seats of one model fall together (F=%d counts "+
+			"seats, graph r=%d, claim %s)", o.Bound.Voices, o.Bound.F, o.Bound.R, o.Bound.Guarantee)
 	}
 	return fmt.Sprintf("bound: up to F=%d Byzantine neighbours each (graph r=%d, claim %s)",
 		o.Bound.F, o.Bound.R, o.Bound.Guarantee)
@@ -195,13 +198,8 @@ func details(w io.Writer, o council.Outcome) {
 	fmt.Fprintf(w, "seed %d · journal %s · digest %s\n", o.Seed, o.Journal, o.Digest)
 }
 
-// beforeOthers says how many members gave an answer in round 0.
-func beforeOthers(n int) string {
-	if n == 1 {
-		return "1 member said this before seeing others"
-	}
-	return fmt.Sprintf("%d members said this before seeing others", n)
-}
+// beforeOthers says how many voices gave an answer in round 0.
+func beforeOthers(n int) string { return count(n, "voice") + " said this before seeing others" }
 
 // callsOf says how many calls were made, and how many of them were retries at least.
 func callsOf(o *council.Outcome) string {

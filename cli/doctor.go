@@ -90,7 +90,11 @@ func (a *app) memberChecks(cmd *cobra.Command, source *specFlags) (checks []chec
 		if b.Guarantee != council.None {
 			claim = b.Guarantee + ": " + claim
 		}
-		return strings.Join(append([]string{claim}, overTime(b)...), "; "), nil
+		claims := append([]string{claim}, overTime(b)...)
+		if advice := c.Plan().RealBound(); advice != "" {
+			claims = append(claims, advice)
+		}
+		return strings.Join(claims, "; "), nil
 	}})
 	for _, k := range c.Preflight(cmd.Context()) {
 		checks = append(checks, check{what: member(k), do: func(context.Context) (string, error) {

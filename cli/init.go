@@ -98,6 +98,7 @@ type proposedCouncil struct {
 	Graph    string `json:"graph"`
 	Seats    int    `json:"seats"`
 	council.Bound
+	Real string `json:"real_bound,omitempty"` // how the seats can get the bound that F promises
 }
 
 func (a *app) init(cmd *cobra.Command, f initFlags) error {
@@ -179,7 +180,7 @@ func (a *app) propose(ctx context.Context, sources []source) (*proposal, error) 
 		return nil, fail(exitError1, err)
 	}
 	p.Plan = proposedCouncil{Protocol: fmt.Sprint(spec.Protocol["name"]), Graph: fmt.Sprint(spec.Graph["family"]),
-		Seats: len(plan.Seats()), Bound: plan.Bound()}
+		Seats: len(plan.Seats()), Bound: plan.Bound(), Real: plan.RealBound()}
 	if p.Box {
 		return p, nil
 	}
@@ -263,6 +264,9 @@ func (p *proposal) print(w io.Writer) error {
 	fmt.Fprintf(w, "%d seats · protocol %s · %s graph, %s · F=%d\n", b.Seats, b.Protocol, b.Graph,
 		robustnessOf(b.R, b.Exact), b.F)
 	fmt.Fprintf(w, "guarantee %s: %s\n", b.Guarantee, b.Note)
+	if b.Real != "" {
+		fmt.Fprintln(w, b.Real)
+	}
 	fmt.Fprintf(w, "a question: expected %d calls, %s; at most %d calls, %s\n", p.Cost.Expected.Calls,
 		p.Cost.Expected.Money, p.Cost.Worst.Calls, p.Cost.Worst.Money)
 	if heavy := p.heaviest(); heavy != "" {

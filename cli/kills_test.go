@@ -98,6 +98,7 @@ func (k *killer) council(protocol string) string {
 	path := filepath.Join(k.TempDir(), "council.yaml")
 	err := os.WriteFile(path, fmt.Appendf(nil, `%s
 f: 1
+patience: {spare: 0} # calls are counted, and on a busy machine one may be late
 models:
   right: {provider: openai, model: s42, url: %q, concurrency: 2}
   wrong: {provider: openai, model: s41, url: %q, concurrency: 2}

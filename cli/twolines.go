@@ -238,7 +238,8 @@ func (e electors) caveats(o *council.Outcome) (all []string) {
 	if n := len(o.Evidence); n > 0 {
 		all = append(all, "there is proof that a member told different members different things")
 	}
-	if o.Answered() && o.Bound.Guarantee == council.None && e.count > 1 && e.voices > 1 {
+	void := o.Bound.Guarantee == council.None || o.Bound.Voices == 0 && o.Bound.F > 0
+	if o.Answered() && void && e.count > 1 && e.voices > 1 {
 		all = append(all, "nothing is guaranteed if a member is hostile")
 	}
 	return all

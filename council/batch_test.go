@@ -169,7 +169,7 @@ func TestCertainBatches(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 		at, ok := b.needless()
-		if ok != c.want || ok && at.Sub(b.start) != grace {
+		if ok != c.want || ok && at.Sub(b.start) != 2*grace {
 			t.Errorf("%s: cut off %v, after %v", c.name, ok, at.Sub(b.start))
 		}
 		b.took = []time.Duration{2 * time.Second}

@@ -26,8 +26,9 @@ const None = "none"
 // Bound is what the protocol guarantees on the graph.
 type Bound struct {
 	F         int    `json:"f"`
-	R         int    `json:"r"`     // the graph's robustness; a proven lower bound if Exact is false
-	Exact     bool   `json:"exact"` // whether R is the exact robustness
+	Voices    int    `json:"voices"` // of which any may be hostile, so that at most F seats are; see Spec.Voices
+	R         int    `json:"r"`      // the graph's robustness; a proven lower bound if Exact is false
+	Exact     bool   `json:"exact"`  // whether R is the exact robustness
 	Edges     int    `json:"edges"`
 	Guarantee string `json:"guarantee"` // the protocol's name of what holds; None
 	Note      string `json:"note"`      // the same in a sentence, or why nothing holds
@@ -50,7 +51,7 @@ func (p *Plan) findBound() Bound {
 	if !p.graph.Changes() {
 		b = p.boundOfGraph
 	}
-	return p.underFaults(b())
+	return p.byVoice(p.underFaults(b()))
 }
 
 // boundOfGraph returns what the protocol guarantees on a graph that does not change.

@@ -114,7 +114,7 @@ func Open(p *Plan, o Options) (*Council, error) {
 		m := c.models[p.seats[i].Model]
 		c.seats = append(c.seats, seated{m, llm.InstantOf(m), free(p.seats[i].Kind)})
 	}
-	if err := errors.Join(c.checkPowers(), c.checkPrices(p.spec.Limits)); err != nil {
+	if err := errors.Join(p.checkSupport(), c.checkPowers(), c.checkPrices(p.spec.Limits)); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil

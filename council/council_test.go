@@ -51,10 +51,11 @@ func stubborn(c llmtest.Call) string {
 	return "Answer: " + mine
 }
 
-// seven is a council file of seven seats at a stub server, a model each.
+// seven is a council file of seven seats at a stub server, which count as voices though models of one name are one.
 func seven(url string, names ...string) string {
 	var b strings.Builder
-	b.WriteString("council: seven\nprotocol: {name: sac, rounds: 6}\ngraph: {family: complete}\nf: 3\nmodels:\n")
+	b.WriteString("council: seven\nvoices: seats\n")
+	b.WriteString("protocol: {name: sac, rounds: 6}\ngraph: {family: complete}\nf: 3\nmodels:\n")
 	for i, name := range names {
 		fmt.Fprintf(&b, "  m%d: {provider: openai, url: %q, model: %s, timeout: 2m}\n", i, url, name)
 	}

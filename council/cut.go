@@ -100,7 +100,7 @@ func (r Rule) certain(v *verdict, missing int) bool {
 }
 
 // needless returns the time at which the calls that have not returned are cut off, if they cannot
-// change the decision: at the last call, because the answer of a slightly slower member still shows
+// change the decision: at the last call, and after at least a second, because the answer of a slightly slower member still shows
 // whether it dissents. A bench waits for every call, because its figures must not depend on the time
 // that calls take, and so does a run by the clock, which is measured.
 func (b *batch) needless() (at time.Time, ok bool) {
@@ -108,10 +108,14 @@ func (b *batch) needless() (at time.Time, ok bool) {
 	if s.ask.Final || s.council.plan.spec.Runner.Clock() || !s.unanimous() && !b.certain() {
 		return at, false
 	}
-	if at, ok := b.lastCall(); ok {
-		return at, true
+	at, least := b.start, b.start.Add(2*grace)
+	if last, ok := b.lastCall(); ok {
+		at = last
 	}
-	return b.start.Add(grace), true
+	if at.Before(least) {
+		at = least
+	}
+	return at, true
 }
 
 // unanimous reports whether every seat holds the same answer after the last round, in a protocol in

@@ -97,9 +97,11 @@ func (j *judgment) outcome() Outcome {
 	}
 	o.Answer = j.answers.of(o.Decision)
 	o.Withstands, o.Fragile = j.withstands(o.Decision)
+	o.Voices = j.supporters(o.Decision)
 	o.Asked = j.asked()
 	j.showValue(&o)
 	j.spell(&o)
+	o.Withstands = p.withstoodVoices(o.Withstands)
 	o.Members, o.Presented = j.members(), j.present(v.answer)
 	o.Claims, o.Joined = j.claims(v.answer), j.listJoined()
 	o.Words = j.words(o.Decision)
@@ -261,7 +263,7 @@ func (j *judgment) ballot() ballot {
 
 // ballot is a ballot of the seats that vote.
 func (p *Plan) ballot(first []synod.Answer, final func(seat int) synod.Answer) ballot {
-	b := ballot{first: first, seats: p.voterIDs, final: make([]synod.Answer, 0, p.voters)}
+	b := ballot{first: first, voice: p.voices, seats: p.voterIDs, final: make([]synod.Answer, 0, p.voters)}
 	for i := range p.seats {
 		if !p.seats[i].NonVoting {
 			b.final = append(b.final, final(i))

@@ -39,7 +39,9 @@ type Outcome struct {
 	Fields []structured.Field `json:"fields,omitempty"` // of a JSON value that is merged, undecided ones too
 	// Composed is true if no member gave the whole value, and false if one did; null without a merged value.
 	Composed *bool `json:"composed,omitempty"`
-	// Withstands is how many answers the decision does not depend on; null without a decision, and where
+	// Voices is how many voices gave the decision before they heard others: see Spec.Voices.
+	Voices int `json:"voices"`
+	// Withstands is how many voices the decision does not depend on; null without a decision, and where
 	// it is not a count of independent answers. Fragile says why it is null.
 	Withstands *robust.Withstood `json:"withstands"`
 	Fragile    string            `json:"withstands_null,omitempty"`

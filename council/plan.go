@@ -50,6 +50,8 @@ type Plan struct {
 	templates   *prompt.Templates
 	digests     map[string]string // of the templates, by name
 	voters      int
+	voices      []int        // by seat: the number of its voice; nil: each seat is one
+	ofSeats     bool         // each seat counts as a voice, though some have one model
 	voterIDs    []string     // of the seats that vote, in order; must not be changed
 	models      []modelSeats // in the order of their first seats
 	calls       int
@@ -125,6 +127,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 	}
 	if err := p.steps([]step{
 		{"seats", p.placeAdversaries}, {"graph", p.buildGraph}, {"rule", p.fillRule}, {"seats", p.assignRoles},
+		{"voices", p.setVoices},
 		{"adversaries", p.corrupt}, {"adversaries", p.collude}, {"seats", p.stateFooling},
 		{"graph", p.checkAllToAll},
 		{"same", p.checkSame},

@@ -67,7 +67,7 @@ type Vote struct {
 	Answer      synod.Answer `json:"answer"`
 	Text        string       `json:"text"` // Answer as it is printed: spelled as most of these seats wrote it
 	Seats       []string     `json:"seats"`
-	Independent int          `json:"independent"` // seats that gave it in round 0
+	Independent int          `json:"independent"` // voices that gave it in round 0
 }
 
 // ballot is what the rule counts.
@@ -75,6 +75,7 @@ type ballot struct {
 	seats []string       // that vote
 	final []synod.Answer // by seat that votes
 	first []synod.Answer // of all seats, voting or not: what counts as independent
+	voice []int          // by seat: the number of its voice; nil: each seat is one
 	own   ownStep        // with ByProtocol
 }
 
@@ -158,6 +159,19 @@ func (r Rule) byProtocol(v *verdict, b ballot) {
 	}
 }
 
+// repeats reports whether an earlier seat of the same voice gave the same first answer.
+func (b *ballot) repeats(seat int) bool {
+	if b.voice == nil {
+		return false
+	}
+	for i, a := range b.first[:seat] {
+		if a == b.first[seat] && b.voice[i] == b.voice[seat] {
+			return true
+		}
+	}
+	return false
+}
+
 func (b *ballot) count() []Vote {
 	votes, seats := []Vote(nil), make([]string, 0, len(b.final))
 	at := func(a synod.Answer) int { return slices.IndexFunc(votes, func(v Vote) bool { return v.Answer == a }) }
@@ -176,8 +190,8 @@ func (b *ballot) count() []Vote {
 		}
 		votes = append(votes, Vote{Answer: a, Seats: slices.Clip(seats[from:])})
 	}
-	for _, a := range b.first {
-		if k := at(a); k >= 0 {
+	for i, a := range b.first {
+		if k := at(a); k >= 0 && !b.repeats(i) {
 			votes[k].Independent++
 		}
 	}

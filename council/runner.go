@@ -224,6 +224,11 @@ func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
 			replies[i] = dropped
 			continue
 		}
+		if !seat.free && s.absent(call.Node, &replies[i]) {
+			s.write(seat, call, &replies[i])
+			s.count(call, round, &replies[i])
+			continue
+		}
 		if seat.free {
 			s.complete(s.ctx, seat, call, round, &replies[i])
 			continue
@@ -372,7 +377,6 @@ func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, ro
 		*r = first
 	case s.ctx.Err() != nil || s.lost() != nil:
 		*r = dropped
-	case s.absent(call.Node, r):
 	case seat.instant != nil && s.limited == nil:
 		s.instant.Prompt, s.instant.Seat = call.Prompt, s.council.plan.seats[call.Node].ID
 		s.ended(ctx, call.Node, r, seat.instant.Reply(&s.instant, r))

@@ -125,7 +125,8 @@ func (c *Council) session() *session {
 	s := &session{
 		council: c, fixed: newFixedPoint(p), breaker: newBreaker(p),
 		round: make([]int, n), seats: make([]Record, n), uses: make([]llm.Use, 2*n),
-		unanswered: make([]bool, n), tardy: make([]int, n), lacked: make([][]int, n), failed: make([]synod.ConsultID, n),
+		unanswered: make([]bool, n), tardy: make([]int, n),
+		lacked: make([][]int, n), failed: make([]synod.ConsultID, n),
 	}
 	if c.reuse {
 		s.crew = newCrew(n)

@@ -42,6 +42,7 @@ type Spec struct {
 	Claims      bool              `yaml:"claims,omitempty" json:"claims,omitempty" doc:"prose only: the members judge single claims of the answer (protocol panel)"`
 	Same        string            `yaml:"same,omitempty" json:"same,omitempty" doc:"text only: members: short answers are counted as one if more than F members other than their authors say that they mean the same (protocol majority)" default:"off" enum:"off|members" example:"members"`
 	Rule        Rule              `yaml:"rule" json:"rule" doc:"how the last answers become a decision"`
+	Voices      string            `yaml:"voices,omitempty" json:"voices,omitempty" doc:"what counts as one voice in support, withstands and the bound: a model at a server, a server, the maker of a model, or a seat; with exact: paper seats; simulated members are always one each" default:"models" enum:"models|servers|makers|seats" example:"makers"`
 	Form        synod.Form        `yaml:"form,omitempty" json:"form,omitempty" doc:"form of the answers; default: guessed from the question" enum:"|number|choice|bool|math|text|stance|prose|json|action" example:"json"`
 	Schema      string            `yaml:"schema,omitempty" json:"schema,omitempty" doc:"with form: json, the file with the JSON schema of the answers" example:"invoice.schema.json"`
 	Tools       string            `yaml:"tools,omitempty" json:"tools,omitempty" doc:"with form: action, the JSON file with the list of tools that may be called" example:"tools.json"`
@@ -212,8 +213,8 @@ func (p Pace) or(think, within time.Duration) Pace {
 func (p Patience) validate(f int, exact string) error {
 	switch {
 	case p.spare() < 0 || p.spare() > f:
-		return fmt.Errorf("spare is %d; it must be between 0 and f, %d, because a late seat uses up one of F", p.spare(),
-			f)
+		return fmt.Errorf("spare is %d; it must be between 0 and f, %d, because a late seat uses up one of F",
+			p.spare(), f)
 	case p.spare() > 0 && exact != "":
 		return fmt.Errorf("spare is %d; exact: %s waits for every call, so it must be 0", p.spare(), exact)
 	case p.After != 0 && !(p.After >= 1 && p.After <= 100):

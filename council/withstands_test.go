@@ -78,7 +78,7 @@ func say(c llmtest.Call) string {
 // claimed is the outcome of a weighted vote on these replies.
 func claimed(t *testing.T, url, graph, rule string, replies []string) Outcome {
 	t.Helper()
-	spec := Spec{Protocol: Params{"name": "weighted-majority"}, Rule: Rule{Name: rule},
+	spec := Spec{Voices: VoicesSeats, Protocol: Params{"name": "weighted-majority"}, Rule: Rule{Name: rule},
 		Graph: Params{"family": graph}, Models: map[string]Params{}}
 	for i, r := range replies {
 		id := fmt.Sprintf("s%d", i)

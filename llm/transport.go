@@ -113,9 +113,11 @@ func transportFailure(err error) *Failure {
 		f.Retryable, f.Lasting = !dns.IsNotFound, dns.IsNotFound
 		f.Err = fmt.Errorf("the name %s cannot be resolved", oneLine(dns.Name))
 	case errors.As(err, &cert):
-		f.Retryable, f.Lasting, f.Err = false, true, fmt.Errorf("TLS: the certificate is not valid: %s", oneLine(cert.Err.Error()))
+		f.Retryable, f.Lasting, f.Err = false, true, fmt.Errorf("TLS: the certificate is not valid: %s",
+			oneLine(cert.Err.Error()))
 	case errors.As(err, &record):
-		f.Retryable, f.Lasting, f.Err = false, true, errors.New("TLS: the server does not use TLS (is the url meant to be http://?)")
+		f.Retryable, f.Lasting, f.Err = false, true, errors.New("TLS: the server does not use TLS (is the url "+
+			"meant to be http://?)")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		f.Lasting, f.Err = true, errors.New("connection refused: no server listens there")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
