@@ -33,12 +33,17 @@ type Usage struct {
 	// cache and wrote to it. They have prices of their own.
 	Cached int `json:"cached,omitempty"`
 	Stored int `json:"stored,omitempty"`
+	// Billed is what the server says it charges for the tokens, in billionths of a US dollar, and Bills in how many
+	// replies it said so; 0: it did not say.
+	Billed int `json:"billed,omitempty"`
+	Bills  int `json:"bills,omitempty"`
 }
 
-// Plus returns the sum of two counts of tokens, by Sum.
+// Plus returns the sum of two usages, by Sum.
 func (u Usage) Plus(v Usage) Usage {
 	return Usage{Prompt: Sum(u.Prompt, v.Prompt), Completion: Sum(u.Completion, v.Completion),
-		Cached: Sum(u.Cached, v.Cached), Stored: Sum(u.Stored, v.Stored)}
+		Cached: Sum(u.Cached, v.Cached), Stored: Sum(u.Stored, v.Stored),
+		Billed: Sum(u.Billed, v.Billed), Bills: Sum(u.Bills, v.Bills)}
 }
 
 // Total returns the tokens of prompt and completion together, by Sum.

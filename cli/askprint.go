@@ -84,6 +84,7 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 		twoLines(w, &o, f.form == "" && c.Plan().Spec().Form == "")
 		printClaims(w, &o)
 	}
+	a.nameUnpriced(w, &o)
 	if err := showMore(w, &o, a.verbose, f.show); err != nil {
 		return fail(exitError1, err)
 	}

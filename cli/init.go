@@ -16,7 +16,6 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
-	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/seating"
 	"synod.dev/synod/table"
@@ -197,16 +196,6 @@ func (a *app) propose(ctx context.Context, sources []source) (*proposal, error) 
 // costOf estimates the cost of a question. Servers on this machine or in a private network cost nothing.
 func (a *app) costOf(ctx context.Context, spec council.Spec, sources []source) (*lab.Estimate, error) {
 	env := a.env()
-	prices := env.Prices
-	if prices == nil {
-		prices = llm.Published()
-	}
-	for i := range sources {
-		if sources[i].local() {
-			prices = append(llm.Prices{{Server: sources[i].info.Server, Model: "*"}}, prices...)
-		}
-	}
-	env.Prices = prices
 	q := synod.Question{ID: "question", Text: "What is 17 + 25?", Form: synod.Number}
 	run, err := lab.Draft(lab.Plan{Task: "init", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Seed: 1, Spec: spec,
 		Env: env})
@@ -224,10 +213,10 @@ func (a *app) seatOf(pick seating.Pick, s *source) proposedSeat {
 	seat := proposedSeat{Model: pick.Name, Family: pick.Family, Server: s.info.Server, Seats: pick.Seats,
 		Price: "unknown"}
 	switch p, known := a.priceOf(s, pick.Name); {
+	case pick.Local && p.Prompt+p.Completion == 0:
+		seat.Price = "none: your own machine"
 	case known:
 		seat.Price = fmt.Sprintf("%g / %g USD (%s)", p.Prompt, p.Completion, cmp.Or(p.Date, "your price file"))
-	case pick.Local:
-		seat.Price = "none: your own machine"
 	}
 	return seat
 }

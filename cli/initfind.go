@@ -179,7 +179,11 @@ func (a *app) priceOf(s *source, name string) (llm.Price, bool) {
 	if prices == nil {
 		prices = llm.Published()
 	}
-	return prices.Of(info)
+	price, known := prices.Of(info)
+	if s.keyEnv != "" && price == (llm.Price{}) { // it may be a proxy to models that cost something
+		return price, false
+	}
+	return price, known
 }
 
 // aliases are the names without a date of Anthropic's models, whose list has only dated ones and whose price

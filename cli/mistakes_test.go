@@ -233,7 +233,7 @@ var mistakes = []mistake{
 	{"ask -c good.yaml --set f Why?", "", "", 2, `"f" is not key=value`, "f=1"},
 	{"ask -c good.yaml --set protocl.name=sac Why?", "", "", 2, `unknown key "protocl"`, `did you mean "protocol"?`},
 	{"ask -c good.yaml --set limits.deadline=10 Why?", "", "", 2, `--set: limits.deadline: "10" is not a duration`, "90s"},
-	{"ask -c c.yaml --set limits.usd=0.01 Why?", "model provider: openai, model: x, url: \"$STUB\"", "",
+	{"ask -c c.yaml --set limits.usd=0.01 Why?", "model provider: openai, model: gpt-9, url: \"$STUB\"", "",
 		2, "limits: usd needs the price", "--prices"},
 	{"ask -c good.yaml --set seats.x.adversary.name=replay Why?", "", "", 2, `no seat is called "x"`, "a, m"},
 	{"ask -c good.yaml --set seats.m.adversry.name=replay Why?", "", "", 2, `unknown key "adversry"`,

@@ -287,11 +287,16 @@ func price(m llm.Money) string {
 	if m.AtLeast > 0 && m.AtLeast < 0.1 {
 		usd = strconv.FormatFloat(m.AtLeast, 'f', 4, 64) + " USD"
 	}
+	unknown := strings.Join(m.Unknown, ", ")
+	const most = 2
+	if len(m.Unknown) > most+1 {
+		unknown = fmt.Sprintf("%s and %d more", strings.Join(m.Unknown[:most], ", "), len(m.Unknown)-most)
+	}
 	switch {
 	case len(m.Unknown) > 0 && m.AtLeast > 0:
-		return "at least " + usd + " (no price of " + strings.Join(m.Unknown, ", ") + ")"
+		return "at least " + usd + ", unknown for " + unknown
 	case len(m.Unknown) > 0:
-		return "cost unknown (no price of " + strings.Join(m.Unknown, ", ") + ")"
+		return "cost unknown for " + unknown
 	case m.AtLeast == 0:
 		return "free"
 	}

@@ -21,6 +21,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite testdata/twolines.golden")
 var outcomes = []struct{ name, council, flags, question string }{
 	{"seven models agree", voters("s42", "t42", "u42", "v42", "w42", "x42", "y42"), "", adding},
 	{"five of seven models agree", voters("s42", "t42", "u42", "v42", "w42", "x41", "y41"), "", adding},
+	{"a price that is not known", voters("gpt-42", "claude-42", "gemini-42"), "", adding},
 	{"one model on all seats", oneModel, "", adding},
 	{"two models on seven seats", majority + "models:\n  a: {provider: openai, url: $STUB, model: s42}\n" +
 		"  b: {provider: openai, url: $STUB, model: s41}\n" +
@@ -87,6 +88,8 @@ func TestTwoLines(t *testing.T) {
 		fmt.Fprintf(&all, "%s (exit %d)\n%s\n", x.name, code, both.String())
 	}
 	got := regexp.MustCompile(`(?m)\b\d+\.\d s,`).ReplaceAllString(all.String(), "0.1 s,")
+	got = regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(got, "127.0.0.1:9000")
+	got = regexp.MustCompile(`\S+/config/`).ReplaceAllString(got, "HOME/config/")
 	got = strings.ReplaceAll(got, strings.TrimPrefix(stub.URL, "http://"), "STUB")
 	plainOutput(t, got)
 	if *rewrite {

@@ -50,7 +50,7 @@ var errAccount = errors.New("its record has a count or a time that is out of ran
 // could disturb a reader.
 func (r *Record) SetAccount(a *Account) error {
 	for _, n := range append([]int{a.Use.Calls, a.Use.Prompt, a.Use.Completion, int(a.Ticks), a.Misreports.Replies,
-		a.Elapsed, a.Rereads}, append(a.Statuses[:], a.Took...)...) {
+		a.Elapsed, a.Rereads, a.Use.Billed, a.Use.Bills}, append(a.Statuses[:], a.Took...)...) {
 		if n < 0 || n > maxAccountCount {
 			return errAccount
 		}

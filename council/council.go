@@ -170,7 +170,7 @@ func (c *Council) checkPowers() error {
 		if hidden && (!can || !probed.GivesHiddenConfidence()) { // CP-2
 			return &ConfigError{Section: "protocol",
 				Err: fmt.Errorf("probe: hidden needs members with a trained probe, and model %q has none; give it "+
-					"probe: FILE (a model in the box can have one: synod probe train), or use probe: stated", s.Model)}
+					"probe: FILE (a model in the box can have one: synod research probe train), or use probe: stated", s.Model)}
 		}
 	}
 	return nil
@@ -212,21 +212,6 @@ func (c *Council) Accepts(q *synod.Question) error {
 				return fmt.Errorf("member %s (model %s) cannot take the %s %s: %w; leave the part out, or give the "+
 					"seat another model", s.ID, s.Model, p.Kind, cmp.Or(p.Name, p.Media), err)
 			}
-		}
-	}
-	return nil
-}
-
-// checkPrices refuses a limit in money if the price of a model is not known.
-func (c *Council) checkPrices(limits Limits) error {
-	if limits.USD == 0 {
-		return nil
-	}
-	for _, name := range sortedKeys(c.models) {
-		if _, known := c.prices.Of(c.models[name].Info()); !known {
-			return &ConfigError{Section: "limits",
-				Err: fmt.Errorf("usd needs the price of every model, and the price of model %q (%s) is in no table; "+
-					"give it with --prices FILE", name, c.models[name].Info().Name)}
 		}
 	}
 	return nil

@@ -238,7 +238,8 @@ func appendUsage(b []byte, name string, u synod.Usage) []byte {
 	for _, c := range [...]struct {
 		name string
 		n    int
-	}{{`"prompt":`, u.Prompt}, {`"completion":`, u.Completion}, {`"cached":`, u.Cached}, {`"stored":`, u.Stored}} {
+	}{{`"prompt":`, u.Prompt}, {`"completion":`, u.Completion}, {`"cached":`, u.Cached}, {`"stored":`, u.Stored},
+		{`"billed":`, u.Billed}, {`"bills":`, u.Bills}} {
 		if c.n != 0 && b[len(b)-1] != '{' {
 			b = append(b, ',')
 		}

@@ -182,7 +182,8 @@ func (in *reading) reply(raw []byte) error {
 			r.Status = synod.Status(v.Str)
 		case "usage":
 			r.Usage = synod.Usage{Prompt: int(v.Get("prompt").Int()), Completion: int(v.Get("completion").Int()),
-				Cached: int(v.Get("cached").Int()), Stored: int(v.Get("stored").Int())}
+				Cached: int(v.Get("cached").Int()), Stored: int(v.Get("stored").Int()),
+				Billed: int(v.Get("billed").Int()), Bills: int(v.Get("bills").Int())}
 		case "calls":
 			r.Calls = int(v.Int())
 		case "reused":

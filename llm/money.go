@@ -55,7 +55,8 @@ type Cost struct {
 	USD float64 `json:"usd"`
 }
 
-// Bill returns what the counted calls cost by a price table.
+// Bill returns what the counted calls cost: what the server says that it charges, or else by a price table. A server
+// that says so of one reply is taken to say so of each that it charges.
 func (p Prices) Bill(uses []Use) Money {
 	m := Money{Unknown: []string{}, Free: make([]string, 0, len(uses))}
 	for i := range uses {
@@ -68,10 +69,13 @@ func (p Prices) Bill(uses []Use) Money {
 		switch {
 		case u.Calls == 0:
 			continue
-		case !known, u.Silent > 0 && price.Prompt+price.Completion > 0:
+		case !known && (u.Bills == 0 || u.Silent > 0), u.Silent > 0 && price.Prompt+price.Completion > 0:
 			m.Unknown = append(m.Unknown, u.Model)
 		}
-		if known {
+		switch {
+		case u.Bills > 0:
+			m.AtLeast += float64(u.Billed) / 1e9
+		case known:
 			m.AtLeast += price.of(u.Usage)
 			m.AsOf = older(m.AsOf, price.Date)
 		}

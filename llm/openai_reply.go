@@ -78,6 +78,7 @@ func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 	}
 	reply := synod.Reply{Status: synod.OK, Model: m.reported(c.Model)}
 	reply.Usage, reply.Fault = m.readUsage(c.Usage)
+	reply.Usage = billed(reply.Usage, c.Usage, res.header)
 	switch {
 	case len(c.Error) > 0 && string(c.Error) != "null" && len(c.Choices) == 0:
 		return reply, m.errorInside(res.body)

@@ -2,9 +2,18 @@ package llm
 
 import (
 	"cmp"
+	_ "embed"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"synod.dev/synod/internal/durable"
@@ -35,20 +44,68 @@ type Tariff struct {
 // Prices is a price table. The first row that matches applies.
 type Prices []Tariff
 
-// Of returns the price of a model, and false if no row matches. Embedded, recorded
-// and simulated models cost nothing.
+// Of returns the price of a model, and false if it is not known: the first row that matches or, of a server on this
+// machine or in a private network, nothing. There only models that nobody can run at home have a price, because the
+// server can only pass calls on: that of their maker. Embedded, recorded and simulated models cost nothing.
 func (p Prices) Of(m Info) (price Price, known bool) {
 	if m.Kind != Endpoint {
 		return Price{}, true
 	}
+	if price, known := p.row(m.Server, m.Model); known {
+		return price, true
+	}
+	if !private(m.Server) {
+		return Price{}, false
+	}
+	if maker, name := soldOnly(m.Model); maker != "" {
+		return p.row(maker, name)
+	}
+	return Price{}, true
+}
+
+// row returns the price in the first row that matches.
+func (p Prices) row(server, model string) (Price, bool) {
 	for _, t := range p {
-		server, _ := path.Match(t.Server, m.Server)
-		model, _ := path.Match(t.Model, m.Model)
-		if server && model {
+		at, _ := path.Match(t.Server, server)
+		is, _ := path.Match(t.Model, model)
+		if at && is {
 			return t.Price, true
 		}
 	}
 	return Price{}, false
+}
+
+// private reports whether a server (host, with or without a port) is on this machine or in a private network.
+func private(server string) bool {
+	host, _, err := net.SplitHostPort(server)
+	if err != nil {
+		host = server
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	if err != nil {
+		return host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local")
+	}
+	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast()
+}
+
+// soldBy are the names of models whose weights nobody else has, by the server of their maker.
+var soldBy = map[string]*regexp.Regexp{
+	"api.openai.com":                    regexp.MustCompile(`^(gpt-[3-9]|chatgpt-|o[134](-|$))`),
+	"api.anthropic.com":                 regexp.MustCompile(`^claude-`),
+	"generativelanguage.googleapis.com": regexp.MustCompile(`^gemini-`),
+	"api.x.ai":                          regexp.MustCompile(`^grok-[3-9]`),
+}
+
+// soldOnly returns the server of the maker of a model that only its maker sells, and its name there, which may stand
+// after a provider's (openai/gpt-4o); "" for other models.
+func soldOnly(model string) (maker, name string) {
+	name = model[strings.LastIndexByte(model, '/')+1:]
+	for server, names := range soldBy {
+		if names.MatchString(name) {
+			return server, name
+		}
+	}
+	return "", ""
 }
 
 // of returns the cost of tokens in USD.
@@ -69,31 +126,39 @@ func (p Price) cache(cached, stored float64) Price {
 	return p
 }
 
-// Published returns list prices without discounts for batches. They
-// come from surveys of the makers' price pages that agree with one another, at the
-// dates given; prices change, so a user's own file comes first. A model is listed
-// only by its exact name, because dated versions may have other prices.
-func Published() Prices {
-	return Prices{
-		{"api.openai.com", "gpt-4o", listed(2.50, 10, "2026-05")},
-		{"api.openai.com", "gpt-4o-mini", listed(0.15, 0.60, "2026-05")},
-		{"api.openai.com", "gpt-3.5-turbo", listed(0.50, 1.50, "2026-05")},
-		{"api.openai.com", "gpt-4.1", listed(2, 8, "2026-04")},
-		{"api.openai.com", "gpt-4.1-mini", listed(0.40, 1.60, "2026-04")},
-		{"api.openai.com", "gpt-4.1-nano", listed(0.10, 0.40, "2026-04")},
-		{"api.openai.com", "gpt-5", listed(1.25, 10, "2026-03")},
-		{"api.openai.com", "gpt-5-mini", listed(0.25, 2, "2026-03")},
-		{"api.anthropic.com", "claude-sonnet-4-5", listed(3, 15, "2026-07-11").cache(0.30, 3.75)},
-		{"api.anthropic.com", "claude-haiku-4-5", listed(1, 5, "2026-07-11").cache(0.10, 1.25)},
-		{"generativelanguage.googleapis.com", "gemini-2.5-flash", listed(0.30, 2.50, "2026-07-11")},
-		{"openrouter.ai", "anthropic/claude-sonnet-4.5", listed(3, 15, "2026-07-11")},
-		{"openrouter.ai", "anthropic/claude-haiku-4.5", listed(1, 5, "2026-07-11")},
-		{"openrouter.ai", "google/gemini-2.5-flash", listed(0.30, 2.50, "2026-07-11")},
+// published is an extract of public list prices, see Published.
+//
+//go:embed published.csv
+var published string
+
+// Published returns list prices without discounts for batches, of about 130 models: those of 2026-11 as LiteLLM's price
+// file lists them (release 1.110.2, read on 2026-11-24), the others from the makers' price pages at the dates given.
+// Prices change, so a user's own file comes first. A model is listed only by its exact name, because dated versions may
+// have other prices.
+func Published() Prices { return slices.Clone(publishedRows()) }
+
+var publishedRows = sync.OnceValue(func() (table Prices) {
+	rows, err := csv.NewReader(strings.NewReader(published)).ReadAll()
+	if err != nil {
+		panic(fmt.Sprintf("llm: published.csv: %v", err))
 	}
-}
+	for _, row := range rows[1:] {
+		usd := make([]float64, 4)
+		for i, cell := range row[2:6] {
+			if usd[i], err = strconv.ParseFloat(cmp.Or(cell, "0"), 64); err != nil {
+				panic(fmt.Sprintf("llm: published.csv: %s: %v", row[1], err))
+			}
+		}
+		table = append(table, Tariff{row[0], row[1], listed(usd[0], usd[1], row[6]).cache(usd[2], usd[3])})
+	}
+	return table
+})
 
 // maxPrice bounds a price, in USD for a million tokens, so that no cost is infinite.
 const maxPrice = 1e6
+
+// maxPriceFile bounds a price file, in bytes. LiteLLM's has 3.5 MB.
+const maxPriceFile = 32 << 20
 
 // priceRow is a row of a price file.
 type priceRow struct {
@@ -114,14 +179,19 @@ type priceRow struct {
 //
 // Prices are USD per million tokens. A row may also have cached and stored, the prices of
 // prompt tokens that the server reads from its cache and writes to it (default: that of
-// prompt). A row without server applies to any. It fails
-// if the file cannot be read or a row is not valid; the error names the row.
+// prompt). A row without server applies to any. The file may also be LiteLLM's model_prices_and_context_window.json, of
+// which the rows of servers with a fixed address are taken. It fails if the file cannot be read or a row is not valid;
+// the error names the row.
 func ReadPrices(file string) (Prices, error) {
-	b, err := durable.ReadFile(file, param.MaxText)
+	b, err := durable.ReadFile(file, maxPriceFile)
 	if err != nil {
 		return nil, fmt.Errorf("llm: prices: %w", err)
 	}
-	table, err := parsePrices(b)
+	parse := parsePrices
+	if isLiteLLM(b) {
+		parse = parseLiteLLM
+	}
+	table, err := parse(b)
 	if err != nil {
 		return nil, fmt.Errorf("llm: prices: %s: %w", file, err)
 	}

@@ -45,13 +45,21 @@ func TestReadPrices(t *testing.T) {
 	}{
 		// the user's prices precede the built-in ones
 		{Info{Kind: Endpoint, Server: "api.openai.com", Model: "gpt-4o"}, listed(1, 2, "2030-01-02"), true},
-		{Info{Kind: Endpoint, Server: "api.openai.com", Model: "gpt-4o-mini"}, listed(0.15, 0.60, "2026-05"), true},
+		{Info{Kind: Endpoint, Server: "api.openai.com", Model: "gpt-4o-mini"},
+			listed(0.15, 0.60, "2026-11").cache(0.075, 0), true},
 		// another version may have another price
 		{Info{Kind: Endpoint, Server: "api.openai.com", Model: "gpt-4o-2024-05-13"}, Price{}, false},
 		{Info{Kind: Endpoint, Server: "proxy.example", Model: "gpt-4o"}, Price{}, false},
 		{Info{Kind: Endpoint, Server: "127.0.0.1:9000", Model: "gpt-4o"}, Price{}, true},
 		{Info{Kind: Endpoint, Server: "any.example", Model: "own-7b"}, listed(3.5, 4, ""), true},
 		{Info{Kind: Endpoint, Model: "gpt-4o"}, Price{}, false}, // an old run without the server
+		{Info{Kind: Endpoint, Server: "192.168.1.7:8000", Model: "qwen3-8b"}, Price{}, true},
+		{Info{Kind: Endpoint, Server: "203.0.113.7:8000", Model: "qwen3-8b"}, Price{}, false},
+		// a server at home can only pass these on
+		{Info{Kind: Endpoint, Server: "[::1]:4000", Model: "openai/gpt-4o-mini"},
+			listed(0.15, 0.60, "2026-11").cache(0.075, 0), true},
+		{Info{Kind: Endpoint, Server: "localhost:4000", Model: "claude-next"}, Price{}, false},
+		{Info{Kind: Endpoint, Server: "localhost:4000", Model: "openai/gpt-oss-20b"}, Price{}, true},
 		{Info{Kind: Simulated}, Price{}, true}, {Info{Kind: Embedded}, Price{}, true},
 		{Info{Kind: Recorded}, Price{}, true},
 	} {

@@ -108,7 +108,11 @@ func (l *spender) spend(ctx context.Context, r Request, most synod.Usage) (synod
 	if most != (synod.Usage{}) {
 		l.charge(&reply, err, most)
 	}
-	b.settle(hold, b.cost(info, requests, reply.Spent()))
+	spent := b.cost(info, requests, reply.Spent())
+	if says := float64(reply.Usage.Billed) / 1e9; b.usd > 0 { // no report lowers the sum, or exceeds the budget
+		spent.USD = max(spent.USD, min(says, hold.USD))
+	}
+	b.settle(hold, spent)
 	return reply, err
 }
 
