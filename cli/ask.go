@@ -68,6 +68,7 @@ needs no key and no server.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.ask(cmd, args, f) },
 	}
 	f.add(cmd)
+	shortHelp(cmd)
 	return cmd
 }
 
@@ -164,7 +165,7 @@ func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
 
 // convene opens the council, asks the question and prints the outcome.
 func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, f askFlags) error {
-	c, err := council.Convene(spec, env)
+	c, err := a.priced(cmd, spec, &env)
 	if err != nil {
 		return configError(err)
 	}

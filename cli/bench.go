@@ -361,7 +361,7 @@ func (a *app) benchResumed(cmd *cobra.Command, run *lab.Run, f benchFlags) error
 	}
 	if text, mark := run.Origin(); run.Learn != "" && !a.key().Wrote(ownRun, text, mark) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "you did not make this run on this machine, so nothing is learned from it; to "+
-			"learn from it:\n  synod trust learn %s\n", council.ShellWord(run.Dir()))
+			"learn from it:\n  synod operate trust learn %s\n", council.ShellWord(run.Dir()))
 		return nil
 	}
 	return a.learnRun(cmd.ErrOrStderr(), run)

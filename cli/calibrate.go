@@ -70,7 +70,7 @@ Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the bu
 	fl.StringVar(&f.data, "data", "", "`file` of the task, or a folder that contains it")
 	fl.Float64Var(&f.budget.USD, "budget-usd", 0, "begin no question when so many US dollars are used; 0: no bound")
 	fl.IntVar(&f.budget.Calls, "budget-calls", 0, "begin no question when so many calls are made; 0: no bound")
-	fl.BoolVar(&f.learn, "learn", false, "add the answers, marked as graded, to the trust file (synod trust)")
+	fl.BoolVar(&f.learn, "learn", false, "add the answers, marked as graded, to the trust file (synod operate trust)")
 	fl.BoolVar(&f.force, "force", false, "move a run with other settings out of the way")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result, or with --dry-run the cost, as JSON")

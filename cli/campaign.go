@@ -25,9 +25,9 @@ func campaignCommand(a *app) *cobra.Command {
 		Long: `Plays random executions of the protocols: with adversaries and with faults of networks,
 processes, clocks, membership, model servers and disks. In each execution all claims of
 its protocol are checked. Nothing is asked of a real model. See docs/research/campaign.md.`,
-		Example: `  synod campaign run --tier T1 -o runs/campaign
-  synod campaign report runs/campaign
-  synod campaign replay runs/campaign/failures/sac-I-SAC-1.json`,
+		Example: `  synod research campaign run --tier T1 -o runs/campaign
+  synod research campaign report runs/campaign
+  synod research campaign replay runs/campaign/failures/sac-I-SAC-1.json`,
 	}
 	cmd.AddCommand(campaignRun(a), campaignReport(a), campaignReplay())
 	return cmd
@@ -47,12 +47,12 @@ func campaignRun(a *app) *cobra.Command {
 		Short: "Play executions and check claims",
 		Long: `Plays executions on all processors. Which ones depends on --tier, --executions, --protocol
 and --seed only. ^C saves, and the same command goes on. A violation is shrunk and saved
-as a file that synod campaign replay plays again.
+as a file that synod research campaign replay plays again.
 
 Exit codes: 0 green · 2 usage · 100 a claim was violated, or something that the tier
 demands was not tried · 130 interrupted.`,
-		Example: `  synod campaign run --tier T1 -o runs/campaign
-  synod campaign run --minutes 5 --protocol sac,decentllms`,
+		Example: `  synod research campaign run --tier T1 -o runs/campaign
+  synod research campaign run --minutes 5 --protocol sac,decentllms`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.campaignRun(cmd, f) },
 	}
@@ -148,7 +148,7 @@ in how many executions it was checked, its violations and its smallest margin.
 
 Exit codes: 0 green · 2 usage · 100 a claim was violated, or something that the tier
 demands was not tried.`,
-		Example: "  synod campaign report runs/campaign --format html > campaign.html",
+		Example: "  synod research campaign report runs/campaign --format html > campaign.html",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(campaign.Formats(), format) {
@@ -157,7 +157,7 @@ demands was not tried.`,
 			}
 			s, err := campaign.Open(args[0])
 			if err != nil {
-				return fail(exitError1, err, "name the folder of synod campaign run -o FOLDER")
+				return fail(exitError1, err, "name the folder of synod research campaign run -o FOLDER")
 			}
 			return printCampaign(cmd.OutOrStdout(), s, format)
 		},
@@ -175,7 +175,7 @@ func campaignReplay() *cobra.Command {
 the events of its schedule.
 
 Exit codes: 0 it violates the same claim again · 1 the file cannot be read · 7 it does not.`,
-		Example: "  synod campaign replay runs/campaign/failures/sac-I-SAC-1.json",
+		Example: "  synod research campaign replay runs/campaign/failures/sac-I-SAC-1.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if number, err := campaign.LoadTrial(args[0]); err == nil {
@@ -195,7 +195,7 @@ Exit codes: 0 it violates the same claim again · 1 the file cannot be read · 7
 	return cmd
 }
 
-// campaignReplayed is the JSON output of synod campaign replay.
+// campaignReplayed is the JSON output of synod research campaign replay.
 type campaignReplayed struct {
 	Version    int                  `json:"version"`
 	Claim      string               `json:"claim"`      // that the file names

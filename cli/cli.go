@@ -53,6 +53,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetOut(out)
 	root.SetErr(messages)
 	complete(root)
+	if n := messages.Columns(); n > 0 {
+		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ",
+			fmt.Sprintf(".FlagUsagesWrapped %d ", n)))
+	}
 	err := root.ExecuteContext(ctx)
 	var e *exitError
 	switch {
@@ -97,6 +101,8 @@ func Command() *cobra.Command {
 // complete adds the commands that cobra provides. The output of root must be set before.
 func complete(root *cobra.Command) {
 	root.SetHelpCommand(helpCommand(root))
+	root.SetHelpCommandGroupID(operateGroup)
+	root.SetCompletionCommandGroupID(operateGroup)
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)
 }
@@ -216,7 +222,8 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
+			a.sayMoved(cmd)
 			if a.dirs, err = findDirs(a.home); err != nil {
 				return err
 			}
@@ -235,18 +242,8 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		}
 		return pflag.NormalizedName(name)
 	})
-	root.AddCommand(
-		askCommand(a), initCommand(a), calibrateCommand(a),
-		replayCommand(a), verifyCommand(a), verifyClaimsCommand(a), evidenceCommand(a), trustCommand(a),
-		ledgerCommand(a), modelsCommand(a), dataCommand(a),
-		listCommand(a),
-		explainCommand(a),
-		gradeCommand(), benchCommand(a), labCommand(a), attackCommand(a), campaignCommand(a), gameCommand(a),
-		configCommand(a), graphCommand(a), probeCommand(a),
-		cacheCommand(a), journalsCommand(a),
-		doctorCommand(a), engineCommand(), exitCodesTopic(), environmentTopic(), demoCommand(a),
-	)
-	root.AddCommand(besideCommands(a)...)
+	a.addGroups(root)
+	root.AddCommand(engineCommand())
 	addCompletion(root)
 	return root
 }
@@ -269,7 +266,7 @@ func unknownCommand(root *cobra.Command, err error) string {
 	}
 	var known []string
 	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() {
+		if c.IsAvailableCommand() || moved[c.Name()] != "" {
 			known = append(known, c.Name())
 		}
 	}

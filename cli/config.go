@@ -140,7 +140,8 @@ func (f *specFlags) add(cmd *cobra.Command) {
 		"council `file`; replaces ./synod.yaml and the user's config.yaml")
 	cmd.Flags().StringArrayVar(&f.sets, "set", nil, "set a key of the council, such as protocol.rounds=3 (repeatable)")
 	cmd.Flags().StringArrayVar(&f.models, "model", nil,
-		"use `PROVIDER:MODEL` or PROVIDER:MODEL@COUNT as members instead of those of the council (repeatable)")
+		"use `PROVIDER:MODEL` as a member instead of those of the council, or PROVIDER:MODEL@COUNT for several seats "+
+			"(repeatable); where none has a count, all share seven seats, else those without a count have one each")
 }
 
 // defaultLayer is the name of the settings that apply where no others do.
@@ -242,9 +243,8 @@ func (f *specFlags) files(a *app) ([]council.Layer, error) {
 	return layers, nil
 }
 
-// modelLayer returns a council of the models named on the command line. Models
-// without a count share seven seats. F is the largest that the complete graph
-// tolerates.
+// modelLayer returns a council of the models named on the command line. Where no model has a count, all share seven
+// seats; else a model without one has one seat. F is the largest that the complete graph tolerates.
 func modelLayer(names []string) (council.Layer, error) {
 	models, seats := map[string]any{}, []any{}
 	counts, open, short := make([]int, len(names)), 0, make([]string, len(names))
@@ -254,7 +254,7 @@ func modelLayer(names []string) (council.Layer, error) {
 			return council.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 "+
 				"(known providers: %s)", name, strings.Join(llm.Providers.Names(), ", "))
 		}
-		if at := strings.LastIndexByte(model, '@'); at >= 0 {
+		if at := strings.LastIndexByte(model, '@'); at > 0 { // a name may begin with it
 			n, err := strconv.Atoi(model[at+1:])
 			if err != nil || n < 1 || n > 1000 {
 				return council.Layer{}, fmt.Errorf("--model is %q; the count after @ must be between 1 and 1000", name)
@@ -267,6 +267,9 @@ func modelLayer(names []string) (council.Layer, error) {
 		models[short[i]] = map[string]any{"provider": provider, "model": model}
 	}
 	share, total := 7, 0
+	if open < len(names) {
+		share = open
+	}
 	for i := range counts {
 		if counts[i] == 0 {
 			counts[i] = (share + open - 1) / open

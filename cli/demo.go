@@ -48,7 +48,7 @@ var scenes = []scene{
 		"adversary has. It can prevent an answer, but not choose it.", "docs/use/council-file.md",
 		demoSupport + demoModels + demoByzantine},
 	{"SAC, attacked", "Members score what their neighbours say, drop up to F=3 answers that score below their " +
-		"own, and answer again, up to six times (synod explain sac).", "README.md, What is guaranteed",
+		"own, and answer again, up to six times (synod explain sac).", "docs/guarantees.md",
 		demoSAC + demoModels + demoByzantine},
 }
 
@@ -202,8 +202,8 @@ func demoText(all []played, n int, seed uint64) string {
 	_ = t.Write(&b, "text") // to memory
 	b.WriteString(`
 Next: synod ask "What is the capital of France?" asks a small real model on this machine;
-README.md asks your own models; docs/measure/bench.md measures a council; docs/use/council-file.md has every key.
-What SAC guarantees is a statement about scores, not that the answer is right: README.md.
+synod init finds your own models; docs/measure/bench.md measures a council; docs/use/council-file.md has every key.
+What SAC guarantees is a statement about scores, not that the answer is right: docs/guarantees.md.
 `)
 	return b.String()
 }

@@ -59,7 +59,7 @@ func evidenceSave(a *app) *cobra.Command {
 		Long: `Writes a file for each member and slot in which the members of a run found evidence. Where
 all members are simulated there are no real signatures, and "synod verify JOURNAL" checks the
 journal instead.`,
-		Example: "  synod evidence save j.jsonl -o evidence",
+		Example: "  synod operate evidence save j.jsonl -o evidence",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run, o, err := recalled(args[0])
@@ -103,7 +103,8 @@ func evidenceVerify() *cobra.Command {
 		Short: "Verify evidence that a member equivocated",
 		Long: `Verifies that a member signed two values for one slot. Prints VALID, what is proved and what
 is not, or the first thing that is wrong (exit code 7).`,
-		Example: "  synod evidence verify evidence-1.pem\n  synod evidence verify evidence-1.pem --roster " +
+		Example: "  synod operate evidence verify evidence-1.pem\n" +
+			"  synod operate evidence verify evidence-1.pem --roster " +
 			"council.roster",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -118,7 +119,7 @@ is not, or the first thing that is wrong (exit code 7).`,
 			v := Verification{Version: 1, Kind: "evidence", Claims: []string{}, NotProved: []string{}}
 			text, err := durable.ReadFile(args[0], evidence.MaxSize)
 			if errors.Is(err, os.ErrNotExist) {
-				return fail(exitVerify, err, "check the path; make the file with: synod evidence save JOURNAL")
+				return fail(exitVerify, err, "check the path; make the file with: synod operate evidence save JOURNAL")
 			}
 			var e *evidence.Evidence
 			if err == nil {

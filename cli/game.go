@@ -54,11 +54,11 @@ player started with), premature (honest players hold different numbers) or none 
 stopped within the rounds). The exit code is 0 for every outcome. A game that was
 interrupted or stopped by a limit or breaker has no outcome; the command that resumes
 it is printed.`,
-		Example: `  synod game -n 8 -b 2 --strategy mimic
-  synod game -n 8 -b 2 --strategy mimic --rule mode        # code chooses the numbers
-  synod game -n 4 --members embedded --rounds 5
-  synod game -n 7 -b 2 --members council.yaml --json       # uses the model "player" of the file
-  synod game --resume JOURNAL`,
+		Example: `  synod research game -n 8 -b 2 --strategy mimic
+  synod research game -n 8 -b 2 --strategy mimic --rule mode        # code chooses the numbers
+  synod research game -n 4 --members embedded --rounds 5
+  synod research game -n 7 -b 2 --members council.yaml --json       # uses the model "player" of the file
+  synod research game --resume JOURNAL`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.game(cmd, f) },
 	}
@@ -189,7 +189,7 @@ func gameResult(o *council.Outcome, torn *council.JournalError) error {
 // begin returns the council and the run of a new game, or of the game to resume.
 func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec, error) {
 	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Mark: a.mark(ownJournal),
-		Again: "synod game --resume"}
+		Again: "synod research game --resume"}
 	if f.resume != "" {
 		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop",
 			"threat", "end", "members", "seed"} {

@@ -280,7 +280,7 @@ func lost(o *council.Outcome) string {
 	return strings.Join(all, ", ")
 }
 
-// gameRecord is the output of "synod game --json".
+// gameRecord is the output of "synod research game --json".
 type gameRecord struct {
 	Version   int           `json:"version"`
 	Outcome   *game.Outcome `json:"outcome"`    // null: stopped early, or the model of a player was never reached

@@ -30,7 +30,7 @@ func journalsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "journals",
 		Short: "List, show or remove the journals of questions",
-		Long: `Every "synod ask" and "synod game" keeps a journal of its run, from which it can be resumed,
+		Long: `Every "synod ask" and "synod research game" keeps a journal of its run, from which it can be resumed,
 replayed and verified. Journals contain questions and replies. They are kept until they are
 removed: "synod journals prune" removes those older than ` + retention + `.`,
 	}

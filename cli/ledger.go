@@ -149,7 +149,7 @@ func groupOf(path string) (*ledger.Group, error) {
 	return g, nil
 }
 
-// ledgerLine is one entry in the output of synod ledger show and export.
+// ledgerLine is one entry in the output of synod operate ledger show and export.
 type ledgerLine struct {
 	Index    uint64       `json:"index"`
 	Instance string       `json:"instance"`
@@ -237,7 +237,7 @@ func ledgerProve(*app) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use: "prove FOLDER INDEX", Short: "Write the proof that an entry is in a ledger", Args: cobra.ExactArgs(2),
-		Example: "  synod ledger prove decisions 0 -o entry.proof",
+		Example: "  synod operate ledger prove decisions 0 -o entry.proof",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := strconv.ParseUint(args[1], 10, 64)
 			if err != nil {
@@ -282,8 +282,9 @@ func ledgerVerify() *cobra.Command {
 		Short: "Verify a ledger, or the proof that an entry is in it",
 		Long: `Verifies every entry of a ledger against its signed head, or one entry by its proof. Prints
 VALID, what is proved and what is not, or the first thing that is wrong (exit code 7).`,
-		Example: "  synod ledger verify decisions --witness KEY\n  synod ledger verify entry.proof --operator KEY\n" +
-			"  synod ledger verify node-e1 --roster council.roster",
+		Example: "  synod operate ledger verify decisions --witness KEY\n" +
+			"  synod operate ledger verify entry.proof --operator KEY\n" +
+			"  synod operate ledger verify node-e1 --roster council.roster",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := groupOf(by.roster)

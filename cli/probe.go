@@ -19,10 +19,10 @@ func probeCommand(a *app) *cobra.Command {
 distinguishes right from wrong answers by these states, and measures it on questions
 that were not used for training. A member with "probe: FILE" then reports its
 confidence to protocols that use hidden confidence. See docs/research/probes.md.`,
-		Example: `  synod probe train runs/arc --collect arc-easy --data ./data -n 500
-  synod probe collect builtin -n 300 -o runs/builtin
-  synod probe eval runs/arc/probe.json runs/builtin
-  synod probe show runs/arc/probe.json`,
+		Example: `  synod research probe train runs/arc --collect arc-easy --data ./data -n 500
+  synod research probe collect builtin -n 300 -o runs/builtin
+  synod research probe eval runs/arc/probe.json runs/builtin
+  synod research probe show runs/arc/probe.json`,
 	}
 	cmd.AddCommand(probeCollect(a), probeTrain(a), probeEval(a), probeShow())
 	return cmd
@@ -37,7 +37,7 @@ func probeShow() *cobra.Command {
 was trained on and its figures on held-out questions. Weights are not printed.
 
 Exit codes: 0 ok · 1 the file is not a probe of this version.`,
-		Example: "  synod probe show runs/arc/probe.json",
+		Example: "  synod research probe show runs/arc/probe.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := readProbe(args[0])

@@ -69,8 +69,8 @@ The same command continues an interrupted collection, or collects more with a la
 
 Exit codes: 0 ok · 1 a call failed, or the folder cannot be written · 2 usage · 130
 interrupted: collected answers are kept.`,
-		Example: `  synod probe collect arc-easy --data ./data -n 500 -o runs/arc
-  synod probe collect builtin -n 300 -o runs/builtin --layers 10,14,18 --positions mean`,
+		Example: `  synod research probe collect arc-easy --data ./data -n 500 -o runs/arc
+  synod research probe collect builtin -n 300 -o runs/builtin --layers 10,14,18 --positions mean`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {

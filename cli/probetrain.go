@@ -33,7 +33,7 @@ func probeTrain(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train DIR",
 		Short: "Train a probe on collected answers and measure it",
-		Long: `Trains PCA, z-score and logistic regression on the answers that "synod probe collect"
+		Long: `Trains PCA, z-score and logistic regression on the answers that "synod research probe collect"
 wrote into DIR, for every layer and position. Questions are split by the seed: 60 % are
 for training, 20 % for choosing layer and position, and 20 % for the final figures.
 With --collect TASK, answers are collected first.
@@ -44,9 +44,9 @@ the model states and with the mean log-probability of its tokens, on the same an
 
 Exit codes: 0 ok, even if the probe is not better than chance (see the report) · 1
 error · 2 usage · 130 interrupted while collecting.`,
-		Example: `  synod probe train runs/arc
-  synod probe train runs/arc --collect arc-easy --data ./data -n 500
-  synod probe train runs/arc --components 16,64,256 --json`,
+		Example: `  synod research probe train runs/arc
+  synod research probe train runs/arc --collect arc-easy --data ./data -n 500
+  synod research probe train runs/arc --components 16,64,256 --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.train(cmd, args[0], f) },
 	}
@@ -107,7 +107,7 @@ func collectedData(dir string) (probe.Data, collect.Left, error) {
 	if err != nil {
 		hint := ""
 		if errors.Is(err, collect.ErrNoFolder) {
-			hint = "collect answers with: synod probe collect TASK -o " + council.ShellWord(dir)
+			hint = "collect answers with: synod research probe collect TASK -o " + council.ShellWord(dir)
 		}
 		return probe.Data{}, collect.Left{}, fail(exitError1, err, hint)
 	}
@@ -145,12 +145,12 @@ func probeEval(*app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval FILE DIR",
 		Short: "Measure a probe on answers that it was not trained on",
-		Long: `Measures a saved probe on the answers that "synod probe collect" wrote into DIR. For
+		Long: `Measures a saved probe on the answers that "synod research probe collect" wrote into DIR. For
 the task that it was trained on, only held-out questions are used. The probe must be
 for the same model, engine and way of answering.
 
 Exit codes: 0 ok · 1 error · 2 the probe does not fit the answers.`,
-		Example: "  synod probe eval runs/arc/probe.json runs/openbookqa",
+		Example: "  synod research probe eval runs/arc/probe.json runs/openbookqa",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := readProbe(args[0])

@@ -75,7 +75,7 @@ func (a *app) learnRun(stderr io.Writer, run *lab.Run) error {
 	return a.learn(stderr, spec.Trust, observed)
 }
 
-// trustFlags are those that all verbs of "synod trust" share.
+// trustFlags are those that all verbs of "synod operate trust" share.
 type trustFlags struct {
 	file, kind string
 	f          int
@@ -111,7 +111,7 @@ func (f *trustFlags) path(a *app) string {
 	return a.trustPath()
 }
 
-// trusted is the JSON of "synod trust".
+// trusted is the JSON of "synod operate trust".
 type trusted struct {
 	Version      int                       `json:"version"`
 	Members      []trustedMember           `json:"members"`
@@ -401,7 +401,8 @@ func trustReset(a *app) *cobra.Command {
 	f, model, all := &trustFlags{}, "", false
 	cmd := &cobra.Command{
 		Use: "reset", Short: "Forget what was learned", Args: cobra.NoArgs,
-		Example: "  synod trust reset --model gpt-4o-mini\n  synod trust reset --kind number\n  synod trust " +
+		Example: "  synod operate trust reset --model gpt-4o-mini\n" +
+			"  synod operate trust reset --kind number\n  synod operate trust " +
 			"reset --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all == (model != "" || f.kind != "") {

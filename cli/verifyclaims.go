@@ -31,12 +31,13 @@ func verifyClaimsCommand(a *app) *cobra.Command {
 model: claims about files, parsers, rules and small graphs case by case, claims about
 protocols in random executions with adversaries and faults. It prints how often each claim
 was checked, the smallest margin by which it held, and its violations. A violation is saved
-as a file, which synod campaign replay plays again. ^C prints what was checked so far.
+as a file, which synod research campaign replay plays again. ^C prints what was checked so far.
 
 Exit codes: 0 no violation · 1 something could not be checked · 2 usage · 100 a claim was
 violated · 130 interrupted.`,
-		Example: "  synod verify-claims --minutes 5\n  synod verify-claims --claim CE-1,LE-3 --minutes 0.5\n" +
-			"  synod verify-claims --json > claims.json",
+		Example: "  synod research verify-claims --minutes 5\n" +
+			"  synod research verify-claims --claim CE-1,LE-3 --minutes 0.5\n" +
+			"  synod research verify-claims --json > claims.json",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.verifyClaims(cmd, f) },
 	}
@@ -49,7 +50,7 @@ violated · 130 interrupted.`,
 	return cmd
 }
 
-// claimsChecked is the JSON output of synod verify-claims.
+// claimsChecked is the JSON output of synod research verify-claims.
 type claimsChecked struct {
 	Version     int                 `json:"version"`
 	Program     string              `json:"program"`
@@ -113,7 +114,8 @@ func (c *claimsChecked) print(w io.Writer) error {
 		count(int(c.Executions), "check"), c.Seconds, count(int(c.Violations), "violation"), c.Seed)
 	for _, v := range c.Claims {
 		if err == nil && v.Violations > 0 {
-			_, err = fmt.Fprintf(w, "\n%s is violated: %s\n  synod campaign replay %s\n", v.ID, printable(v.Detail),
+			_, err = fmt.Fprintf(w, "\n%s is violated: %s\n  synod research campaign replay %s\n", v.ID,
+				printable(v.Detail),
 				council.ShellWord(v.Replay))
 		}
 	}

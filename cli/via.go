@@ -98,7 +98,7 @@ func (a *app) missing(cmd *cobra.Command, r *roster.Roster, res *call.Result) {
 		if path, err := a.keepEvidence(r, &e); err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), "  it cannot be kept:", oneLine(err.Error()))
 		} else {
-			fmt.Fprintln(cmd.ErrOrStderr(), "  verify it: synod evidence verify", council.ShellWord(path))
+			fmt.Fprintln(cmd.ErrOrStderr(), "  verify it: synod operate evidence verify", council.ShellWord(path))
 		}
 	}
 }
