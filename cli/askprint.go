@@ -367,8 +367,8 @@ func unreadReplies(o *council.Outcome) (lines []string) {
 			}
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s (%s): %d of %d replies could not be read; %s. The last words of one, as %s "+
-			"wrote them: %q", m.ID, m.Model, n, n+m.Calls.Of(synod.OK), m.Unreadable.Help, m.ID,
+		lines = append(lines, fmt.Sprintf("%s (%s): %d of %d replies could not be read; %s. The last words of one, as "+
+			"%s wrote them: %q", m.ID, m.Model, n, n+m.Calls.Of(synod.OK), m.Unreadable.Help, m.ID,
 			oneLine(m.Unreadable.End)))
 	}
 	return lines

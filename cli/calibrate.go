@@ -165,7 +165,8 @@ func (c *calibration) draft() (*lab.Run, error) {
 // and two where it has several seats.
 func measuring(of *council.Spec, without []unmeasured) (council.Spec, error) {
 	seats := map[string]int{}
-	spec := council.Spec{Council: of.Council, Form: of.Form, Schema: of.Schema, Tools: of.Tools, Pace: of.Pace, Reread: of.Reread,
+	spec := council.Spec{Council: of.Council, Form: of.Form, Schema: of.Schema, Tools: of.Tools, Pace: of.Pace,
+		Reread: of.Reread,
 		Limits: council.Limits{Deadline: of.Limits.Deadline}, Models: map[string]council.Params{},
 		Protocol: council.Params{"name": "majority"}, Graph: council.Params{"family": "complete"},
 		Rule: council.Rule{Name: council.Plurality}}

@@ -176,8 +176,8 @@ func TestRecordedRepliesWithoutSchema(t *testing.T) {
 		once.decided < never.decided {
 		t.Errorf("with second chances %+v, without %+v", once, never)
 	}
-	if once, never := results["refused, once, states its answer"], results["refused, never"]; once.right < never.right ||
-		once.decided < never.decided || once.unreadable > never.unreadable {
+	if once, never := results["refused, once, states its answer"], results["refused, never"]; once.right <
+		never.right || once.decided < never.decided || once.unreadable > never.unreadable {
 		t.Errorf("with second chances %+v, without %+v", once, never)
 	}
 }

@@ -53,7 +53,7 @@ type Outcome struct {
 	Claims     []Claim           `json:"claims,omitempty"` // of the answer, as the members judged them
 	Rounds     Rounds            `json:"rounds"`
 	Calls      Calls             `json:"calls"`
-	Rereads    int               `json:"rereads"` // replies that could not be read and were followed by a second request
+	Rereads    int               `json:"rereads"` // unreadable replies that were followed by a second request
 	Tokens     Tokens            `json:"tokens"`
 	Cost       *llm.Cost         `json:"cost"` // null: not all prices are known
 	Money      llm.Money         `json:"money"`

@@ -69,8 +69,8 @@ func (u *Unread) help(model string, given Params, form synod.Form) string {
 	case 2*u.Other >= u.Replies:
 		return fmt.Sprintf("its answer is there and is no %s: check the form (--form)", form)
 	}
-	return fmt.Sprintf("the model %s writes something else than was asked for: synod doctor shows whether its server "+
-		"enforces a schema", model)
+	return fmt.Sprintf("the model %s writes something else than was asked for: use a server that enforces a schema, "+
+		"or another model", model)
 }
 
 // unreadable returns what a seat's member wrote that could not be read; nil if all was.

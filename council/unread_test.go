@@ -20,9 +20,10 @@ func TestUnreadableRepliesAreExplained(t *testing.T) {
 	}{
 		"cut": {`{"answer": [1, 2]}`, "length", "models.m0.max_tokens=50",
 			"raise it for the model m0 (now 50)"},
-		"form":  {"Answer: forty-two apples and a pear", "stop", "form=number", "check the form"},
-		"chats": {strings.Repeat("well ", 100) + "\x1b[31m40 or 42 <|im_end|>", "stop", "form=number", "enforces a schema"},
-		"fine":  {"Answer: 42", "stop", "form=number", ""},
+		"form": {"Answer: forty-two apples and a pear", "stop", "form=number", "check the form"},
+		"chats": {strings.Repeat("well ", 100) + "\x1b[31m40 or 42 <|im_end|>", "stop",
+			"form=number", "enforces a schema"},
+		"fine": {"Answer: 42", "stop", "form=number", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := llmtest.Start(t, stubborn, llmtest.With(func(x *llmtest.Exchange) { x.Text(c.reply, c.finish) }))
@@ -57,7 +58,8 @@ func TestUnreadableRepliesAreExplained(t *testing.T) {
 // What a node reports of its unreadable replies is text of another machine: it is cleaned and bounded.
 func TestReportedUnreadIsCleaned(t *testing.T) {
 	var r council.Record
-	a := council.Account{Unread: &council.Unread{Replies: 2, End: strings.Repeat("x", 5000) + "\x1b[2J\n", Help: "run this"}}
+	a := council.Account{Unread: &council.Unread{Replies: 2, End: strings.Repeat("x", 5000) + "\x1b[2J\n",
+		Help: "run this"}}
 	if err := r.SetAccount(&a); err != nil {
 		t.Fatal(err)
 	}

@@ -40,8 +40,8 @@ func (r *Report) Warnings() (lines []string) {
 	for i := range r.Models {
 		m := &r.Models[i]
 		if metrics.OftenUnread(m.Unreadable, m.Replies, r.Finished) {
-			lines = append(lines, fmt.Sprintf("warning: %d of %d replies of %s could not be read. The form may be wrong, "+
-				"max_tokens too small, or its server enforces no schema (synod doctor). The ends of such replies: synod "+
+			lines = append(lines, fmt.Sprintf("warning: %d of %d replies of %s could not be read. The form may "+
+				"be wrong, max_tokens too small, or the server may enforce no schema. See such replies with: synod "+
 				"journals show FOLDER#QUESTION", m.Unreadable, m.Replies, plain(m.name())))
 		}
 	}

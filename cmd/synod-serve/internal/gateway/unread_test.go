@@ -18,7 +18,8 @@ func TestUnreadTally(t *testing.T) {
 			first = bad
 		}
 		often, counts := tally.add("team", &council.Outcome{Members: []council.Member{
-			{ID: "a", Model: "m", Calls: first}, {ID: "b", Model: "n", Calls: good}, {ID: "c", Model: "n", Calls: good}}})
+			{ID: "a", Model: "m", Calls: first}, {ID: "b", Model: "n", Calls: good},
+			{ID: "c", Model: "n", Calls: good}}})
 		for i, m := range often {
 			if warned = append(warned, m.Model); counts[i] != (unreadCount{10, 10, 5}) {
 				t.Errorf("%+v", counts[i])
