@@ -35,7 +35,7 @@ type flight struct {
 
 // Progress is how far a council has come.
 type Progress struct {
-	Answered int `json:"answered"` // seats with an answer of their own
+	Answered int `json:"answered"` // seats whose model has replied
 	Seats    int `json:"seats"`
 	Round    int `json:"round"` // the last round that every live member has finished
 	Rounds   int `json:"rounds"`

@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -159,25 +158,18 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 	if g.o.Journals != "" {
 		ask.Journal = filepath.Join(g.o.Journals, grant.Begun.UTC().Format("2006-01-02"), j.id+".jsonl")
 	}
-	var mu sync.Mutex
+	ask.Noted = j.watch.Noted
 	answered := map[synod.NodeID]bool{}
-	ask.Noted = func(seat synod.NodeID, o *synod.Opinion) {
-		mu.Lock()
-		answered[seat] = true
-		n := len(answered)
-		mu.Unlock()
-		fl.note(func(p *Progress) { p.Answered = n })
-		if j.watch.Noted != nil {
-			j.watch.Noted(seat, o)
+	ask.Replied = func(seat synod.NodeID, r *synod.Reply) {
+		if r.Status == synod.OK {
+			answered[seat] = true
+			fl.note(func(p *Progress) { p.Answered = len(answered) })
 		}
-	}
-	ask.Replied = j.watch.Replied
-	if g.o.Calls {
-		ask.Replied = func(seat synod.NodeID, r *synod.Reply) {
+		if g.o.Calls {
 			j.called(seat, r)
-			if j.watch.Replied != nil {
-				j.watch.Replied(seat, r)
-			}
+		}
+		if j.watch.Replied != nil {
+			j.watch.Replied(seat, r)
 		}
 	}
 	ask.Progress = func(now council.Progress) {
