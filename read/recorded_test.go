@@ -19,7 +19,6 @@ import (
 	"synod.dev/synod/task"
 )
 
-
 // vote is a recorded reply with the answer that its source read in it.
 type vote struct {
 	ID       string  `json:"id"`

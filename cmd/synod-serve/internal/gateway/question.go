@@ -62,8 +62,8 @@ func (g *Gateway) vary(j *job) *wire.Error {
 }
 
 // suit fits the guessed form to the council, and reports whether a council that decides prose is to be opened. Members
-// in the box and those of nodes are asked for the short answer alone. own is the protocol that the request names, nil if
-// it names none: if that cannot decide prose, it is asked for a short answer.
+// in the box and those of nodes are asked for the short answer alone. own is the protocol that the request names, nil
+// if it names none: if that cannot decide prose, it is asked for a short answer.
 func (j *job) suit(own council.Params) bool {
 	prose := j.question.Form == synod.Prose
 	q := j.question
