@@ -26,8 +26,8 @@ const (
 // AnswerIn reads the answer that the text of a reply commits to:
 //   - the last "answer" at the top level of a JSON object in the text. Faults of the JSON are repaired (objects).
 //   - If there is none: the last line that announces an answer ("Answer: …", "The answer is …", "#### …"), inside
-//     the last <answer>…</answer> if there is one and no such line follows it; else the last \boxed{…}; else a text of one short line, which is
-//     an answer as a whole. Text inside of an object is none of these.
+//     the last <answer>…</answer> if there is one and no such line follows it; else the last \boxed{…}; else a text
+//     of one short line, which is an answer as a whole. Text inside of an object is none of these.
 //
 // The first of these that is present decides: if it cannot be read, there is no answer. There is none either if
 // the reply has two readable answers that differ: two objects, one key twice, or an object and a later line.
@@ -146,8 +146,8 @@ const (
 
 // valueText returns the text of a value of an answer. A list of one value is the value. Free text may be any value.
 func valueText(q *synod.Question, v json.RawMessage) (string, bool) {
-	if text, ok := scalar(v); ok {
-		return text, true
+	if text, ok := scalar(v); ok || string(v) == "null" {
+		return text, ok
 	}
 	if q.Form == synod.Text {
 		return string(v), true
@@ -227,7 +227,8 @@ func (m manner) withSurface(q *synod.Question, candidate string) (synod.Answer, 
 	return a, clean.Line(notation.Unwrap(clean.Head(candidate, maxRaw)), maxSurface), true
 }
 
-// tagged returns the content of the last <answer>…</answer>, which models that reason in tags write, and what follows.
+// tagged returns the content of the last <answer>…</answer>, which models that reason in tags write, and what
+// follows.
 func tagged(s string) (inside, after string, ok bool) {
 	i := strings.LastIndex(s, "<answer>")
 	if i < 0 {
@@ -249,7 +250,8 @@ const (
 	foreignMark = `(?:(?:la|die|a|el)\s+)?(?:r\x{e9}ponse|antwort|respuesta|resposta|risposta|` +
 		`\x{43e}\x{442}\x{432}\x{435}\x{442})` +
 		`(?:\s+(?:finale?|correcta|es|est|ist|\x{e8}))*\s*[*_]*\s*(?:[:=\x{ff1a}]|(?:\bes|\best|\bist)\b)|` +
-		`(?:\x{6700}\x{7ec8}|\x{6700}\x{7d42})?(?:\x{7b54}\x{6848}|\x{7b54}\x{3048}|\x{89e3}\x{7b54}|\x{56de}\x{7b54})` +
+		`(?:\x{6700}\x{7ec8}|\x{6700}\x{7d42}|\x{6b63}\x{786e})?` +
+		`(?:\x{7b54}\x{6848}|\x{7b54}\x{3048}|\x{89e3}\x{7b54}|\x{56de}\x{7b54})` +
 		`\s*(?:[:\x{ff1a}=]|\x{662f}|\x{4e3a}|\x{306f})\s*[:\x{ff1a}]?`
 )
 

@@ -92,7 +92,13 @@ func (m manner) reduce(q *synod.Question, raw string) (string, bool) {
 		}
 		return canonValue(notation.Unwrap(s))
 	case synod.Choice:
-		return canonChoice(q.Options, s, m.bare)
+		label, ok := canonChoice(q.Options, s, m.bare)
+		if m.strict {
+			return label, ok
+		} else if !ok {
+			label, ok = labelled(q.Options, notation.Unwrap(s))
+		}
+		return label, ok && !otherLabel(q.Options, s, label)
 	case synod.Bool:
 		return canonBool(s, m.bare)
 	case synod.Math:

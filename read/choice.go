@@ -36,7 +36,7 @@ func canonChoice(options []synod.Option, s string, bare bool) (string, bool) {
 	i := byLabel(options, label)
 	if i < 0 {
 		if i = byNumber(options, label); i < 0 {
-			return labelled(options, s)
+			return "", false
 		}
 	}
 	if namesAnother(options, rest, i) || !bare && !repeats(options, rest, i) {
@@ -59,6 +59,19 @@ func labelled(options []synod.Option, s string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// otherLabel reports that s begins with the label of another option than it names: "A Paris" if Paris is B. An
+// option's whole text may begin with a word that is a label.
+func otherLabel(options []synod.Option, s, label string) bool {
+	other := false
+	for _, o := range options {
+		if strings.EqualFold(s, o.Text) {
+			return false
+		}
+		other = other || o.Label != "" && o.Label != label && strings.HasPrefix(s, o.Label+" ")
+	}
+	return other
 }
 
 // repeats reports whether the text after the label of option i is empty, the beginning of the option's own

@@ -15,6 +15,9 @@ func (r *repairer) escape() {
 		return
 	}
 	switch c := rest[0]; {
+	case r.raw && endsRow(rest):
+		r.out = append(r.out, `\\\\`...)
+		r.at++
 	case c == '"' || c == '\\' || c == '/' || c == 'u' && hexadecimal(rest[1:]),
 		strings.IndexByte("bfnrt", c) >= 0 && !command(rest):
 		r.out = append(r.out, '\\', c)
@@ -23,8 +26,15 @@ func (r *repairer) escape() {
 		r.out = append(r.out, c)
 		r.at++
 	default:
+		r.raw = true
 		r.out = append(r.out, `\\`...)
 	}
+}
+
+// endsRow reports that the second of two backslashes ends a row of a matrix. In a string whose commands have single
+// backslashes, two before a space or a number are no escape.
+func endsRow(rest string) bool {
+	return len(rest) > 1 && rest[0] == '\\' && strings.IndexByte(" \n-0123456789", rest[1]) >= 0
 }
 
 // command reports whether the letters after a backslash are a command of LaTeX.
@@ -41,7 +51,8 @@ func hexadecimal(s string) bool {
 const maxCommand = 24
 
 // commands are the commands of LaTeX that begin with n or t, which are escapes of JSON that people use.
-var commands = notation.Set(`nabla natural ncong ne nearrow neg neq newline nexists ngeq ni nleq nmid nolimits nonumber normalsize not
-	notin nparallel nprec nsim nsubseteq nsucc nu tag tan tanh tau tbinom text textbf textit textrm textsf
-	texttt textstyle tfrac therefore theta thickapprox thinspace tilde times to top triangle triangleleft
-	triangleq triangleright twoheadrightarrow`)
+// Not among them is \ni: the lines of programs begin with i.
+var commands = notation.Set(`nabla natural ncong ne nearrow neg neq newline nexists ngeq nleq nmid nolimits nonumber normalsize
+	not notin nparallel nprec nsim nsubseteq nsucc nu tag tan tanh tau tbinom text textbf textit textrm
+	textsf texttt textstyle tfrac therefore theta thickapprox thinspace tilde times to top triangle
+	triangleleft triangleq triangleright twoheadrightarrow`)

@@ -79,6 +79,7 @@ type repairer struct {
 	at   int
 	done int // where the last complete member of the object ends
 	out  []byte
+	raw  bool // the string has LaTeX with single backslashes
 }
 
 // members reads up to the closing brace. It reports whether there is one; members before a fault are complete.
@@ -196,7 +197,7 @@ func (r *repairer) bare(listed bool) bool {
 
 // text copies a string up to the quotation mark that ends it.
 func (r *repairer) text(listed bool) bool {
-	r.out = append(r.out, '"')
+	r.out, r.raw = append(r.out, '"'), false
 	for r.at++; r.at < len(r.in); r.at++ {
 		switch c := r.in[r.at]; {
 		case c == '\\':

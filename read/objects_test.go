@@ -2,6 +2,7 @@ package read
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -27,6 +28,11 @@ func TestBrokenObjects(t *testing.T) {
 		{"underline", synod.Math, `{"answer": "\underline{5}"}`, `\underline5`},
 		{"form feed before a word", synod.Text, `{"answer": "\foo bar"}`, `\foo bar`},
 		{"newline before a word", synod.Text, `{"answer": "the\nother b\tend"}`, "other b end"},
+		{"unknown command", synod.Math, `{"answer": "\foo"}`, `\foo`},
+		{"rows", synod.Math, `{"answer": "\begin{pmatrix} 1 \\ 2 \end{pmatrix}"}`, `\begin{pmatrix}1\\2\end{pmatrix}`},
+		{"escaped rows", synod.Math, `{"answer": "\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}"}`,
+			`\begin{pmatrix}1\\2\end{pmatrix}`},
+		{"null", synod.Text, `{"answer": null}`, ""},
 		{"escaped LaTeX", synod.Math, `{"answer": "\\frac{3}{5}"}`, "0.6"},
 		{"real escapes", synod.Text, `{"answer": "a\tb \u0063"}`, "b c"},
 		{"line breaks", synod.Number, "{\"reasoning\": \"one\n\ntwo\tthree\",\n\"answer\": \"5\"}", "5"},
@@ -110,6 +116,21 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// A label with its text was read by the strict readers only after a dot, a colon or a bracket.
+func TestVersionOfChoices(t *testing.T) {
+	q := &synod.Question{Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "London"},
+		{Label: "B", Text: "Paris"}}}
+	for text, want := range map[string][2]synod.Answer{"Answer: B - Paris": {"", "B"}, "Answer: A Paris": {"B", ""},
+		"Answer: B. Paris": {"B", "B"}} {
+		r := &synod.Reply{Status: synod.OK, Text: text}
+		before, _, _ := Answer(q, r, false)
+		SetVersion(r)
+		if now, _, _ := Answer(q, r, false); before != want[0] || now != want[1] {
+			t.Errorf("%s was %s and is %s", text, before, now)
+		}
+	}
+}
+
 // A well-formed object is read as it is.
 func TestWellFormedObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -144,4 +165,20 @@ func TestWellFormedObjects(t *testing.T) {
 func encoded(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
+}
+
+// BenchmarkObjects repairs the worst known texts of 1 kB to 4 MB. The time for a byte must not grow: the repair itself
+// has no limit, while of a reply only the end is read.
+func BenchmarkObjects(b *testing.B) {
+	for _, unit := range []string{`{"a":`, `{"a":"b","`, `["`, `{"a":["`, `{"reasoning": "\(x\)` + "\n", `{"a":"\"`} {
+		for n := 1 << 10; n <= 4<<20; n *= 8 {
+			text := strings.Repeat(unit, n/len(unit))
+			b.Run(fmt.Sprintf("%q-%dkB", unit, n>>10), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					objects(text)
+				}
+			})
+		}
+	}
 }

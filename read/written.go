@@ -20,6 +20,9 @@ func (m manner) asWritten(q *synod.Question, s string) string {
 	if len(s) > maxSentence {
 		return ""
 	}
+	if t := strings.TrimRight(s, " \u3002"); t != s && m.value(q, t) {
+		return t
+	}
 	if strings.Count(s, `\boxed`) == 1 {
 		box, _ := lastBox(s)
 		return box
@@ -99,6 +102,9 @@ var (
 	grouped  = regexp.MustCompile(`(^|[^0-9.,])([1-9][0-9]{0,2}(?:\.[0-9]{3}){2,})($|[^0-9.,])`)
 	apart    = regexp.MustCompile(`([0-9])['\x{2019}]([0-9]{3})`)
 	euroCent = regexp.MustCompile(`([0-9]),([0-9]{2}) ?(€|(?i:euros?|eur)\b)`)
+	sparse   = regexp.MustCompile(`^([1-9][0-9]{0,2}(?: [0-9]{3})+),([0-9]+)$`)
+	dollars  = regexp.MustCompile(`^USD ?([0-9])`)
+	euros    = regexp.MustCompile(`^EUR ?([0-9])`)
 	perUnit  = regexp.MustCompile(`([0-9]) ?/ ?(\pL)`)
 )
 
@@ -114,6 +120,8 @@ func plainNumber(s string) string {
 	}
 	s = without(grouped, ".", s, "")
 	s = apart.ReplaceAllString(s, "$1$2")
+	s = sparse.ReplaceAllString(s, "$1.$2")
+	s = euros.ReplaceAllString(dollars.ReplaceAllString(s, "$$$1"), "€$1")
 	s = euroCent.ReplaceAllString(s, "$1.$2 $3")
 	return perUnit.ReplaceAllString(s, "$1 per $2")
 }
@@ -127,11 +135,11 @@ func canonValue(s string) (string, bool) {
 	if t := timeOfDay.FindStringSubmatch(s); t != nil && t[2]+t[3] != "" {
 		return clock(t)
 	}
-	if strings.Contains(strings.ReplaceAll(s, `\!`, ""), "!") || !strings.ContainsAny(s, "^_\u221a\u03c0") &&
-		!strings.Contains(s, `\sqrt`) && !strings.Contains(s, `\pi`) && !strings.Contains(s, "pi") {
+	s = rootWord.ReplaceAllString(piWord.ReplaceAllString(s, `$1\pi`), "$1\u221a")
+	if strings.Contains(strings.ReplaceAll(s, `\!`, ""), "!") || !irrational.MatchString(s) {
 		return "", false
 	}
-	s = piWord.ReplaceAllString(s, `$1\pi`)
+	s = factor.ReplaceAllString(s, "$1$2")
 	f, err := formula.Parse(s)
 	if err != nil {
 		return "", false
@@ -146,8 +154,14 @@ func canonValue(s string) (string, bool) {
 	return canonMath(s)
 }
 
-// piWord matches π in letters.
-var piWord = regexp.MustCompile(`(^|[^\\\pL])pi\b`)
+var (
+	piWord   = regexp.MustCompile(`(^|[^\\\pL])pi\b`)
+	rootWord = regexp.MustCompile(`(^|[^\\\pL])sqrt\b`)
+	// irrational matches what only the reader of formulas knows.
+	irrational = regexp.MustCompile(`[\^_\x{221a}\x{3c0}]|\\(?:sqrt|pi|overline)`)
+	// factor matches the sign between a number and a root or π, which may be left out.
+	factor = regexp.MustCompile(`([0-9]) ?(?:\*|\x{d7}|\x{b7}|\\cdot|\\times) ?(\x{221a}|\x{3c0}|\\sqrt|\\pi)`)
+)
 
 // clock writes a time of day: its hours, its minutes, and a or p.
 func clock(t []string) (string, bool) {
