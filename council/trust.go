@@ -128,7 +128,8 @@ func (p *Plan) trustNames() []string {
 // QuestionKey is the name of a question in a trust file.
 func QuestionKey(q *synod.Question) string { return trust.Hash(q.ID + "\x00" + q.Text) }
 
-// Observations returns the independent first answers of an outcome for a trust file. There are none if the protocol asks
+// Observations returns the independent first answers of an outcome for a trust file. There are none if the
+// protocol asks
 // members in stages and the question was no audit: who was asked then depends on what the others answered. A member
 // whose calls failed is left out. label grades an answer; nil: no key is known.
 func (p *Plan) Observations(q *synod.Question, o *Outcome,

@@ -265,7 +265,8 @@ func posterior(q *question, w []float64) []float64 {
 	return p
 }
 
-// support returns the weight of all who gave the answer of member i; 0 if it has none, or one that is known to be wrong.
+// support returns the weight of all who gave the answer of member i; 0 if it has none, or one that is known to
+// be wrong.
 func (q *question) support(i int, w []float64) (sum float64) {
 	if q.answers[i] == "" || q.label[i] == Wrong {
 		return 0

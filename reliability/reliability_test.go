@@ -38,7 +38,8 @@ func member(t *testing.T, e *reliability.Estimates, name string) reliability.Mem
 	return reliability.Member{}
 }
 
-// EM finds the reliabilities of independent members without labels, and twice the same. That of the best is found too low,
+// EM finds the reliabilities of independent members without labels, and twice the same. That of the best is
+// found too low,
 // because nobody counts more than the median member.
 func TestReliabilities(t *testing.T) {
 	ability := []float64{0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3}

@@ -67,7 +67,8 @@ type Figures struct {
 	Attacks []Attack `json:"attacks,omitempty"`
 }
 
-// Attack is what a protocol decides in one cast while liars attack its history. Right, Wrong and Undecided are shares of
+// Attack is what a protocol decides in one cast while liars attack its history. Right, Wrong and Undecided are
+// shares of
 // the questions, and Calls is first answers for a question. Difference is the share of right decisions less that of
 // plurality, with the normal 95 % interval by question.
 type Attack struct {

@@ -22,7 +22,8 @@ type scene struct {
 	known   bool // they are asked where a decision stands already: an audit of which they know
 	round   int  // of the question, from 0
 	choice  bool
-	// succeeds says whether the answers by seat, in which liars give a lie, make it the decision; nil: they count votes.
+	// succeeds says whether the answers by seat, in which liars give a lie, make it the decision; nil: they count
+	// votes.
 	succeeds func(first []synod.Answer, lie synod.Answer) bool
 }
 

@@ -43,8 +43,8 @@ var trustMethods = []string{"cascade", "plurality", "weighted-majority", "single
 // rows of all methods by cast.
 func (c *trustAttacks) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
 	if (c.Liar == noLiar) != (c.Liars == 0) || c.Liars >= c.Members || c.Members < 2*c.F+1 {
-		return "", nil, fmt.Errorf("members is %d, f %d, liar %s and liars %d: there must be more members than liars, at "+
-			"least 2f+1, and liars of a kind or none", c.Members, c.F, c.Liar, c.Liars)
+		return "", nil, fmt.Errorf("members is %d, f %d, liar %s and liars %d: there must be more members than liars, "+
+			"at least 2f+1, and liars of a kind or none", c.Members, c.F, c.Liar, c.Liars)
 	}
 	v, how, err := c.read(w, t.Seed)
 	if err != nil {
@@ -174,7 +174,8 @@ func (p *castPlay) bestIn(questions []int) (best int) {
 	return best
 }
 
-// answers returns the first answers to question k, by seat. succeeds says whether a lie becomes the decision; nil: liars
+// answers returns the first answers to question k, by seat. succeeds says whether a lie becomes the decision;
+// nil: liars
 // ask whether it is the plurality.
 func (p *castPlay) answers(k int, history, known bool, succeeds func(first []synod.Answer, lie synod.Answer) bool,
 ) []synod.Answer {
@@ -258,8 +259,8 @@ func (p *castPlay) third(part, method int) float64 {
 func (p *castPlay) rows(c *trustAttacks, cast int) (rows []report.Attack) {
 	n := float64(len(p.results))
 	for m, name := range trustMethods {
-		r := report.Attack{Set: c.Set, Cast: cast, Members: c.Members, F: c.F, Liar: c.Liar, Liars: c.Liars, Protocol: name,
-			Questions: len(p.results)}
+		r := report.Attack{Set: c.Set, Cast: cast, Members: c.Members, F: c.F, Liar: c.Liar, Liars: c.Liars,
+			Protocol: name, Questions: len(p.results)}
 		sum, squares := 0.0, 0.0 // of the differences from plurality
 		for i, all := range p.results {
 			right := one(p.right(i, m))
