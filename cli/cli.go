@@ -56,6 +56,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if n := messages.Columns(); n > 0 {
 		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ",
 			fmt.Sprintf(".FlagUsagesWrapped %d ", n)))
+		narrow(root, n)
 	}
 	err := root.ExecuteContext(ctx)
 	var e *exitError
@@ -78,6 +79,14 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	messages.Flush()
 	return e.code
+}
+
+// narrow breaks the lines of the help of a command and of those below it.
+func narrow(cmd *cobra.Command, columns int) {
+	cmd.Long = wrapped(cmd.Long, columns)
+	for _, sub := range cmd.Commands() {
+		narrow(sub, columns)
+	}
 }
 
 // wrapped breaks the lines of a message between words. Lines that begin with a space stay: they are commands to copy.

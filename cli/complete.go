@@ -29,17 +29,17 @@ type completion struct {
 
 // arguments are the completions of arguments, by the command's path.
 var arguments = map[string]completion{
-	"synod explain":                {values: allNames},
-	"synod bench run":              {values: tasksAndPresets, files: true},
-	"synod bench resume":           {files: true},
-	"synod bench report":           {files: true},
-	"synod data pull":              {values: tasks},
-	"synod models pull":            {values: modelNames, files: true},
-	"synod models rm":              {values: modelNames},
-	"synod graph new":              {values: topology.Catalogue.Names},
-	"synod research probe collect": {values: tasks, files: true},
-	"synod replay":                 {files: true},
-	"synod verify":                 {files: true},
+	"synod explain":       {values: allNames},
+	"synod bench run":     {values: tasksAndPresets, files: true},
+	"synod bench resume":  {files: true},
+	"synod bench report":  {files: true},
+	"synod data pull":     {values: tasks},
+	"synod models pull":   {values: modelNames, files: true},
+	"synod models rm":     {values: modelNames},
+	"synod graph new":     {values: topology.Catalogue.Names},
+	"synod probe collect": {values: tasks, files: true},
+	"synod replay":        {files: true},
+	"synod verify":        {files: true},
 }
 
 // flagValues are the completions of flags, by their name or, if it has several meanings, after the command's path.

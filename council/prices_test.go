@@ -25,7 +25,7 @@ models:
   dear: {provider: openai, url: %[2]q, model: dear}
   fair: {provider: openai, url: %[2]q, model: fair}
   brief: {provider: openai, url: %[2]q, model: dear, max_tokens: 15}
-  unknown: {provider: openai, url: %[2]q, model: other}
+  unknown: {provider: openai, url: %[2]q, model: gpt-9}
   dice: {provider: simulated}
 seats: [{id: d, model: dear}, {id: f, model: fair}, {id: b, model: brief}, {id: u, model: unknown}, {id: s, model: dice}]
 `, protocol, s.URL)

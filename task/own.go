@@ -21,7 +21,9 @@ import (
 // Action, any value. Choices are texts, which
 // get the letters from A on, or {"label", "text"} objects; the answer is a label or the whole text of a
 // choice. With form "" the form is guessed for each line: choices give Choice, true and false give Bool, a
-// number gives Number, and everything else is Text. Questions of the form synod.Prose have no answer: there is no right
+// number gives Number, and everything else is Text. A missing id is made from the text. The file may also be a table
+// (CSV, TSV) with the headings question and answer, YAML, a JSON document, promptfoo's configuration with tests, or
+// samples of Inspect with input and target. Questions of the form synod.Prose have no answer: there is no right
 // text to compare with, so they are Ungraded.
 func OpenFile(path string, form synod.Form) (Set, error) {
 	return OpenShaped(path, synod.Question{Form: form})
@@ -33,7 +35,21 @@ func OpenShaped(path string, as synod.Question) (Set, error) {
 	if as.Form != "" && as.Form != synod.Prose && !slices.Contains(Forms(), as.Form) {
 		return nil, unknownForm(as.Form)
 	}
-	items, err := ReadRows(path, func(_ int, row ownRow) (Item, error) { return ownItem(row, as) })
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	rows, foreign, err := foreignRows(path, data)
+	if err != nil {
+		return nil, fmt.Errorf("task: %s: %w", path, err)
+	}
+	var items []Item
+	made := map[string]int{} // ids that were made
+	if foreign {
+		items, err = placedItems(path, rows, as, made)
+	} else {
+		items, err = parseRows(path, data, func(_ int, row ownRow) (Item, error) { return ownItem(row, as, made) })
+	}
 	if errors.Is(err, errEmpty) {
 		return nil, fmt.Errorf("%w; give a line for each question, such as %s", err, exampleRow)
 	}
@@ -46,19 +62,50 @@ func OpenShaped(path string, as synod.Question) (Set, error) {
 // exampleRow is a line of a question file.
 const exampleRow = `{"id": "q1", "question": "What is 17 + 25?", "answer": "42"}`
 
+// placedItems makes items of rows that know their lines.
+func placedItems(path string, rows []placed, as synod.Question, made map[string]int) ([]Item, error) {
+	r := rowReader{path: path, seen: map[string]int{}}
+	for _, p := range rows {
+		it, err := ownItem(p.row, as, made)
+		if err == nil {
+			err = r.add(p.line, it)
+		}
+		if err != nil {
+			return nil, r.at(p.line, err)
+		}
+	}
+	if len(r.items) == 0 {
+		return nil, fmt.Errorf("task: %s %w", path, errEmpty)
+	}
+	return r.items, nil
+}
+
 type ownRow struct {
-	ID       string          `json:"id"`
+	ID       idText          `json:"id"`
 	Question string          `json:"question"`
 	Answer   json.RawMessage `json:"answer"`
 	Choices  json.RawMessage `json:"choices"`
+
+	// What samples of Inspect have in place of question and answer, and what nothing reads.
+	Input    json.RawMessage `json:"input"`
+	Target   json.RawMessage `json:"target"`
+	Metadata json.RawMessage `json:"metadata"`
 }
 
-func ownItem(row ownRow, as synod.Question) (Item, error) {
+// ownItem makes an item of a row. A missing id follows from the text; made counts how often it was made.
+func ownItem(row ownRow, as synod.Question, made map[string]int) (Item, error) {
 	form := as.Form
-	if row.ID == "" {
-		return Item{}, errors.New("there is no id")
+	if err := row.fromInspect(); err != nil {
+		return Item{}, err
 	}
-	it := Item{Question: synod.Question{ID: row.ID, Text: row.Question, Form: form, Schema: as.Schema, Tools: as.Tools}}
+	if row.ID == "" {
+		id := madeID(&row)
+		if made[id]++; made[id] > 1 {
+			id = fmt.Sprintf("%s-%d", id, made[id])
+		}
+		row.ID = idText(id)
+	}
+	it := Item{Question: synod.Question{ID: string(row.ID), Text: row.Question, Form: form, Schema: as.Schema, Tools: as.Tools}}
 	q := &it.Question
 	var err error
 	if q.Options, err = ownChoices(row.Choices); err != nil {

@@ -80,7 +80,6 @@ func TestBadFiles(t *testing.T) {
 		{`{"id":"a","question":"q","anwser":"1"}`, `:1: unknown key "anwser" (did you mean "answer"?)`},
 		{`{"id":"a","Question":"q","answer":"1"}`, `:1: unknown key "Question"`},
 		{`{"id":"a","id":"b","question":"q","answer":"1"}`, `:1: the key "id" is repeated`},
-		{`{"question":"q","answer":"1"}`, ":1: there is no id"},
 		{`{"id":"a","answer":"1"}`, ":1: the question is empty"},
 		{`{"id":"a","question":"q"}`, ":1: there is no answer"},
 		{`{"id":"a","question":"q","answer":null}`, ":1: there is no answer"},
