@@ -30,11 +30,9 @@ func page(name, text string, exact bool) *synod.Prompt {
 		detail = &game.Table{Self: 0, Round: 2, Rounds: 5, High: 50, Threshold: "2/3", Now: said,
 			Past: []game.Past{{Round: 1, Proposals: said}}}
 	case name == "panel/check":
-		detail = prose.Checking{Claims: []string{text, "The sea is salt."}, Before: a}
+		detail = prose.Checking{Parts: []string{text, "The sea is salt."}, Before: a}
 	case name == "panel/rewrite":
-		detail = prose.Rewriting{Claims: []string{text}}
-	case name == "panel/claims":
-		detail = prose.Listing{}
+		detail = prose.Rewriting{Parts: []string{text}}
 	}
 	return &synod.Prompt{
 		Template: name, Purpose: synod.Purpose(purpose), Question: &synod.Question{Text: "Who?", Form: synod.Text},
