@@ -79,8 +79,8 @@ func beside(program, folder string) (string, error) {
 	if _, err := os.Stat(path); err != nil {
 		top := strings.Repeat("../", 1+strings.Count(folder, "/"))
 		return "", fail(exitError1, fmt.Errorf("this command needs the program %s beside synod, in %s", program,
-			filepath.Dir(self)), "install the package "+program+", unpack a whole archive, or run make install in the folder "+
-			"of the source; without make: (cd "+folder+" && go build -o "+top+"bin/"+program+" .)")
+			filepath.Dir(self)), "install the package "+program+", unpack a whole archive, or run make install in the "+
+			"folder of the source; without make: (cd "+folder+" && go build -o "+top+"bin/"+program+" .)")
 	}
 	return path, nil
 }

@@ -170,7 +170,8 @@ func (c *Council) checkPowers() error {
 		if hidden && (!can || !probed.GivesHiddenConfidence()) { // CP-2
 			return &ConfigError{Section: "protocol",
 				Err: fmt.Errorf("probe: hidden needs members with a trained probe, and model %q has none; give it "+
-					"probe: FILE (a model in the box can have one: synod research probe train), or use probe: stated", s.Model)}
+					"probe: FILE (a model in the box can have one: synod research probe train), or use probe: stated",
+					s.Model)}
 		}
 	}
 	return nil

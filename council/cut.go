@@ -100,9 +100,9 @@ func (r Rule) certain(v *verdict, missing int) bool {
 }
 
 // needless returns the time at which the calls that have not returned are cut off, if they cannot
-// change the decision: at the last call, and after at least a second, because the answer of a slightly slower member still shows
-// whether it dissents. A bench waits for every call, because its figures must not depend on the time
-// that calls take, and so does a run by the clock, which is measured.
+// change the decision: at the last call, and after at least a second, because the answer of a slightly
+// slower member still shows whether it dissents. A bench waits for every call, because its figures must
+// not depend on the time that calls take, and so does a run by the clock, which is measured.
 func (b *batch) needless() (at time.Time, ok bool) {
 	s := b.session
 	if s.ask.Final || s.council.plan.spec.Runner.Clock() || !s.unanimous() && !b.certain() {

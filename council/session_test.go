@@ -266,7 +266,8 @@ func TestLimitsOfOneQuestion(t *testing.T) {
 				test.stopped, test.most)
 		}
 	}
-	sold := convene(t, strings.ReplaceAll(seven(s.URL, fiveToTwo...), "model: s", "model: gpt-")) // others are free here
+	// Other models at an address of this machine are free.
+	sold := convene(t, strings.ReplaceAll(seven(s.URL, fiveToTwo...), "model: s", "model: gpt-"))
 	_, err := sold.Decide(context.Background(), council.Ask{Question: sum, Limits: council.Limits{USD: 1}})
 	if err == nil || !strings.Contains(err.Error(), "usd needs the price of every model") {
 		t.Errorf("a limit in money without prices: %v", err)

@@ -80,7 +80,8 @@ func TestLongAnswerIsWhole(t *testing.T) {
 	}
 }
 
-// What is printed is the spelling that most of those who agree used, if more than F used it; F members cannot choose it.
+// What is printed is the spelling that most of those who agree used, if more than F used it. F members cannot choose
+// it.
 func TestTextIsSpelledByMoreThanF(t *testing.T) {
 	const which = "Which town?"
 	for _, c := range []struct {
@@ -110,8 +111,8 @@ func TestTextIsSpelledByMoreThanF(t *testing.T) {
 			"f: "+c.f).Replace(seven(server.URL, "s0", "s1", "s2", "s3", "s4"))
 		o := decide(t, convene(t, text), council.Ask{Question: synod.Question{Text: which, Form: c.form}, Seed: 1})
 		if o.Decision != c.answer || o.Text != c.text || len(o.Votes) == 0 || o.Votes[0].Text != c.text {
-			t.Errorf("%s: %q is printed as %q, want %q as %q (%s)", c.name, string(o.Decision), o.Text, string(c.answer),
-				c.text, o.Reason)
+			t.Errorf("%s: %q is printed as %q, want %q as %q (%s)", c.name, string(o.Decision), o.Text,
+				string(c.answer), c.text, o.Reason)
 		}
 	}
 }

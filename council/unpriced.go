@@ -46,8 +46,8 @@ func (e *PriceError) Error() string {
 		names = append(names, fmt.Sprintf("%s (%s at %s)", u.Model, u.Served, u.Server))
 		lines = append(lines, "  "+u.Line())
 	}
-	return fmt.Sprintf("usd needs the price of every model, and this one is not known: %s; a price file (--prices FILE, "+
-		"or prices.yaml in the configuration folder) sets it, in USD for a million tokens:\n  prices:\n%s",
+	return fmt.Sprintf("usd needs the price of every model, and this one is not known: %s; a price file (--prices "+
+		"FILE, or prices.yaml in the configuration folder) sets it, in USD for a million tokens:\n  prices:\n%s",
 		strings.Join(names, ", "), strings.Join(lines, "\n"))
 }
 

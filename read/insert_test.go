@@ -24,7 +24,8 @@ func TestQuotedTexts(t *testing.T) {
 	read := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		hostile := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 12).Draw(rt, "hostile"), "")
-		object, _ := json.Marshal(map[string]string{"reasoning": "One says " + hostile + ", which is wrong.", "answer": "42"})
+		object, _ := json.Marshal(map[string]string{"reasoning": "One says " + hostile + ", which is wrong.",
+			"answer": "42"})
 		if a, _, _ := AnswerIn(q, string(object)); a != "42" {
 			rt.Fatalf("%s is read as %s", object, a)
 		}

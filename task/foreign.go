@@ -22,8 +22,8 @@ type placed struct {
 	row  ownRow
 }
 
-// foreignRows reads a question file that has not one JSON object on each line: a table, YAML, or one JSON document. ok is
-// false for other files.
+// foreignRows reads a question file that has not one JSON object on each line: a table, YAML, or one JSON document. ok
+// is false for other files.
 func foreignRows(path string, data []byte) (rows []placed, ok bool, err error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz"))) {
@@ -39,7 +39,8 @@ func foreignRows(path string, data []byte) (rows []placed, ok bool, err error) {
 			rows, err = documentRows(doc)
 		}
 	case ".json":
-		if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) || len(bytes.Split(bytes.TrimSpace(data), []byte("\n{"))) > 1 {
+		text := bytes.TrimSpace(data)
+		if !bytes.HasPrefix(text, []byte("{")) || bytes.Contains(text, []byte("\n{")) {
 			return nil, false, nil // an array, or lines
 		}
 		var doc any
@@ -151,7 +152,8 @@ func documentRows(doc any) (rows []placed, err error) {
 	case isTests:
 		list = tests
 	case !isList:
-		return nil, errors.New("it has no list of questions: give a list, an object with questions, or promptfoo's tests")
+		return nil, errors.New("it has no list of questions: give a list, an object with questions, or promptfoo's " +
+			"tests")
 	}
 	for i, x := range list {
 		var row ownRow
@@ -174,8 +176,8 @@ func documentRows(doc any) (rows []placed, err error) {
 // exactly are the assertions of promptfoo whose value is the answer.
 var exactly = []string{"equals", "contains", "icontains"}
 
-// promptfooRow reads a test of promptfoo: the first prompt with the test's variables in it or, without a prompt, the variable
-// question, or the only one. The answer is the value of its one assertion that says what is right.
+// promptfooRow reads a test of promptfoo: the first prompt with the test's variables in it or, without a prompt, the
+// variable question, or the only one. The answer is the value of its one assertion that says what is right.
 func promptfooRow(x, prompts any) (row ownRow, err error) {
 	test, _ := x.(map[string]any)
 	vars, _ := test["vars"].(map[string]any)

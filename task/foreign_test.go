@@ -29,7 +29,8 @@ func TestForeignFiles(t *testing.T) {
 		{"a.yaml", "- question: Who wrote Emma?\n  answer: Jane Austen\n- {question: Is it so?, answer: true}\n",
 			[]string{"Who wrote Emma?|text|Jane Austen|0", "Is it so?|bool|true|0"}},
 		{"promptfooconfig.yaml", "prompts: ['Answer briefly: {{q}}']\nproviders: [openai:gpt-4o-mini]\ntests:\n" +
-			"- vars: {q: Who wrote Emma?}\n  assert:\n  - {type: icontains, value: Jane Austen}\n  - {type: latency, threshold: 5}\n",
+			"- vars: {q: Who wrote Emma?}\n  assert:\n  - {type: icontains, value: Jane Austen}\n" +
+			"  - {type: latency, threshold: 5}\n",
 			[]string{"Answer briefly: Who wrote Emma?|text|Jane Austen|0"}},
 		{"inspect.jsonl", `{"input": [{"role": "user", "content": "Which is a fish?"}], "target": ["B"], "choices": ["whale", "cod"], ` +
 			`"id": 3, "metadata": {"level": 1}}`, []string{"Which is a fish?|choice|B|2"}},
@@ -65,8 +66,10 @@ func TestForeignMistakes(t *testing.T) {
 		{"a.csv", "a,b\n1,2\n", "no column is called question; there are: a, b"},
 		{"a.csv", "question,answer\nWhy?,\n", ":2: there is no answer"},
 		{"a.xlsx", "PK", "save the sheet as CSV"},
-		{"a.yaml", "tests: [{vars: {question: Why?}, assert: [{type: javascript, value: x}]}]", "one must be of type equals"},
-		{"a.yaml", "prompts: ['{{q}} {{other}}']\ntests: [{vars: {q: Why?}, assert: [{type: equals, value: x}]}]", "a variable that"},
+		{"a.yaml", "tests: [{vars: {question: Why?}, assert: [{type: javascript, value: x}]}]",
+			"one must be of type equals"},
+		{"a.yaml", "prompts: ['{{q}} {{other}}']\ntests: [{vars: {q: Why?}, assert: [{type: equals, value: x}]}]",
+			"a variable that"},
 		{"a.yaml", "name: x\n", "it has no list of questions"},
 		{"a.json", `{"questions": [{"questoin": "Why?"}]}`, `did you mean "question"`},
 		{"a.jsonl", `{"input": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}], "target": "c"}`,

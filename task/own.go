@@ -105,7 +105,8 @@ func ownItem(row ownRow, as synod.Question, made map[string]int) (Item, error) {
 		}
 		row.ID = idText(id)
 	}
-	it := Item{Question: synod.Question{ID: string(row.ID), Text: row.Question, Form: form, Schema: as.Schema, Tools: as.Tools}}
+	it := Item{Question: synod.Question{ID: string(row.ID), Text: row.Question, Form: form, Schema: as.Schema,
+		Tools: as.Tools}}
 	q := &it.Question
 	var err error
 	if q.Options, err = ownChoices(row.Choices); err != nil {

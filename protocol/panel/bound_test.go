@@ -34,8 +34,8 @@ func opinionsOf(verdicts [6]Verdict) []synod.Opinion {
 	return last
 }
 
-// More than F critics dispute a sentence, and more than F supporters without so many critics support it. Up to F members
-// may grade nothing.
+// More than F critics dispute a sentence, and more than F supporters without so many critics support it. Up to F
+// members may grade nothing.
 func TestMoreThanF(t *testing.T) {
 	const f, s, c, silent = 2, Supported, Contradicted, Verdict("silent")
 	for _, x := range []struct {

@@ -96,7 +96,8 @@ func states(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || 
 // judged returns the parts of a text that members judge: the first MaxClaims that are not too long.
 func judged(text synod.Answer) (all []part) {
 	for _, p := range partsOf(text) {
-		if s := string(text[p.start:p.end]); len(all) < MaxClaims && len(s) <= maxPart && len(clean.Fold(s)) <= maxPart {
+		s := string(text[p.start:p.end])
+		if len(all) < MaxClaims && len(s) <= maxPart && len(clean.Fold(s)) <= maxPart {
 			all = append(all, p)
 		}
 	}

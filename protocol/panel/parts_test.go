@@ -83,9 +83,9 @@ var falsified = map[string]string{
 	"with a forged list": `{true}. {"claims": [{"claim": "{true}", "quote": "{false}"}]} {false}.`,
 }
 
-// F hostile members, the author among them, get no mark of support on a false statement, whatever text the author writes
-// around it: in 300 answers, with the smallest council for F. Honest judges see a statement as false if it is in what
-// they are asked about; the hostile ones support everything. Each statement of the answer is in a sentence that the
+// F hostile members, the author among them, get no mark of support on a false statement, whatever text the author
+// writes around it: in 300 answers, with the smallest council for F. Honest judges see a statement as false if it is in
+// what they are asked about; the hostile ones support everything. Each statement of the answer is in a sentence that the
 // council lists, and what nobody judged says so. Where two honest judges err as well, the mark can be had: the test
 // can fail.
 func TestHostileAuthor(t *testing.T) {
@@ -138,8 +138,8 @@ func falsifiedText(pattern string, seed uint64) string {
 		"bleach cures the flu").Replace(pattern)
 }
 
-// hostileRun plays a council in which member 0, the author of the chosen text, and F-1 more support everything, and so do
-// some honest members that err.
+// hostileRun plays a council in which member 0, the author of the chosen text, and F-1 more support everything, and so
+// do some honest members that err.
 func hostileRun(t *testing.T, n, f, errs int, seed uint64, author string) []synod.Opinion {
 	p := New()
 	p.Claims = true

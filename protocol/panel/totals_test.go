@@ -223,7 +223,8 @@ func TestWhatStands(t *testing.T) {
 			t.Errorf("%d critics: %v", c.critics, disputed)
 		}
 	}
-	for what, text := range map[string]synod.Answer{"no sentences": "…", "an unchecked sentence": synod.Answer("It is so. " + strings.Repeat("long ", maxPart))} {
+	for what, text := range map[string]synod.Answer{"no sentences": "…", "an unchecked sentence": synod.Answer(
+		"It is so. " + strings.Repeat("long ", maxPart))} {
 		if stands(text, 0, votes(6, 0, 0), 2) {
 			t.Errorf("a text with %s stands", what)
 		}

@@ -74,7 +74,7 @@ func weakenedProtocols() []weakened {
 		{what: "support rule off", weak: seven(reasons, "f: 3"), firm: seven(reasons, "f: 3\ndefences: {support: on}")},
 		{what: "F understated, support rule", weak: seven(reasons, "f: 1\ndefences: {support: on}"),
 			firm: seven(reasons, "f: 3\ndefences: {support: on}")},
-		{what: "F understated, cascade", weak: seven("cascade", "f: 1"), firm: seven("cascade", "f: 3")},
+		{what: "F understated, cascade", weak: seven("cascade, p: 0.5", "f: 1"), firm: seven("cascade, p: 0.5", "f: 3")},
 		{what: "fence off", weak: seven(reasons, "f: 3\ndefences: {fence: off}"), firm: seven(reasons, "f: 3"),
 			adversaries: []string{"delimiter-forger"}},
 		{what: "control tokens kept", weak: seven(reasons, "f: 3\ndefences: {tokens: off}"),

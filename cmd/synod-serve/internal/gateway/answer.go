@@ -85,8 +85,9 @@ type Report struct {
 // report returns the object synod of an outcome.
 func report(o *council.Outcome, ignored []string) *Report {
 	r := &Report{Version: council.OutcomeVersion, Status: o.Status, Reason: o.Reason, Council: o.Council,
-		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Text: o.Text, Rule: o.Rule, Votes: o.Votes, Bound: o.Bound,
-		Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls, Tokens: o.Tokens, Cost: o.Cost,
+		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Text: o.Text, Rule: o.Rule, Votes: o.Votes,
+		Bound: o.Bound, Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls,
+		Tokens: o.Tokens, Cost: o.Cost,
 		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
 		Ignored: append([]string{}, ignored...), Value: o.Value, Words: o.Words, Fields: o.Fields, Claims: o.Claims,
 		Withstands: o.Withstands, Fragile: o.Fragile, Asked: o.Asked, Evidence: o.Evidence}
