@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -57,9 +58,14 @@ func (w *Work) readVotes(folder, set string) (v *votes, err error) {
 	return w.votes[key], nil
 }
 
-// readVotes reads FOLDER/SET.jsonl.gz.
+// readVotes reads FOLDER/SET.jsonl.gz, or FOLDER/votes/SET.jsonl.gz in a folder with data of several kinds.
 func readVotes(folder, set string) (*votes, error) {
 	file, err := os.Open(filepath.Join(folder, set+".jsonl.gz"))
+	if errors.Is(err, os.ErrNotExist) {
+		if other, missing := os.Open(filepath.Join(folder, "votes", set+".jsonl.gz")); missing == nil {
+			file, err = other, nil
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("recorded votes: %w", err)
 	}

@@ -217,6 +217,9 @@ func TestPresetsRun(t *testing.T) {
 			if p.Name == "cascade-traces" { // whose figures are means over 20 splits
 				o.Set = []string{"compute.splits=2"}
 			}
+			if p.Name == "trust-attacks" { // whose figures are means over 40 casts
+				o.Set = []string{"compute.casts=2"}
+			}
 			all := draft(t, p.Name, o)
 			some(all)
 			g := play(t, p.Name, all)

@@ -115,14 +115,6 @@ func value(o *council.Outcome) json.RawMessage {
 	return b
 }
 
-// said returns the text of a decision: what a member wrote around it where its form was guessed, else the decision.
-func said(o *council.Outcome) string {
-	if o.Words != nil {
-		return o.Words.Text
-	}
-	return o.Text
-}
-
 // journalID is the name of a journal, without the folders of this machine.
 func journalID(path string) string {
 	if path == "" {

@@ -102,7 +102,7 @@ func TestSpendIsHard(t *testing.T) {
 func TestUnknownPrice(t *testing.T) {
 	stub := watch(t, llmtest.Fixed("42", 0.9))
 	h := open(t, map[string]string{"seven": strings.ReplaceAll(stubbed(stub.URL), "model: stub, attempts",
-		"model: unpriced, attempts")})
+		"model: gpt-4-unpriced, attempts")})
 	key := h.key(t, store.Key{Name: "bob", PerDay: store.USD(1)})
 	for _, model := range []string{"seven", "solo:stub"} {
 		r := h.post(t, chats, questionBody(model, sum), "Authorization", key)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,8 +19,10 @@ func TestRefusalsAreSeen(t *testing.T) {
 	m := NewMetrics()
 	h := open(t, map[string]string{"dice": dice}, func(o *Options) { o.NeedKey, o.Observe = true, m.Observe })
 	key := h.key(t, store.Key{Name: "alice", PerMinute: 1})
+	seed := 0 // a request that equals the one before may be joined with it
 	ask := func(model, auth string, headers ...string) {
-		h.post(t, chats, questionBody(model, sum, `"seed": 1`), append([]string{"Authorization", auth}, headers...)...)
+		seed++
+		h.post(t, chats, questionBody(model, sum, fmt.Sprintf(`"seed": %d`, seed)), append([]string{"Authorization", auth}, headers...)...)
 	}
 	ask("dice", key)
 	ask("dice", key)

@@ -236,7 +236,7 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 		text = a.Choices[0].Text
 	}
 	if o.Answer != nil {
-		res.Answer = said(o)
+		res.Answer = o.Text
 	}
 	g.settle(grant, res, j, text)
 	return a, e

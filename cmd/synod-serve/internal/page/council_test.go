@@ -55,7 +55,7 @@ const paid = `protocol: {name: sac, rounds: 2}
 graph: {family: merg}
 f: 1
 models: {stub: {provider: openai, url: "http://NOWHERE/v1", model: stub, attempts: 1, max_tokens: 100},
-  other: {provider: openai, url: "http://NOWHERE/v1", model: unpriced, attempts: 1}}
+  other: {provider: openai, url: "http://NOWHERE/v1", model: gpt-4-unpriced, attempts: 1}}
 seats: [{id: s, model: stub, count: 4}, {id: o, model: other}]
 `
 
@@ -280,12 +280,12 @@ seats: [{id: "\"><b>x", model: "` + payload + `", group: "</text></svg><script>a
 func TestDraftCost(t *testing.T) {
 	h := open(t, map[string]string{"dice": dice})
 	token := h.get(t, "/councils/-/new").token(t)
-	text := strings.Replace(strings.ReplaceAll(paid, "NOWHERE", "127.0.0.1:1"), "model: unpriced", "model: stub", 1)
+	text := strings.Replace(strings.ReplaceAll(paid, "NOWHERE", "127.0.0.1:1"), "model: gpt-4-unpriced", "model: stub", 1)
 	known := h.post(t, "/councils/-/check", "csrf", token, "text", text)
 	known.wants(t, 200, "Dry run", "$0.")
 	if strings.Contains(known.body, "unknown") {
 		t.Error(known.body)
 	}
-	h.post(t, "/councils/-/check", "csrf", token, "text", strings.Replace(text, "model: stub,", "model: other,",
+	h.post(t, "/councils/-/check", "csrf", token, "text", strings.Replace(text, "model: stub,", "model: gpt-4-other,",
 		1)).wants(t, 200, "unknown for stub", "The price of a model is not known")
 }
