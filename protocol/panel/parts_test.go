@@ -84,10 +84,10 @@ var falsified = map[string]string{
 }
 
 // F hostile members, the author among them, get no mark of support on a false statement, whatever text the author
-// writes around it: in 300 answers, with the smallest council for F. Honest judges see a statement as false if it is in
-// what they are asked about; the hostile ones support everything. Each statement of the answer is in a sentence that the
-// council lists, and what nobody judged says so. Where two honest judges err as well, the mark can be had: the test
-// can fail.
+// writes around it: in 300 answers, with the smallest council for F. Honest judges see a statement as false if it is
+// in what they are asked about; the hostile ones support everything. Each statement of the answer is in a sentence
+// that the council lists, and what nobody judged says so. Where two honest judges err as well, the mark can be had:
+// the test can fail.
 func TestHostileAuthor(t *testing.T) {
 	ways := slices.Sorted(maps.Keys(falsified))
 	marked := 0

@@ -280,7 +280,8 @@ seats: [{id: "\"><b>x", model: "` + payload + `", group: "</text></svg><script>a
 func TestDraftCost(t *testing.T) {
 	h := open(t, map[string]string{"dice": dice})
 	token := h.get(t, "/councils/-/new").token(t)
-	text := strings.Replace(strings.ReplaceAll(paid, "NOWHERE", "127.0.0.1:1"), "model: gpt-4-unpriced", "model: stub", 1)
+	text := strings.Replace(strings.ReplaceAll(paid, "NOWHERE", "127.0.0.1:1"), "model: gpt-4-unpriced", "model: stub",
+		1)
 	known := h.post(t, "/councils/-/check", "csrf", token, "text", text)
 	known.wants(t, 200, "Dry run", "$0.")
 	if strings.Contains(known.body, "unknown") {
