@@ -133,7 +133,7 @@ func electorsOf(o *council.Outcome) electors {
 			continue
 		}
 		e.count++
-		e.model[m.ID] = voice(names, served(o, m.Model))
+		e.model[m.ID] = voice(names, speaker(o, m))
 		if m.Final == nil {
 			e.silent = append(e.silent, m.Model+" gave no answer"+why(o, m))
 		}
@@ -163,6 +163,14 @@ func voice(names map[string]int, name string) int {
 		names[name] = n
 	}
 	return n
+}
+
+// speaker names who speaks in a seat: the model at its server. Models in the box have no server.
+func speaker(o *council.Outcome, m *council.Member) string {
+	if m.Kind == llm.Embedded {
+		return fmt.Sprintf("embedded %d", m.Voice)
+	}
+	return served(o, m.Model)
 }
 
 // served returns the name of a model at its server; its name in the council if there is none.

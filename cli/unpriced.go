@@ -61,7 +61,7 @@ func askPrices(in *bufio.Reader, w io.Writer, models []council.Unpriced) (table 
 		var written [2]string
 		for i, of := range []string{"prompt", "reply"} {
 			fmt.Fprintf(w, "tokens of the %s, such as 2.50: ", of)
-			line, err := in.ReadString('\n')
+			line, _ := in.ReadString('\n') // an input that ends is no price
 			written[i] = strings.TrimSpace(line)
 			if usd[i], err = strconv.ParseFloat(written[i], 64); err != nil || !(usd[i] >= 0 && usd[i] <= 1e6) {
 				return nil, "", fmt.Errorf("%q is no price; it must be a number of US dollars, such as 2.50",

@@ -420,7 +420,7 @@ func (j *judgment) members() []Member {
 			Trouble: r.Failure, Misreports: r.Misreports,
 			First: j.answers.of(j.first[i]), Final: j.answers.of(answerOf(j.last[i])),
 			Written: written(r, answerOf(j.last[i])), Fooling: s.Fooling}
-		m.Unreadable = j.unreadable(i)
+		m.Unreadable, m.Voice = j.unreadable(i), j.plan.voice(i)
 		if s.Adversary != "" {
 			m.Adversary = &s.Adversary
 		}

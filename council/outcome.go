@@ -117,6 +117,7 @@ type Member struct {
 	ID         string        `json:"id"`
 	Model      string        `json:"model"`
 	Kind       llm.Kind      `json:"kind"`
+	Voice      int           `json:"-"`                 // the same for seats of one voice; see Spec.Voices
 	Fooling    string        `json:"fooling,omitempty"` // what fools it, if it is simulated and can be fooled
 	Role       string        `json:"role"`
 	Adversary  *string       `json:"adversary"` // null: the experimenter put none there

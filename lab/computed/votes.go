@@ -15,9 +15,6 @@ import (
 	"synod.dev/synod"
 )
 
-// voteSets are the files of recorded votes, without their endings.
-var voteSets = []string{"gsm8k", "math-l5", "crux", "mmlu-pro"}
-
 // votes is one set of recorded votes.
 type votes struct {
 	set       string
