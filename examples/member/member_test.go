@@ -26,7 +26,8 @@ func TestParrot(t *testing.T) {
 	if err := os.WriteFile(file, []byte(council), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code := cli.Run(t.Context(), []string{"ask", "--home", home, "-c", file, "How many?"}, nil, &out, &errs)
+	args := []string{"ask", "--home", home, "-c", file, "How many legs has a spider?"}
+	code := cli.Run(t.Context(), args, nil, &out, &errs)
 	if code != 0 || strings.TrimSpace(out.String()) != "7" {
 		t.Fatalf("exit %d, stdout %q, stderr %s", code, out.String(), errs.String())
 	}
