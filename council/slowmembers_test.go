@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -239,10 +240,10 @@ func TestLateIsNoMoreThanSilent(t *testing.T) {
 		for kind, is := range kinds {
 			var all []string
 			for _, trouble := range []llmtest.Behaviour{slow(5 * time.Second), llmtest.Status(400)} {
-				n := 0
+				var n atomic.Int64
 				s := llmtest.Start(t, obliging, llmtest.Latency(10*time.Millisecond), llmtest.For("bad41",
 					func(x *llmtest.Exchange) {
-						if n++; is(x.Call, n) { // one seat, and its calls of one batch are alike
+						if is(x.Call, int(n.Add(1))) { // one seat, and its calls of one batch are alike
 							trouble(x)
 							return
 						}

@@ -376,11 +376,10 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start, caller s
 
 // start starts the goroutine of a run. n.mu is held.
 func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start, caller string) (*run, error) {
-	r, err := n.newRun(q, id, time.UnixMilli(s.At), n.daily.budget(s.Limits.Lower(n.plan.Spec().Limits)))
+	r, err := n.newRun(q, id, caller, time.UnixMilli(s.At), n.daily.budget(s.Limits.Lower(n.plan.Spec().Limits)))
 	if err != nil {
 		return nil, err
 	}
-	r.caller = caller
 	n.register(r)
 	for _, id := range n.peers {
 		p := n.links[id]

@@ -90,10 +90,12 @@ type input struct {
 	due      synod.Tick
 }
 
-// newRun prepares a run, new or cut off, and writes the head of its journal.
-func (n *Node) newRun(q synod.Question, id sign.Instance, begins time.Time, budget *llm.Budget) (r *run, err error) {
+// newRun prepares a run of a caller, new or cut off, and writes the head of its journal.
+func (n *Node) newRun(q synod.Question, id sign.Instance, caller string, begins time.Time,
+	budget *llm.Budget) (r *run, err error) {
 	r = &run{
-		node: n, question: q, id: id, key: sha256.Sum256([]byte(id)), origin: time.Now(), lead: begins.Sub(n.now()),
+		caller: caller,
+		node:   n, question: q, id: id, key: sha256.Sum256([]byte(id)), origin: time.Now(), lead: begins.Sub(n.now()),
 		waiting:  map[synod.ConsultID]waitingCall{},
 		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, n.within/4),
 		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, held: map[synod.NodeID]int64{},
