@@ -22,7 +22,8 @@ import (
 // others decide as they do without them. The journal replays, and Judge makes the same
 // outcome of it.
 func TestPatience(t *testing.T) {
-	s := llmtest.Start(t, stubborn, llmtest.For("slow42", llmtest.Hang(time.Minute)))
+	s := llmtest.Start(t, stubborn, llmtest.For("slow42", llmtest.Hang(time.Minute)),
+		llmtest.For("s42", slow(20*time.Millisecond)))
 	text := seven(s.URL, "s42", "s42", "s42", "s42", "s42", "slow42", "slow42")
 	path := filepath.Join(t.TempDir(), "j")
 	start := time.Now()
@@ -74,7 +75,7 @@ func TestPatienceEndsEarly(t *testing.T) {
 				llmtest.Hang(time.Minute)(x)
 				return
 			}
-			x.OK()
+			slow(30 * time.Millisecond)(x) // so that 40 times the median is long, also for a busy machine
 		})
 	}
 	scoring := llmtest.Call.Scoring
@@ -90,9 +91,10 @@ func TestPatienceEndsEarly(t *testing.T) {
 		{"decisive vote", []string{"s42", "s42", "s42", "s41", "s41", "s41", "slow42"}, scoring, "rounds"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s := llmtest.Start(t, stubborn, late(c.late))
 			path, sets := filepath.Join(t.TempDir(), "j"),
-				[]string{"protocol.rounds=4", "patience={spare: 3, after: 30x}"}
+				[]string{"protocol.rounds=4", "patience={spare: 3, after: 40x}"}
 			early := decide(t, convene(t, seven(s.URL, c.models...), sets...), council.Ask{Seed: 7, Journal: path})
 			// Random loss, even one that never happens, keeps a run from ending early.
 			whole := decide(t, convene(t, seven(s.URL, c.models...), append(sets, "faults={loss: 1e-300}")...),
