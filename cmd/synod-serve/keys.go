@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"synod.dev/synod/cli"
 	"synod.dev/synod/table"
@@ -16,13 +20,14 @@ import (
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
 
-// keysCommand makes, lists and revokes API keys. The gateway may run meanwhile.
+// keysCommand makes, lists, changes and revokes API keys. The gateway may run meanwhile.
 func keysCommand(f *flags) *cobra.Command {
-	cmd := &cobra.Command{Use: "keys", Short: "Make, list and revoke API keys", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "keys", Short: "Make, list, change and revoke API keys", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError{errors.New("give new, list or revoke (example: synod serve keys new alice --usd-day 5)")}
+			return usageError{errors.New("give new, list, edit or revoke (example: " +
+				"synod serve keys new alice --usd-day 5)")}
 		}}
-	cmd.AddCommand(keysNew(f), keysList(f), keysRevoke(f))
+	cmd.AddCommand(keysNew(f), keysList(f), keysEdit(f), keysRevoke(f))
 	return cmd
 }
 
@@ -43,16 +48,93 @@ func (f *flags) withStore(cmd *cobra.Command, do func(*store.Store) error) error
 	return errors.Join(do(st), st.Close())
 }
 
+// keyFlags are the flags that say what a key may do.
+type keyFlags struct {
+	key     store.Key
+	usd     float64
+	expires string
+}
+
+func (kf *keyFlags) add(fl *pflag.FlagSet) {
+	fl.Float64Var(&kf.usd, "usd-day", 0, "USD that it may spend a day (UTC); models must have prices; 0: no limit")
+	fl.IntVar(&kf.key.PerMinute, "rpm", 0, "requests a minute; 0: no limit")
+	fl.StringSliceVar(&kf.key.Councils, "councils", nil, "model `ids` that it may use, such as seven,solo:strong "+
+		"(default: all)")
+	fl.BoolVar(&kf.key.Admin, "admin", false, "it may change council files and see the lab on the page; councils "+
+		"decide to which servers the gateway sends the keys of its environment")
+	fl.StringVar(&kf.key.Owner, "owner", "", "`who` answers for it, such as a name or an address; shown by list")
+	fl.StringVar(&kf.expires, "expires", "never", "`when` it stops being valid: after a number of days (90d), at a "+
+		"date (2027-01-31, 0:00 UTC), or never")
+}
+
+// apply sets in a key what the flags say that were given, and with all also the others.
+func (kf *keyFlags) apply(k *store.Key, given *pflag.FlagSet, all bool) error {
+	set := func(flag string) bool { return all || given.Changed(flag) }
+	if set("usd-day") {
+		if !(kf.usd >= 0 && kf.usd <= 1e9) {
+			return fmt.Errorf("--usd-day is %v; it must be between 0 and 1000000000", kf.usd)
+		}
+		k.PerDay = store.USD(kf.usd)
+	}
+	if set("rpm") {
+		k.PerMinute = kf.key.PerMinute
+	}
+	if set("councils") {
+		k.Councils = slices.DeleteFunc(kf.key.Councils, func(c string) bool { return c == "" })
+	}
+	if set("admin") {
+		k.Admin = kf.key.Admin
+	}
+	if set("owner") {
+		k.Owner = kf.key.Owner
+	}
+	if set("expires") {
+		at, err := expiry(kf.expires, time.Now())
+		if err != nil {
+			return err
+		}
+		k.Expires = at
+	}
+	return nil
+}
+
+// anyGiven reports whether a flag was given that says what a key may do.
+func anyGiven(given *pflag.FlagSet) (is bool) {
+	var own pflag.FlagSet
+	(&keyFlags{}).add(&own)
+	own.VisitAll(func(f *pflag.Flag) { is = is || given.Changed(f.Name) })
+	return is
+}
+
+// mostDays bounds the days after which a key expires.
+const mostDays = 36500
+
+// expiry reads when a key expires; zero: never.
+func expiry(text string, now time.Time) (at time.Time, err error) {
+	if text == "never" {
+		return at, nil
+	}
+	if n, ok := strings.CutSuffix(text, "d"); ok {
+		if days, err := strconv.Atoi(n); err == nil && days > 0 && days <= mostDays {
+			return now.Add(time.Duration(days) * 24 * time.Hour), nil
+		}
+	} else if at, err := time.Parse(time.DateOnly, text); err == nil {
+		return at, nil
+	}
+	return at, fmt.Errorf("--expires is %q; give a number of days such as 90d, a date such as 2027-01-31, or never",
+		text)
+}
+
 func keysNew(f *flags) *cobra.Command {
-	var k store.Key
-	var usd float64
+	var kf keyFlags
 	cmd := &cobra.Command{Use: "new NAME", Short: "Make a key and print it; it cannot be printed again",
-		Example: "  synod serve keys new alice --usd-day 5 --rpm 60 --councils seven,three", Args: cobra.ExactArgs(1),
+		Example: "  synod serve keys new alice --usd-day 5 --rpm 60 --councils seven,three\n" +
+			"  synod serve keys new ci --owner team-search --expires 90d", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !(usd >= 0 && usd <= 1e9) {
-				return usageError{fmt.Errorf("--usd-day is %v; it must be between 0 and 1000000000", usd)}
+			k := store.Key{Name: args[0]}
+			if err := kf.apply(&k, cmd.Flags(), true); err != nil {
+				return usageError{err}
 			}
-			k.Name, k.PerDay = args[0], store.USD(usd)
 			return f.withStore(cmd, func(st *store.Store) error {
 				secret, made, err := st.NewKey(k)
 				if err != nil {
@@ -64,13 +146,36 @@ func keysNew(f *flags) *cobra.Command {
 				return nil
 			})
 		}}
-	fl := cmd.Flags()
-	fl.Float64Var(&usd, "usd-day", 0, "USD that it may spend a day (UTC); models must have prices; 0: no limit")
-	fl.IntVar(&k.PerMinute, "rpm", 0, "requests a minute; 0: no limit")
-	fl.StringSliceVar(&k.Councils, "councils", nil, "model `ids` that it may use, such as seven,solo:strong "+
-		"(default: all)")
-	fl.BoolVar(&k.Admin, "admin", false, "it may change council files and see the lab on the page; councils decide "+
-		"to which servers the gateway sends the keys of its environment")
+	kf.add(cmd.Flags())
+	return cmd
+}
+
+func keysEdit(f *flags) *cobra.Command {
+	var kf keyFlags
+	cmd := &cobra.Command{Use: "edit NAME", Short: "Change the limits, the owner or the expiry of a key",
+		Long: "Change the limits, the owner or the expiry of a key. What no flag names stays as it is. Gateways that " +
+			"run keep to it within five seconds; requests that have begun may finish.",
+		Example: "  synod serve keys edit alice --usd-day 10\n" +
+			"  synod serve keys edit alice --councils \"\" --expires never",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !anyGiven(cmd.Flags()) {
+				return usageError{errors.New("give what to change (example: " +
+					"synod serve keys edit alice --usd-day 10)")}
+			}
+			if err := kf.apply(&store.Key{}, cmd.Flags(), false); err != nil {
+				return usageError{err}
+			}
+			return f.withStore(cmd, func(st *store.Store) error {
+				k, err := st.EditKey(args[0], func(k *store.Key) { _ = kf.apply(k, cmd.Flags(), false) })
+				if err != nil {
+					return usageError{err}
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "key %s (%s): %s\n", k.Name, k.ID, limits(k))
+				return nil
+			})
+		}}
+	kf.add(cmd.Flags())
 	return cmd
 }
 
@@ -88,6 +193,9 @@ func limits(k *store.Key) string {
 	}
 	if k.Admin {
 		all = append(all, "admin")
+	}
+	if !k.Expires.IsZero() {
+		all = append(all, "until "+moment(k.Expires))
 	}
 	if len(all) == 0 {
 		return "no limit"
@@ -108,14 +216,17 @@ func keysList(f *flags) *cobra.Command {
 				if asJSON {
 					return keysJSON(cmd, keys)
 				}
-				t := table.Table{Head: []string{"NAME", "ID", "LIMITS", "SPENT TODAY", "RESERVED", "LAST USED",
+				t := table.Table{Head: []string{"NAME", "OWNER", "ID", "LIMITS", "SPENT TODAY", "RESERVED", "LAST USED",
 					"STATE"}}
 				for _, k := range keys {
 					state := "valid"
-					if !k.Revoked.IsZero() {
+					switch {
+					case !k.Revoked.IsZero():
 						state = "revoked " + k.Revoked.UTC().Format(time.DateOnly)
+					case k.Expired(time.Now()):
+						state = "expired"
 					}
-					t.Add(k.Name, k.ID, limits(&k), fmt.Sprintf("$%.4f", k.Today.USD()),
+					t.Add(k.Name, cmp.Or(k.Owner, "-"), k.ID, limits(&k), fmt.Sprintf("$%.4f", k.Today.USD()),
 						fmt.Sprintf("$%.4f", k.Reserved.USD()), moment(k.Used), state)
 				}
 				return t.Write(cmd.OutOrStdout(), "text")
@@ -145,12 +256,15 @@ func keysJSON(cmd *cobra.Command, keys []store.Key) error {
 		Used     string   `json:"used"`
 		Revoked  bool     `json:"revoked"`
 		Admin    bool     `json:"admin"`
+		Owner    string   `json:"owner"`
+		Expires  string   `json:"expires"`
+		Expired  bool     `json:"expired"`
 	}
 	rows := []row{}
 	for _, k := range keys {
 		rows = append(rows, row{k.Name, k.ID, k.PerDay.USD(), k.PerMinute, append([]string{}, k.Councils...),
 			k.Today.USD(), k.Reserved.USD(), moment(k.Created), moment(k.Used), !k.Revoked.IsZero(),
-			k.Admin})
+			k.Admin, k.Owner, moment(k.Expires), k.Expired(time.Now())})
 	}
 	e := json.NewEncoder(cmd.OutOrStdout())
 	e.SetIndent("", "  ")

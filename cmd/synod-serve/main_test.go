@@ -117,8 +117,14 @@ func TestMistakes(t *testing.T) {
 		{"tools: sometimes\n", nil, "vote, primary or reject"},
 		{"", []string{"keys", "new", "a b"}, "letters"},
 		{"", []string{"keys", "new", "x", "--usd-day", "-1"}, "--usd-day"},
+		{"", []string{"keys", "new", "x", "--expires", "2020-01-01"}, "expired already"},
+		{"", []string{"keys", "new", "x", "--expires", "soon"}, "90d"},
+		{"", []string{"keys", "new", "x", "--expires", "0d"}, "90d"},
+		{"", []string{"keys", "new", "x", "--owner", "a\x1b[2J"}, "one line"},
+		{"", []string{"keys", "edit", "x", "--rpm", "1"}, "keys list"},
+		{"", []string{"keys", "edit", "x"}, "give what to change"},
 		{"", []string{"keys", "revoke", "x"}, "keys list"},
-		{"", []string{"keys"}, "new, list or revoke"},
+		{"", []string{"keys"}, "new, list, edit or revoke"},
 	} {
 		if err := os.WriteFile(config, []byte(test.config), 0o600); err != nil {
 			t.Fatal(err)
@@ -130,7 +136,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Keys are made, listed and revoked; the secret is alone on stdout.
+// Keys are made, listed, changed and revoked; the secret is alone on stdout.
 func TestKeysCommand(t *testing.T) {
 	dir := t.TempDir()
 	code, secret, _ := command(t, "serve", "keys", "new", "alice", "--usd-day", "5", "--rpm", "60", "--councils", "a,b",
@@ -141,6 +147,15 @@ func TestKeysCommand(t *testing.T) {
 	if code, out, _ := command(t, "serve", "keys", "list", "--json", "--home", dir); code != 0 ||
 		!strings.Contains(out, `"usd_day": 5`) || strings.Contains(out, strings.TrimSpace(secret)) {
 		t.Errorf("%d %s", code, out)
+	}
+	if code, _, errs := command(t, "serve", "keys", "edit", "alice", "--usd-day", "10", "--owner", "team search",
+		"--expires", "9999-12-31", "--home", dir); code != 0 ||
+		!strings.Contains(errs, "$10 a day, 60 requests a minute, models a, b, until 9999-12-31") {
+		t.Errorf("%d %s", code, errs)
+	}
+	if _, out, _ := command(t, "serve", "keys", "list", "--home", dir); !strings.Contains(out, "team search") ||
+		!strings.Contains(out, "valid") {
+		t.Error(out)
 	}
 	if code, _, _ := command(t, "serve", "keys", "revoke", "alice", "--home", dir); code != 0 {
 		t.Error(code)

@@ -369,8 +369,8 @@ func (g *Gateway) Authorise(ctx context.Context, h http.Header) (*store.Key, *wi
 	k, err := g.keys.find(ctx, g.o.Store, secret)
 	switch {
 	case errors.Is(err, store.ErrKey):
-		return nil, &wire.Error{HTTP: 401, Code: "invalid_api_key", Message: "the API key is missing, not known or " +
-			"revoked; synod serve keys new NAME makes one"}
+		return nil, &wire.Error{HTTP: 401, Code: "invalid_api_key", Message: "the API key is missing or not known, " +
+			"has expired or was revoked; synod serve keys new NAME makes one"}
 	case err != nil:
 		return nil, g.storeDown(err)
 	}

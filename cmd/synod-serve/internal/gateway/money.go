@@ -105,7 +105,7 @@ func (g *Gateway) refused(err error) *wire.Error {
 		return &wire.Error{HTTP: 429, Type: "insufficient_quota", Code: "insufficient_quota", RetryAfter: limit.Wait,
 			Final: true, Message: limit.Text}
 	case errors.Is(err, store.ErrKey):
-		return &wire.Error{HTTP: 401, Code: "invalid_api_key", Message: "the API key was revoked"}
+		return &wire.Error{HTTP: 401, Code: "invalid_api_key", Message: "the API key has expired or was revoked"}
 	}
 	return g.storeDown(err)
 }

@@ -64,7 +64,7 @@ func login(v *visit) error {
 	key, err := v.p.o.Store.Find(v.R.Context(), strings.TrimSpace(v.R.PostFormValue("key")))
 	if errors.Is(err, store.ErrKey) {
 		return v.send(http.StatusUnauthorized, "login.html", v.frame("Log in", loginData{to,
-			"This key is not known, or it was revoked."}))
+			"This key is not known, has expired or was revoked."}))
 	}
 	if err != nil {
 		return err

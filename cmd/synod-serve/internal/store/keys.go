@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Key is an API key without its secret, of which only a hash is kept.
@@ -22,15 +24,17 @@ type Key struct {
 	PerMinute int      // requests; 0: no limit
 	Councils  []string // model ids that it may use; empty: all
 	Admin     bool     // it may change council files and see the lab
+	Owner     string   // who answers for it, at most 200 bytes; may be empty
 	Created   time.Time
+	Expires   time.Time // from then on it is not valid; zero: never
 	Used      time.Time // zero: never
-	Revoked   time.Time // zero: it is valid
+	Revoked   time.Time // zero: it is not revoked
 	Today     Money     // spent today, in UTC
 	Reserved  Money     // reserved today by requests that have not ended
 }
 
-// ErrKey reports a key that is not known or was revoked.
-var ErrKey = errors.New("the API key is not known or was revoked")
+// ErrKey reports a key that is not known, has expired or was revoked.
+var ErrKey = errors.New("the API key is not known, has expired or was revoked")
 
 // May reports whether the key may use a model.
 func (k *Key) May(model string) bool {
@@ -41,6 +45,9 @@ func (k *Key) May(model string) bool {
 // needed then.
 func (k *Key) Administers() bool { return k == nil || k.Admin }
 
+// Expired reports whether the key is no longer valid at a time because it has expired.
+func (k *Key) Expired(at time.Time) bool { return !k.Expires.IsZero() && !at.Before(k.Expires) }
+
 // limited reports whether the key has a limit, which every process that uses the store must keep.
 func (k *Key) limited() bool { return k != nil && (k.PerDay > 0 || k.PerMinute > 0) }
 
@@ -49,15 +56,27 @@ const prefix = "sk-synod-"
 
 var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
-// NewKey makes a key. The secret is returned once and cannot be read again.
-func (s *Store) NewKey(k Key) (secret string, made Key, err error) {
+// check returns what is wrong with a key that is made or changed at a time.
+func (k *Key) check(now time.Time) error {
 	switch {
 	case !keyName.MatchString(k.Name):
-		return "", k, fmt.Errorf("the name of a key may have letters, digits and ._@- only, at most 64: %q", k.Name)
+		return fmt.Errorf("the name of a key may have letters, digits and ._@- only, at most 64: %q", k.Name)
 	case k.PerDay < 0 || k.PerMinute < 0:
-		return "", k, errors.New("a limit of a key cannot be negative; 0 is no limit")
+		return errors.New("a limit of a key cannot be negative; 0 is no limit")
 	case slices.ContainsFunc(k.Councils, func(c string) bool { return c == "" || strings.ContainsAny(c, ", ") }):
-		return "", k, errors.New("a list of councils is written a,b without spaces")
+		return errors.New("a list of councils is written a,b without spaces")
+	case len(k.Owner) > 200 || strings.ContainsFunc(k.Owner, unicode.IsControl) || !utf8.ValidString(k.Owner):
+		return errors.New("the owner of a key is one line of at most 200 bytes")
+	case !k.Expires.IsZero() && !k.Expires.After(now):
+		return fmt.Errorf("the key would have expired already: %s", k.Expires.UTC().Format(time.DateTime))
+	}
+	return nil
+}
+
+// NewKey makes a key. The secret is returned once and cannot be read again.
+func (s *Store) NewKey(k Key) (secret string, made Key, err error) {
+	if err := k.check(s.now()); err != nil {
+		return "", k, err
 	}
 	secret, id := prefix+rand.Text()+rand.Text()[:10], strings.ToLower(rand.Text()[:10])
 	k.ID, k.Created = id, s.now()
@@ -70,14 +89,53 @@ func (s *Store) NewKey(k Key) (secret string, made Key, err error) {
 			return ownError{fmt.Errorf("there is a key called %q, or there was one; choose another name", k.Name)}
 		}
 		if _, err := tx.ExecContext(ctx, `INSERT INTO keys (id, name, hash, usd_day, rpm, councils, created, revoked,
-			used, admin) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, $8)`, k.ID, k.Name, hashOf(secret),
-			int64(k.PerDay), k.PerMinute, strings.Join(k.Councils, ","), k.Created.UnixMilli(),
-			bit(k.Admin)); err != nil {
+			used, admin, owner, expires) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, $9, $10)`, k.ID, k.Name,
+			hashOf(secret), int64(k.PerDay), k.PerMinute, strings.Join(k.Councils, ","), k.Created.UnixMilli(),
+			bit(k.Admin), k.Owner, milliseconds(k.Expires)); err != nil {
 			return err
 		}
 		return note(ctx, tx, k.Created, "key made", k.ID, k.Name)
 	})
 	return secret, k, err
+}
+
+// milliseconds is how a column keeps a time.
+func milliseconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// EditKey changes the limits, the owner and the expiry of a key that is not revoked, by its name or id, and returns it.
+// Gateways that run keep to the new limits within five seconds.
+func (s *Store) EditKey(name string, change func(*Key)) (edited *Key, err error) {
+	if s.spool != nil {
+		defer s.spool.recheck()
+	}
+	err = s.run(func(ctx context.Context, tx *sql.Tx) error {
+		now := s.now()
+		k, err := scanKey(tx.QueryRowContext(ctx, keyColumns+" WHERE (name = $2 OR id = $2) AND revoked = 0", day(now),
+			name))
+		if err != nil {
+			return orOwn(passed(err), noKey(name))
+		}
+		before := *k
+		change(k)
+		if err := k.check(now); err != nil {
+			return ownError{err}
+		}
+		edited = k
+		_, err = tx.ExecContext(ctx, `UPDATE keys SET usd_day = $1, rpm = $2, councils = $3, admin = $4, owner = $5,
+			expires = $6 WHERE id = $7`, int64(k.PerDay), k.PerMinute, strings.Join(k.Councils, ","), bit(k.Admin),
+			k.Owner, milliseconds(k.Expires), before.ID)
+		return errors.Join(err, note(ctx, tx, now, "key changed", before.ID, before.Name))
+	})
+	return edited, err
+}
+
+func noKey(name string) error {
+	return fmt.Errorf("there is no valid key called %q; see: synod serve keys list", name)
 }
 
 // note adds to the audit.
@@ -108,7 +166,7 @@ func (s *Store) Revoke(name string) error {
 		err := tx.QueryRowContext(ctx, "SELECT id FROM keys WHERE (name = $1 OR id = $1) AND revoked = 0",
 			name).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
-			return ownError{fmt.Errorf("there is no valid key called %q; see: synod serve keys list", name)}
+			return ownError{noKey(name)}
 		}
 		if err != nil {
 			return err
@@ -122,8 +180,8 @@ func (s *Store) Revoke(name string) error {
 	})
 }
 
-const keyColumns = `SELECT id, name, usd_day, rpm, councils, created, revoked, used, admin, COALESCE(days.spent, 0),
-	COALESCE(days.reserved, 0) FROM keys LEFT JOIN days ON days.key_id = keys.id AND days.day = $1`
+const keyColumns = `SELECT id, name, usd_day, rpm, councils, created, revoked, used, admin, owner, expires,
+	COALESCE(days.spent, 0), COALESCE(days.reserved, 0) FROM keys LEFT JOIN days ON days.key_id = keys.id AND days.day = $1`
 
 // Keys returns all keys, by name.
 func (s *Store) Keys(ctx context.Context) (all []Key, err error) {
@@ -150,8 +208,8 @@ func (s *Store) Find(ctx context.Context, secret string) (*Key, error) {
 	if !strings.HasPrefix(secret, prefix) || len(secret) > 100 {
 		return nil, ErrKey
 	}
-	k, err := scanKey(s.db.QueryRowContext(ctx, keyColumns+" WHERE hash = $2 AND revoked = 0", day(s.now()),
-		hashOf(secret)))
+	k, err := scanKey(s.db.QueryRowContext(ctx, keyColumns+" WHERE hash = $2 AND "+valid+"$3)", day(s.now()),
+		hashOf(secret), s.now().UnixMilli()))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrKey
 	}
@@ -161,12 +219,15 @@ func (s *Store) Find(ctx context.Context, secret string) (*Key, error) {
 	return k, nil
 }
 
+// valid is the condition of a valid key, up to the time in milliseconds and a parenthesis.
+const valid = "revoked = 0 AND (expires = 0 OR expires > "
+
 func scanKey(row interface{ Scan(...any) error }) (*Key, error) {
 	var k Key
 	var councils string
-	var created, revoked, used, admin int64
+	var created, revoked, used, admin, expires int64
 	err := row.Scan(&k.ID, &k.Name, &k.PerDay, &k.PerMinute, &councils, &created, &revoked, &used, &admin,
-		&k.Today, &k.Reserved)
+		&k.Owner, &expires, &k.Today, &k.Reserved)
 	if err != nil {
 		return nil, err
 	}
@@ -180,6 +241,6 @@ func scanKey(row interface{ Scan(...any) error }) (*Key, error) {
 		}
 		return t
 	}
-	k.Created, k.Revoked, k.Used = at(created), at(revoked), at(used)
+	k.Created, k.Revoked, k.Used, k.Expires = at(created), at(revoked), at(used), at(expires)
 	return &k, nil
 }

@@ -70,7 +70,7 @@ type LimitError struct {
 func (e *LimitError) Error() string { return e.Text }
 
 // Begin records a request and reserves what it may cost. When it returns, both are durable. The error is a
-// *LimitError if a limit of the key is reached and ErrKey if the key was revoked.
+// *LimitError if a limit of the key is reached and ErrKey if the key is no longer valid.
 func (s *Store) Begin(r Request) (Grant, error) {
 	if s.spool != nil && !r.Key.limited() {
 		return s.spool.begin(r)
@@ -250,7 +250,7 @@ func (s *Store) lockDay(ctx context.Context, tx *sql.Tx, g Grant) error {
 	if !s.postgres || g.Key == nil {
 		return nil
 	}
-	return s.exec(ctx, tx, useKey, s.now().UnixMilli(), g.Key.ID)
+	return s.exec(ctx, tx, lockKey, s.now().UnixMilli(), g.Key.ID)
 }
 
 // reserve writes what an open request reserves now, in place of before.

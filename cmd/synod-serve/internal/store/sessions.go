@@ -25,10 +25,10 @@ func (s *Store) NewSession(_ context.Context, key string) (secret string, until 
 	})
 }
 
-// Session returns the key of a session; ErrKey if the session has ended or its key was revoked.
+// Session returns the key of a session; ErrKey if the session has ended or its key is no longer valid.
 func (s *Store) Session(ctx context.Context, secret string) (*Key, error) {
 	k, err := scanKey(s.db.QueryRowContext(ctx, keyColumns+` JOIN sessions ON sessions.key_id = keys.id
-		WHERE sessions.hash = $2 AND sessions.until > $3 AND revoked = 0`, day(s.now()), hashOf(secret),
+		WHERE sessions.hash = $2 AND sessions.until > $3 AND `+valid+"$3)", day(s.now()), hashOf(secret),
 		s.now().UnixMilli()))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrKey

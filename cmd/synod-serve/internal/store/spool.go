@@ -225,7 +225,8 @@ func (sp *spool) check(g *Grant) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
 	defer cancel()
 	var one int
-	err := sp.s.db.QueryRowContext(ctx, "SELECT 1 FROM keys WHERE id = $1 AND revoked = 0", g.Key.ID).Scan(&one)
+	err := sp.s.db.QueryRowContext(ctx, "SELECT 1 FROM keys WHERE id = $1 AND "+valid+"$2)",
+		g.Key.ID, g.Begun.UnixMilli()).Scan(&one)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return ErrKey

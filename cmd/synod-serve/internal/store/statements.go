@@ -9,7 +9,8 @@ const (
 	once       = " ON CONFLICT (id) DO NOTHING"
 	endRequest = `UPDATE requests SET ended = $1, status = $2, http = $3, spent = $4, unpriced = $5, calls = $6,
 		prompt = $7, completion = $8, journal = $9, bytes = $10 WHERE id = $11 AND ended = 0`
-	useKey   = "UPDATE keys SET used = $1 WHERE id = $2 AND revoked = 0"
+	useKey   = "UPDATE keys SET used = $1 WHERE id = $2 AND " + valid + "$1)"
+	lockKey  = "UPDATE keys SET used = $1 WHERE id = $2"
 	sumRates = "SELECT SUM(n), MIN(second) FROM rates WHERE key_id = $1 AND second > $2"
 	addRate  = `INSERT INTO rates (key_id, second, n) VALUES ($1, $2, 1)
 		ON CONFLICT (key_id, second) DO UPDATE SET n = rates.n + 1`
@@ -22,4 +23,4 @@ const (
 
 // statements are those that are parsed once.
 var statements = []string{insertRequest, insertRequest + once, insertText, insertText + once, endRequest, useKey,
-	sumRates, addRate, findReserved, findDay, addToDay}
+	lockKey, sumRates, addRate, findReserved, findDay, addToDay}

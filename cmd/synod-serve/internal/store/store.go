@@ -159,7 +159,10 @@ func (s *Store) prepare(ctx context.Context) error {
 }
 
 // added are columns that stores of earlier releases lack.
-var added = []struct{ table, column, kind string }{{"keys", "admin", "BIGINT NOT NULL DEFAULT 0"}}
+var added = []struct{ table, column, kind string }{
+	{"keys", "admin", "BIGINT NOT NULL DEFAULT 0"}, {"keys", "owner", "TEXT NOT NULL DEFAULT ''"},
+	{"keys", "expires", "BIGINT NOT NULL DEFAULT 0"},
+}
 
 func (s *Store) addColumns(ctx context.Context) error {
 	for _, a := range added {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -109,6 +110,62 @@ func TestKeys(t *testing.T) {
 	}
 	if info, err := os.Stat(url); err != nil || info.Mode().Perm() != 0o600 {
 		t.Error(info.Mode(), err)
+	}
+}
+
+// A key that has expired is not found, begins no request, with limits or without, and opens no page; a later expiry
+// makes it valid again. A change keeps what it does not name, and cannot revive a revoked key.
+func TestExpiryAndChange(t *testing.T) {
+	s := openStore(t, fresh(t), Local)
+	defer s.Close()
+	now := time.Now()
+	s.now = func() time.Time { return now }
+	for i, k := range []Key{{Name: "free"}, {Name: "limited", PerMinute: 60}} {
+		k.Expires = now.Add(time.Hour)
+		secret, made, err := s.NewKey(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, _, err := s.NewSession(t.Context(), made.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		valid := func(want bool) {
+			t.Helper()
+			_, found := s.Find(t.Context(), secret)
+			_, visit := s.Session(t.Context(), session)
+			_, begun := s.Begin(Request{ID: rand.Text(), Key: &made, Model: "a"})
+			for _, err := range []error{found, visit, begun} {
+				if (err == nil) != want || err != nil && !errors.Is(err, ErrKey) {
+					t.Errorf("%s: %v, %v, %v; want it valid: %v", k.Name, found, visit, begun, want)
+				}
+			}
+		}
+		valid(true)
+		now = now.Add(time.Hour)
+		valid(false)
+		edited, err := s.EditKey(k.Name, func(k *Key) { k.Expires, k.Owner = now.Add(time.Hour), "team" })
+		if err != nil || edited.PerMinute != k.PerMinute || edited.Owner != "team" {
+			t.Errorf("%+v, %v", edited, err)
+		}
+		valid(true)
+		if _, err := s.EditKey(k.Name, func(k *Key) { k.Expires = now }); err == nil {
+			t.Error("a key was changed to one that has expired")
+		}
+		_, err = s.EditKey(made.ID, func(k *Key) { k.PerDay, k.Expires = USD(float64(i+1)), time.Time{} })
+		if err != nil {
+			t.Error(err)
+		}
+		if k, err := s.Find(t.Context(), secret); err != nil || k.PerDay != USD(float64(i+1)) || !k.Expires.IsZero() {
+			t.Errorf("%+v, %v", k, err)
+		}
+		if err := s.Revoke(k.Name); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.EditKey(k.Name, func(k *Key) { k.Owner = "" }); err == nil {
+			t.Error("a revoked key was changed")
+		}
+		valid(false)
 	}
 }
 
