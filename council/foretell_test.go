@@ -8,8 +8,8 @@ import (
 	"synod.dev/synod"
 )
 
-// What first answers foretell is what members that do not change them decide in a run: cascade's stages and contest, and
-// the configured rule of a vote.
+// What first answers foretell needs the votes of the configured protocol and rule: more than F for cascade, more than
+// half or two thirds for a vote.
 func TestForetell(t *testing.T) {
 	const seed = 17
 	chance := rand.New(rand.NewPCG(seed, 0))

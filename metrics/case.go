@@ -188,7 +188,8 @@ func (c *Case) FinalRight(seats []Member) (right, asked int) {
 // graded are left out.
 func (c *Case) Forecasts(seats []Member, include func(seat int) bool) (all []Forecast) {
 	for i, a := range c.first(len(seats)) {
-		if right, known := c.grade(a); known && !seats[i].Adversary && c.asks(i, seats[i]) && include(i) && i < len(c.Confidences) {
+		right, known := c.grade(a)
+		if known && !seats[i].Adversary && c.asks(i, seats[i]) && include(i) && i < len(c.Confidences) {
 			all = append(all, Forecast{c.Confidences[i], right})
 		}
 	}

@@ -105,8 +105,8 @@ func (t *table) now(now Now) (with string, decided []bool) {
 		return "the council as it is: " + now.Rule, decided
 	}
 	if seats, ok := t.seats(now.Seats); ok {
-		return "more than half of the council's seats; its members talk, which single answers do not show: " + now.Rule,
-			t.decided(seats)
+		return "more than half of the council's seats; its members talk, which single answers do not show: " +
+			now.Rule, t.decided(seats)
 	}
 	return "", nil
 }

@@ -42,8 +42,8 @@ func (p *Cascade) Recorded(q *synod.Question, first []synod.Answer, f int) proto
 	return p.Decide(q, p.Foretell(q, first, f), f)
 }
 
-// Foretell returns what members note whose first answers are known and who do not change them, as recorded members: in a
-// contest all that hold no candidate take the heaviest one, because they score all candidates alike.
+// Foretell returns what members note whose first answers are known and who do not change them, as recorded members: in
+// a contest all that hold no candidate take the heaviest one, because they score all candidates alike.
 func (p *Cascade) Foretell(q *synod.Question, first []synod.Answer, f int) (noted [][]*synod.Opinion) {
 	noted = make([][]*synod.Opinion, len(first))
 	for i, a := range first {
