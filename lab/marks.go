@@ -40,8 +40,8 @@ func (r *Run) Measured() (*seating.Measured, error) {
 }
 
 // Foretold returns of each finished question, by id, whether another council of the run's models decides it rightly if
-// its members give the first answers that were measured. Copies of a model beyond the second take the answers of the first
-// two in turn. It returns nil if first answers do not determine what the council decides, or a model was not measured.
+// its members give the first answers that were measured. Copies of a model beyond the second take the answers of
+// the first two in turn. It returns nil if first answers do not determine the decision, or a model was not measured.
 func (r *Run) Foretold(other council.Spec) (map[string]bool, error) {
 	plan, err := council.NewPlan(other)
 	if err != nil {

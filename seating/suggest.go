@@ -63,8 +63,8 @@ type table struct {
 // Suggest proposes who to seat: of all councils with three, five or seven of the models (of more than ten the ten most
 // accurate), one seat each, the one in which more than half are right most often; of equal ones the cheapest, then
 // the smallest. usd is what a question to a model costs; a model that is absent costs an unknown amount, which counts
-// as most. now is the council as it is, which the suggestion is compared with. The suggestion is nil, with a reason, if there is
-// not enough to compare.
+// as most. now is the council as it is, which the suggestion is compared with. The suggestion is nil, with a reason, if
+// there is not enough to compare.
 //
 // How often such a council is right is measured by ten-fold cross-validation (Stone, "Cross-validatory choice and
 // assessment of statistical predictions", JRSS B 36, 1974): the questions are divided into ten parts by a hash of
