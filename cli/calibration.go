@@ -128,8 +128,32 @@ func (c *calibration) result(run *lab.Run) (*calibrated, error) {
 		r.Seats = append(r.Seats, slices.Repeat([]string{s.Model}, max(s.Count, 1))...)
 	}
 	r.Votes = m.Votes(r.Seats)
-	r.Suggestion, r.WhyNone = m.Suggest(usd, r.Seats)
+	now := seating.Now{Seats: r.Seats, Rule: c.rule()}
+	if now.Right, err = run.Foretold(c.alone()); err != nil {
+		return nil, err
+	}
+	r.Suggestion, r.WhyNone = m.Suggest(usd, now)
 	return r, nil
+}
+
+// alone returns the council as it is, without what a calibration leaves out.
+func (c *calibration) alone() council.Spec {
+	spec := c.council
+	spec.Faults, spec.Trust, spec.Ledger = council.Faults{}, council.TrustSpec{}, council.LedgerSpec{}
+	spec.Seats = slices.Clone(spec.Seats)
+	for i := range spec.Seats {
+		spec.Seats[i].Adversary = nil
+	}
+	return spec
+}
+
+// rule names what decides in the council as it is.
+func (c *calibration) rule() string {
+	name := fmt.Sprint(c.council.Protocol["name"])
+	if rule := c.council.Rule.Name; rule != "" && rule != council.ByProtocol {
+		name += ", rule " + string(rule)
+	}
+	return fmt.Sprintf("%s, F=%d", name, c.council.F)
 }
 
 func measuredModel(m *seating.Measured, of *report.Model, finished int) calibratedModel {

@@ -1,6 +1,9 @@
 package lab
 
 import (
+	"errors"
+	"fmt"
+
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/seating"
@@ -36,6 +39,63 @@ func (r *Run) Measured() (*seating.Measured, error) {
 	return m, err
 }
 
+// Foretold returns of each finished question, by id, whether another council of the run's models decides it rightly if
+// its members give the first answers that were measured. Copies of a model beyond the second take the answers of
+// the first two in turn. It returns nil if first answers do not determine the decision, or a model was not measured.
+func (r *Run) Foretold(other council.Spec) (map[string]bool, error) {
+	plan, err := council.NewPlan(other)
+	if err != nil {
+		return nil, fmt.Errorf("lab: the council as it is: %w", err)
+	}
+	seats, ok := r.columns(plan.Seats())
+	if !ok || !plan.Foretold() {
+		return nil, nil
+	}
+	x, err := r.read()
+	if err != nil {
+		return nil, err
+	}
+	defer x.close()
+	right := map[string]bool{}
+	broken := error(nil)
+	err = x.results(func(j job, res *result) {
+		if res == nil || j.repeat > 0 || len(res.Rounds) == 0 {
+			return
+		}
+		first := make([]synod.Answer, len(seats))
+		for i, column := range seats {
+			first[i] = res.Rounds[0][column]
+		}
+		item, err := r.Items[j.item].Item()
+		if err != nil {
+			broken = err
+			return
+		}
+		decision := plan.Foretell(&item.Question, first)
+		right[r.id(j)] = decision != synod.None && item.Grade(decision).Verdict == task.Right
+	})
+	return right, errors.Join(err, broken)
+}
+
+// columns returns the run's seat whose answers stand for those of each seat of another council.
+func (r *Run) columns(others []council.Seat) (columns []int, ok bool) {
+	copies := map[string]int{}
+	for _, s := range others {
+		var of []int
+		for i := range r.Seats {
+			if r.Seats[i].Model == s.Model {
+				of = append(of, i)
+			}
+		}
+		if len(of) == 0 {
+			return nil, false
+		}
+		columns = append(columns, of[copies[s.Model]%len(of)])
+		copies[s.Model]++
+	}
+	return columns, true
+}
+
 // mark says how the first answer of a seat ended.
 func (res *result) mark(seat int) byte {
 	answer := synod.None
@@ -43,7 +103,7 @@ func (res *result) mark(seat int) byte {
 		answer = res.Rounds[0][seat]
 	}
 	if answer == synod.None {
-		if down(&res.outcome.Members[seat]) {
+		if res.Asked != nil && !res.Asked[seat] || down(&res.outcome.Members[seat]) {
 			return seating.Failed
 		}
 		return seating.Silent

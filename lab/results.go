@@ -161,6 +161,7 @@ func (r *reader) judged(j job, b store.Body) (*result, error) {
 		res.Verdicts[d] = item.Grade(d).Verdict
 	}
 	res.Agreed, res.Decision, res.Withstands = res.outcome.Answered(), res.outcome.Decision, res.outcome.Withstands
+	res.Asked = r.asked(res.outcome.Asked)
 	res.Live = (res.outcome.Answered() || res.outcome.Status != council.Degraded) && res.outcome.Stopped != sim.Stalled
 	res.calls.Made, res.calls.Reused = res.outcome.Calls.Made, res.outcome.Calls.Reused
 	res.tokens.Prompt, res.tokens.Completion = res.outcome.Tokens.Prompt, res.outcome.Tokens.Completion
@@ -171,6 +172,18 @@ func (r *reader) judged(j job, b store.Body) (*result, error) {
 		res.times, res.names = append(res.times, records[i].Took), append(res.names, records[i].Reported)
 	}
 	return res, nil
+}
+
+// asked returns which seats were asked, from the names of those that a protocol in stages has asked; nil for others.
+func (r *reader) asked(names []string) []bool {
+	if _, staged := r.plan.Protocol().(protocol.Staged); !staged {
+		return nil
+	}
+	asked := make([]bool, len(r.Seats))
+	for i, s := range r.Seats {
+		asked[i] = slices.Contains(names, s.ID)
+	}
+	return asked
 }
 
 // results reads all journals, one on each processor, and calls take for every job, with nil for a job that is not

@@ -23,6 +23,7 @@ type Member struct {
 // Case is one finished question with the grades of all answers in it.
 type Case struct {
 	Question    string                        // its id: repeats of a question are not independent
+	Asked       []bool                        // by seat: it was asked for an answer of its own; nil: all were
 	Rounds      [][]synod.Answer              // the answer held after round t, by seat
 	Confidences []*float64                    // confidence in [0,1] in the first answer, by seat; nil: none given
 	Verdicts    map[synod.Answer]task.Verdict // of every answer in Rounds
@@ -89,6 +90,12 @@ func (c *Case) held(seats int) [][]synod.Answer {
 		return [][]synod.Answer{make([]synod.Answer, seats)}
 	}
 	return c.Rounds
+}
+
+// asks reports whether a seat was asked for an answer of its own. A seat that was not is in no rate over members: it is
+// not wrong.
+func (c *Case) asks(seat int, s Member) bool {
+	return !s.Unasked && (c.Asked == nil || seat < len(c.Asked) && c.Asked[seat])
 }
 
 // first returns the answers before the rounds.
@@ -166,7 +173,7 @@ func (c *Case) heldByAdversary(seats []Member) bool {
 // answer.
 func (c *Case) FinalRight(seats []Member) (right, asked int) {
 	for i, a := range c.last(len(seats)) {
-		if seats[i].Unasked {
+		if !c.asks(i, seats[i]) {
 			continue
 		}
 		asked++
@@ -181,7 +188,8 @@ func (c *Case) FinalRight(seats []Member) (right, asked int) {
 // graded are left out.
 func (c *Case) Forecasts(seats []Member, include func(seat int) bool) (all []Forecast) {
 	for i, a := range c.first(len(seats)) {
-		if right, known := c.grade(a); known && !seats[i].Adversary && include(i) && i < len(c.Confidences) {
+		right, known := c.grade(a)
+		if known && !seats[i].Adversary && c.asks(i, seats[i]) && include(i) && i < len(c.Confidences) {
 			all = append(all, Forecast{c.Confidences[i], right})
 		}
 	}

@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -287,5 +288,35 @@ func TestExtraction(t *testing.T) {
 	near(t, "flexible", e.Flexible, 0.5, e.Flexible.Low, e.Flexible.High, 4)
 	if e.Unreadable != 2 || e.Differ != 1 {
 		t.Errorf("%+v", e)
+	}
+}
+
+// A seat that was not asked in a question is in no rate of it: it is not wrong, whoever controls it.
+func TestSeatsAskedByQuestion(t *testing.T) {
+	seats := []metrics.Member{{Group: "strong"}, {Group: "strong"}, {Adversary: true}}
+	tally, models := metrics.NewTally(seats), metrics.NewModels([]string{"a", "b", "c"}, seats)
+	for i, asked := range [][]bool{{true, false, false}, {true, true, false}, {true, false, false}} {
+		c := metrics.Case{Question: fmt.Sprint(i), Asked: asked, Rounds: [][]synod.Answer{{"R", "", ""}},
+			Verdicts: verdicts, Agreed: true, Decision: "R", Live: true}
+		if asked[1] {
+			c.Rounds[0][1] = "W"
+		}
+		tally.Add(c)
+		models.Add(&c)
+	}
+	got := tally.Numbers()
+	if m := got.Metrics; m.IAA.N != 4 || m.IAA.Value != 0.75 || m.FAA.N != 4 || got.Groups.Strong.Before.N != 4 {
+		t.Errorf("iaa %+v, faa %+v", *m.IAA, *m.FAA)
+	}
+	if got.Baselines.Majority != nil {
+		t.Errorf("the plurality of those asked counts as that of all: %+v", *got.Baselines.Majority)
+	}
+	b := models.Of("b")
+	if b.Right.First.N != 1 || b.Right.First.Value != 0 || b.Agreement.N != 1 || b.Asked.N != 3 ||
+		math.Abs(b.Asked.Value-1./3) > 1e-12 {
+		t.Errorf("%+v", b)
+	}
+	if a := models.Of("a"); a.Right.First.N != 3 || a.Right.First.Value != 1 {
+		t.Errorf("%+v", a)
 	}
 }

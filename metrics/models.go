@@ -38,6 +38,9 @@ type Answers struct {
 		Final *Rate `json:"final"` // after them
 	} `json:"right"`
 	Agreement *Rate `json:"agreement"` // final answers that are the decision, where there is one
+	// Asked is how often its seats were asked for an answer of their own: all other figures are of these questions. It
+	// is nil where the protocol asks all members.
+	Asked *Rate `json:"asked,omitempty"`
 	// Rounds has the answers that are right after each round, 0 the first. A question that ended
 	// earlier counts with its final answers.
 	Rounds []*Rate `json:"rounds"`
@@ -53,8 +56,8 @@ type Models struct {
 }
 
 type modelCounts struct {
-	first, final, agree count
-	rounds              byRound
+	first, final, agree, asked count
+	rounds                     byRound
 }
 
 // NewModels counts nothing yet. models has the model of every seat.
@@ -75,7 +78,11 @@ func (m *Models) Add(c *Case) {
 			continue
 		}
 		k := m.counts[m.models[i]]
-		if !s.Unasked && !c.Ungraded {
+		asked := c.asks(i, s)
+		if c.Asked != nil && !s.Unasked {
+			k.asked.add(q, asked, true)
+		}
+		if asked && !c.Ungraded {
 			right, _ := c.grade(first[i])
 			k.first.add(q, right, true)
 			right, _ = c.grade(last[i])
@@ -86,7 +93,7 @@ func (m *Models) Add(c *Case) {
 				to.add(q, right, true)
 			})
 		}
-		if c.Agreed && c.Decision != synod.None && !s.Unasked {
+		if c.Agreed && c.Decision != synod.None && asked {
 			k.agree.add(q, last[i] == c.Decision, true)
 		}
 	}
@@ -96,7 +103,7 @@ func (m *Models) Add(c *Case) {
 func (m *Models) Of(name string) (of Answers) {
 	if k := m.counts[name]; k != nil {
 		of.Right.First, of.Right.Final, of.Agreement = k.first.rate(), k.final.rate(), k.agree.rate()
-		of.Rounds = k.rounds.rates()
+		of.Rounds, of.Asked = k.rounds.rates(), k.asked.rate()
 	}
 	return of
 }

@@ -49,7 +49,7 @@ func (p *Parts) Add(kind string, c *Case) {
 	q := counts.questions.next(c)
 	first, last := c.first(len(p.seats)), c.last(len(p.seats))
 	for i, s := range p.seats {
-		if s.Unasked {
+		if !c.asks(i, s) {
 			continue
 		}
 		if s.Adversary {

@@ -179,7 +179,9 @@ func (t *Tally) Add(c Case) {
 	t.voters.Add(&c)
 	last := c.last(len(t.seats))
 	t.ra.add(q, &c, last)
-	t.firstPlurality.add(q, &c, c.first(len(t.seats)))
+	if c.Asked == nil { // answers of some members say nothing about a plurality of all
+		t.firstPlurality.add(q, &c, c.first(len(t.seats)))
+	}
 	var honest []synod.Answer
 	for i, a := range last {
 		if !t.seats[i].Adversary {
@@ -216,7 +218,7 @@ func (t *Tally) addMembers(q question, c *Case) {
 	rounds := c.held(len(t.seats))
 	final := len(rounds) - 1
 	for i, s := range t.seats {
-		if s.Unasked {
+		if !c.asks(i, s) {
 			continue
 		}
 		counted := func(to *count, round int) {

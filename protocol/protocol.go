@@ -114,6 +114,14 @@ type Auditing interface {
 	Audited(q *synod.Question) bool
 }
 
+// Foretelling is implemented by a Staged protocol whose course follows from first answers where members do not change
+// them.
+type Foretelling interface {
+	// Foretell returns what all seats would note, of which Decide computes the decision, if these were their first
+	// answers.
+	Foretell(q *synod.Question, first []synod.Answer, f int) (noted [][]*synod.Opinion)
+}
+
 // StagedDecision is the result of a Staged protocol.
 //
 // For a question with a JSON answer it says only whom to ask: the first answers of those asked are merged field by

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"synod.dev/synod/llm"
@@ -50,8 +51,12 @@ func (r *Report) Warnings() (lines []string) {
 
 // modelTable has a row for each model.
 func (r *Report) modelTable() *table.Table {
+	staged := slices.ContainsFunc(r.Models, func(m Model) bool { return m.Asked != nil })
 	t := &table.Table{Head: []string{"model", "seats", "right at first, %", "at the end, %", "ends on the decision, %",
 		"calls", "tokens", "cost, USD", "median s", "p95 s", "unreadable", "failed"}, Align: "lr"}
+	if staged { // the rates after it are of the questions that the model was asked
+		t.Head = slices.Insert(t.Head, 2, "asked, %")
+	}
 	for _, m := range r.Models {
 		cost, median, p95 := "unknown", "–", "–"
 		if m.Kind != string(llm.Endpoint) {
@@ -62,9 +67,13 @@ func (r *Report) modelTable() *table.Table {
 		if l := m.Latency; l != nil {
 			median, p95 = seconds(l.Median), seconds(l.P95)
 		}
-		t.Add(plain(m.name()), m.Seats, valueWithInterval(m.Right.First), valueWithInterval(m.Right.Final),
-			valueWithInterval(m.Agreement), m.Calls, m.Tokens.Prompt+m.Tokens.Completion, cost, median, p95,
-			m.Unreadable, m.Failed)
+		cells := []any{plain(m.name()), m.Seats, valueWithInterval(m.Right.First), valueWithInterval(m.Right.Final),
+			valueWithInterval(m.Agreement), m.Calls, m.Tokens.Prompt + m.Tokens.Completion, cost, median, p95,
+			m.Unreadable, m.Failed}
+		if staged {
+			cells = slices.Insert(cells, 2, any(valueWithInterval(m.Asked)))
+		}
+		t.Add(cells...)
 	}
 	return t
 }
@@ -77,6 +86,9 @@ func (r *Report) modelFigures(add func(figure string, cells ...string)) {
 		add(name("right_first"), rateCells(m.Right.First)...)
 		add(name("right_final"), rateCells(m.Right.Final)...)
 		add(name("agreement"), rateCells(m.Agreement)...)
+		if m.Asked != nil {
+			add(name("asked"), rateCells(m.Asked)...)
+		}
 		for _, c := range []struct {
 			name string
 			n    int

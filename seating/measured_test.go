@@ -106,7 +106,7 @@ func TestAccuracy(t *testing.T) {
 func TestSuggest(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
 	m := draw(chance, 400, []float64{0.82, 0.82, 0.82, 0.8, 0.8, 0.8}, []int{1, 1, 1, 0, 0, 0})
-	s, why := m.Suggest(nil, []string{"a", "b", "c"})
+	s, why := m.Suggest(nil, Now{Seats: []string{"a", "b", "c"}})
 	if s == nil {
 		t.Fatal(why)
 	}
@@ -123,7 +123,7 @@ func TestSuggest(t *testing.T) {
 	}
 	for _, x := range []struct{ questions, models int }{{10, 4}, {100, 2}} {
 		few := draw(chance, x.questions, []float64{0.8, 0.8, 0.8, 0.8}[:x.models], make([]int, x.models))
-		if s, why := few.Suggest(nil, nil); s != nil || why == "" {
+		if s, why := few.Suggest(nil, Now{}); s != nil || why == "" {
 			t.Errorf("%+v: %+v, %q", x, s, why)
 		}
 	}
@@ -138,7 +138,7 @@ func TestSuggestPrice(t *testing.T) {
 	for q := range 50 {
 		m.Asked = append(m.Asked, Asked{ID: fmt.Sprint(q), Marks: "rrrrr"})
 	}
-	s, _ := m.Suggest(map[string]float64{"a": 3, "b": 1, "d": 2, "e": 1}, nil)
+	s, _ := m.Suggest(map[string]float64{"a": 3, "b": 1, "d": 2, "e": 1}, Now{})
 	if got := strings.Join(s.Models, ""); got != "bde" {
 		t.Errorf("suggested %q, want bde", got)
 	}
@@ -152,7 +152,7 @@ func TestHeldOut(t *testing.T) {
 	bias, high := 0.0, 0.0
 	for seed := range uint64(runs) {
 		m := draw(rand.New(rand.NewPCG(seed, 9)), questions, p, group)
-		s, _ := m.Suggest(nil, nil)
+		s, _ := m.Suggest(nil, Now{})
 		k, n, truth := len(s.Models), len(s.Models), 0.0
 		for right := k/2 + 1; right <= n; right++ {
 			truth += choose(n, right) * math.Pow(0.7, float64(right)) * math.Pow(0.3, float64(n-right))

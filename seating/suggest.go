@@ -25,7 +25,7 @@ type Suggestion struct {
 
 // Comparison compares a suggestion with something else on questions that the choice of neither used.
 type Comparison struct {
-	With       string        `json:"with"` // the best single model, or the council as it is
+	With       string        `json:"with"` // the best single model, or the council as it is and its rule
 	Right      *metrics.Rate `json:"right"`
 	Difference *metrics.Rate `json:"difference"` // of the suggestion: Newcombe's interval for pairs
 	P          float64       `json:"p"`          // of McNemar's exact test
@@ -40,24 +40,36 @@ const (
 	folds        = 10
 )
 
+// Now is a council of measured models as it is.
+type Now struct {
+	Seats []string // its models, by seat
+	// Rule says what decides, such as "cascade, stop: probable, F=1".
+	Rule string
+	// Right says of each question, by its id, whether the council's own rule decides it rightly from the first answers
+	// that were measured. It is nil where these do not determine the decision, because members talk: then a council of
+	// which more than half are right counts as right.
+	Right map[string]bool
+}
+
 // table has the marks of questions to which all models replied.
 type table struct {
 	models []string
 	usd    []float64 // of a question; +Inf: unknown
 	right  [][]bool  // by question and model, and then the same of the second copies of models
 	fold   []int     // by question
+	ids    []string  // by question
 }
 
 // Suggest proposes who to seat: of all councils with three, five or seven of the models (of more than ten the ten most
 // accurate), one seat each, the one in which more than half are right most often; of equal ones the cheapest, then
 // the smallest. usd is what a question to a model costs; a model that is absent costs an unknown amount, which counts
-// as most. now are the models of the council as it is, by seat. The suggestion is nil, with a reason, if there is
-// not enough to compare.
+// as most. now is the council as it is, which the suggestion is compared with. The suggestion is nil, with a reason, if
+// there is not enough to compare.
 //
 // How often such a council is right is measured by ten-fold cross-validation (Stone, "Cross-validatory choice and
 // assessment of statistical predictions", JRSS B 36, 1974): the questions are divided into ten parts by a hash of
 // their ids, and each is decided by the council that the other nine choose.
-func (m *Measured) Suggest(usd map[string]float64, now []string) (*Suggestion, string) {
+func (m *Measured) Suggest(usd map[string]float64, now Now) (*Suggestion, string) {
 	t := m.table(usd)
 	if len(t.models) < 3 {
 		return nil, "fewer than three models were measured"
@@ -78,10 +90,25 @@ func (m *Measured) Suggest(usd map[string]float64, now []string) (*Suggestion, s
 	held := t.heldOut(all)
 	s.HeldOut = share(held)
 	s.Against = append(s.Against, compare("the best single model", held, t.heldOut(singles(len(t.models)))))
-	if seats, ok := t.seats(now); ok {
-		s.Against = append(s.Against, compare("the council as it is", held, t.decided(seats)))
+	if with, decided := t.now(now); decided != nil {
+		s.Against = append(s.Against, compare(with, held, decided))
 	}
 	return s, ""
+}
+
+// now returns what the council as it is decides rightly, and how that is called; nil if it is not known.
+func (t *table) now(now Now) (with string, decided []bool) {
+	if now.Right != nil {
+		for _, id := range t.ids {
+			decided = append(decided, now.Right[id])
+		}
+		return "the council as it is: " + now.Rule, decided
+	}
+	if seats, ok := t.seats(now.Seats); ok {
+		return "more than half of the council's seats; its members talk, which single answers do not show: " +
+			now.Rule, t.decided(seats)
+	}
+	return "", nil
 }
 
 // table keeps the questions to which all models replied.
@@ -114,6 +141,7 @@ func (m *Measured) table(usd map[string]float64) *table {
 			h := fnv.New32a()
 			h.Write([]byte(q.ID))
 			t.right, t.fold = append(t.right, row), append(t.fold, int(h.Sum32()%folds))
+			t.ids = append(t.ids, q.ID)
 		}
 	}
 	return t

@@ -207,7 +207,7 @@ func (s *Store) check() error {
 }
 
 // maxText bounds the texts of a database that are read whole: manifests and questions.
-const maxText = 16 << 20
+const maxText = 64 << 20
 
 // checkSizes refuses a database with a text that is too long to be read.
 func (s *Store) checkSizes() error {

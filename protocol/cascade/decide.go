@@ -37,10 +37,15 @@ func (p *Cascade) Decide(q *synod.Question, noted [][]*synod.Opinion, f int) (d 
 	}
 }
 
-// Recorded returns the decision of members whose first answers are known and who do not change them, as recorded
-// members do: in a contest all that hold no candidate take the heaviest one, because they score all candidates alike.
+// Recorded returns the decision of members whose first answers are known and who do not change them (Foretell).
 func (p *Cascade) Recorded(q *synod.Question, first []synod.Answer, f int) protocol.StagedDecision {
-	noted := make([][]*synod.Opinion, len(first))
+	return p.Decide(q, p.Foretell(q, first, f), f)
+}
+
+// Foretell returns what members note whose first answers are known and who do not change them, as recorded members: in
+// a contest all that hold no candidate take the heaviest one, because they score all candidates alike.
+func (p *Cascade) Foretell(q *synod.Question, first []synod.Answer, f int) (noted [][]*synod.Opinion) {
+	noted = make([][]*synod.Opinion, len(first))
 	for i, a := range first {
 		noted[i] = []*synod.Opinion{{Answer: a}}
 	}
@@ -60,7 +65,7 @@ func (p *Cascade) Recorded(q *synod.Question, first []synod.Answer, f int) proto
 			noted[i] = append(noted[i], &synod.Opinion{Round: t.MaxRounds(), Answer: a})
 		}
 	}
-	return p.Decide(q, noted, f)
+	return noted
 }
 
 // firstOf returns the answer that a seat noted before it heard others.
