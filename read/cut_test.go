@@ -33,14 +33,15 @@ func TestCut(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]bool{"Score: 0.9": false, `{"score": 0.9`: false, `{"score": 0.9}`: true} {
-		if _, ok := read.Score(&synod.Reply{Status: synod.OK, Text: text, Reader: read.Version, Cut: true}, false); ok != want {
+		reply := synod.Reply{Status: synod.OK, Text: text, Reader: read.Version, Cut: true}
+		if _, ok := read.Score(&reply, false); ok != want {
 			t.Errorf("%q has a score: %v", text, ok)
 		}
 	}
 }
 
-// Recorded replies, in JSON and in prose, are cut off at places that are dense near their end. What is read of a part is
-// what the whole reply says. The control reads the parts as if they were whole.
+// Recorded replies, in JSON and in prose, are cut off at places that are dense near their end. What is read of a part
+// is what the whole reply says. The control reads the parts as if they were whole.
 func TestRecordedCut(t *testing.T) {
 	replies := map[string][]string{}
 	forms := map[string]synod.Form{"realcritic-math": synod.Math, "gsm8k-openai": synod.Number}
@@ -62,8 +63,8 @@ func TestRecordedCut(t *testing.T) {
 			n, bad, c := cutEverywhere(&synod.Question{Form: forms[name]}, all[i])
 			parsed, other, control = parsed+n, other+bad, control+c
 		}
-		t.Logf("%s: %d parts are read, %d of them otherwise than the whole; as if they were whole %d", name, parsed, other,
-			control)
+		t.Logf("%s: %d parts are read, %d of them otherwise than the whole; as if they were whole %d", name, parsed,
+			other, control)
 		if other > 0 {
 			t.Errorf("%s: %d parts are read otherwise than the whole", name, other)
 		}

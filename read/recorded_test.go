@@ -158,8 +158,9 @@ func TestRecorded(t *testing.T) {
 			unread[r.unread]++
 		}
 		delete(unread, "")
-		t.Logf("%s: of %d right replies %d are read as right (%.2f %%); of %d others %d, and %d that the source missed; unread of all: %v",
-			set.name, right, good, 100*float64(good)/float64(right), len(all)-right, wrong, missed, unread)
+		t.Logf("%s: of %d right replies %d are read as right (%.2f %%); of %d others %d, and %d that the source "+
+			"missed; unread of all: %v", set.name, right, good, 100*float64(good)/float64(right), len(all)-right, wrong,
+			missed, unread)
 		if float64(good) < set.least*float64(right) || float64(wrong) > mostWrong*float64(len(all)-right) {
 			t.Errorf("%s: want at least %.0f %%, and at most %.1f %%", set.name, 100*set.least, 100*mostWrong)
 		}
