@@ -91,6 +91,9 @@ type Reply struct {
 	// there were versions. A replay reads each reply as its run did.
 	Reader int `json:"reader,omitempty"`
 
+	// Cut says that the server ended Text at the limit of tokens. The readers read only what it finished.
+	Cut bool `json:"cut,omitempty"`
+
 	// Reread says what became of the second request for a reply that could not be read; "": there was none.
 	Reread Reread `json:"reread,omitempty"`
 	// Other is the reply that Text is not, verbatim and untrusted: the first one if Reread is RereadUsed, the second

@@ -2,7 +2,6 @@ package council
 
 import (
 	"fmt"
-	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
@@ -34,7 +33,7 @@ func (r *Record) unread(kind llm.Kind, p *synod.Prompt, id synod.ConsultID, repl
 		u.End, u.call = endOf(reply.Text), id
 	}
 	u.Replies++
-	if strings.HasPrefix(reply.Detail, llm.CutAtLimit) {
+	if reply.Cut {
 		u.Cut++
 		return
 	}

@@ -221,6 +221,9 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 	b = appendSome(b, `,"fault":`, r.Fault)
 	b = appendSome(b, `,"model":`, r.Model)
 	b = appendCount(b, `,"reader":`, r.Reader)
+	if r.Cut {
+		b = append(b, `,"cut":true`...)
+	}
 	b = appendSome(b, `,"reread":`, string(r.Reread))
 	b = appendSome(b, `,"other":`, r.Other)
 	if r.Reused {

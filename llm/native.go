@@ -181,7 +181,7 @@ func (m *native) try(ctx context.Context, d dialect, c seededChat) (synod.Reply,
 	case f != nil:
 		return synod.Reply{}, nil, f
 	case res.status == http.StatusOK:
-		reply, f := m.read(res.body, c.Schema != nil)
+		reply, f := m.read(res.body)
 		return reply, nil, f
 	case res.status == http.StatusBadRequest:
 		if next, ok := m.after(d, m.errors(res.body), c); ok {
@@ -212,7 +212,7 @@ func (m *native) after(d dialect, e serverError, c seededChat) (dialect, bool) {
 }
 
 // read parses the body of a 200.
-func (m *native) read(body []byte, wantJSON bool) (synod.Reply, *Failure) {
+func (m *native) read(body []byte) (synod.Reply, *Failure) {
 	r, err := m.maker.read(body)
 	if err != nil {
 		f := m.notJSON(body, err)
@@ -233,10 +233,8 @@ func (m *native) read(body []byte, wantJSON bool) (synod.Reply, *Failure) {
 		return reply, unreadable("the reply reached %s before any text", limit)
 	case text == "":
 		return reply, unreadable("a reply without text")
-	case r.cut && wantJSON && !json.Valid([]byte(text)):
-		return reply, unreadable("the reply reached %s in the middle of its JSON", limit)
 	case r.cut:
-		reply.Detail = "cut at max_tokens"
+		reply.Detail, reply.Cut = cutAtLimit, true
 	}
 	reply.Text = m.redact(r.text)
 	return reply, nil

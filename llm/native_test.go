@@ -119,8 +119,8 @@ var recordedReplies = []recordedReply{
 		`"stop_reason":"max_tokens","usage":{"input_tokens":5,"output_tokens":60}}`, synod.Unreadable, "still thinking",
 		synod.Usage{Prompt: 5, Completion: 60}, false, 0},
 	{"cut JSON", "anthropic", 200, messageHead + `"content":[{"type":"text","text":"{\"reasoning\":\"so"}],` +
-		`"stop_reason":"max_tokens","usage":{"input_tokens":5,"output_tokens":60}}`, synod.Unreadable,
-		"in the middle of its JSON", synod.Usage{Prompt: 5, Completion: 60}, false, 0},
+		`"stop_reason":"max_tokens","usage":{"input_tokens":5,"output_tokens":60}}`, synod.OK,
+		`{"reasoning":"so`, synod.Usage{Prompt: 5, Completion: 60}, false, 0},
 	{"refusal", "anthropic", 200, messageHead + `"content":[{"type":"text","text":"I"}],"stop_reason":"refusal",` +
 		`"stop_details":{"type":"refusal","category":"cyber","explanation":null},"usage":{"input_tokens":9,` +
 		`"output_tokens":1}}`, synod.Refused, "declined: it stopped with a refusal (cyber)",

@@ -283,7 +283,7 @@ func (m *OpenAI) try(ctx context.Context, enc *encoder, c seededChat) (synod.Rep
 		return synod.Reply{}, nil, f
 	}
 	if res.status == http.StatusOK {
-		reply, f := m.read(res, c.Schema != nil)
+		reply, f := m.read(res)
 		return reply, nil, f
 	}
 	if res.status == http.StatusBadRequest || res.status == http.StatusUnprocessableEntity {

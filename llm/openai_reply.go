@@ -65,11 +65,11 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// CutAtLimit begins the Detail of a reply that was ended by max_tokens.
-const CutAtLimit = "cut at max_tokens"
+// cutAtLimit is the Detail of a reply that was ended by max_tokens.
+const cutAtLimit = "cut at max_tokens"
 
 // read parses the body of a 200.
-func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
+func (m *OpenAI) read(res response) (synod.Reply, *Failure) {
 	var c completion
 	if err := json.Unmarshal(res.body, &c); err != nil {
 		f := m.notJSON(res.body, err)
@@ -90,12 +90,12 @@ func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 		return reply, unreadable("a chat completion without a message")
 	}
 	first := c.Choices[0]
-	if f := first.failure(m.cfg.MaxTokens, wantJSON); f != nil {
+	if f := first.failure(m.cfg.MaxTokens); f != nil {
 		return reply, f
 	}
 	reply.Text = m.redact(string(first.Message.Content)) // a server may echo the request
 	if first.FinishReason == "length" {
-		reply.Detail = CutAtLimit
+		reply.Detail, reply.Cut = cutAtLimit, true
 	}
 	if l := first.Logprobs; l != nil && len(l.Content) > 0 {
 		sum := 0.0
@@ -139,7 +139,7 @@ func (m *OpenAI) readUsage(raw json.RawMessage) (u synod.Usage, fault string) {
 }
 
 // failure returns why a choice has no usable text, nil if it has.
-func (c choice) failure(maxTokens int, wantJSON bool) *Failure {
+func (c choice) failure(maxTokens int) *Failure {
 	text := strings.TrimSpace(string(c.Message.Content))
 	limit := "the token limit"
 	if maxTokens > 0 {
@@ -154,8 +154,6 @@ func (c choice) failure(maxTokens int, wantJSON bool) *Failure {
 		return unreadable("the reply reached %s while the model was still thinking, so there is no text", limit)
 	case text == "" && c.FinishReason == "length":
 		return unreadable("the reply reached %s before any text", limit)
-	case text != "" && c.FinishReason == "length" && wantJSON && !json.Valid([]byte(text)):
-		return unreadable("the reply reached %s in the middle of its JSON", limit)
 	case text == "" && len(c.Message.ToolCalls) > 0:
 		return unreadable("a tool call instead of text")
 	case text == "":

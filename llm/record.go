@@ -63,6 +63,7 @@ type record struct {
 	Options  []synod.Option `json:"options,omitempty"`
 	Logprob  *float64       `json:"logprob,omitempty"`
 	Usage    synod.Usage    `json:"usage,omitzero"`
+	Cut      bool           `json:"cut,omitempty"` // the limit of tokens ended Response
 
 	// Purpose and About are absent in the row of an answer. About is aboutOf the prompt.
 	Purpose synod.Purpose `json:"purpose,omitempty"`
@@ -165,7 +166,7 @@ func (l *recording) Complete(ctx context.Context, r Request) (synod.Reply, error
 			ItemID: itemID(p.Question), Model: l.Info().Name, Question: p.Question.Text, Response: reply.Text,
 			Kind: l.Info().Kind, Identity: l.Info().Identity, Seat: r.Seat, Sample: r.Sample, Seed: p.Seed,
 			Form: p.Question.Form, Options: p.Question.Options,
-			Logprob: reply.Logprob, Confidence: reply.Confidence, Usage: reply.Usage,
+			Logprob: reply.Logprob, Confidence: reply.Confidence, Usage: reply.Usage, Cut: reply.Cut,
 		})
 	}
 	return reply, err

@@ -99,6 +99,7 @@ type row struct {
 	Confidence *float64        `json:"confidence"`
 	Purpose    synod.Purpose   `json:"purpose"`
 	About      string          `json:"about"`
+	Cut        bool            `json:"cut"` // the limit of tokens ended Response
 	item       string
 	text       *string // Response; nil: null
 }
@@ -206,7 +207,7 @@ func (m *recorded) other(p *synod.Prompt, trial int) (synod.Reply, *Failure) {
 	if f != nil {
 		return synod.Reply{}, f
 	}
-	return synod.Reply{Status: synod.OK, Text: *r.text, Reused: true}, nil
+	return synod.Reply{Status: synod.OK, Text: *r.text, Cut: r.Cut, Reused: true}, nil
 }
 
 // rowAt reads a row with a reply.
@@ -242,7 +243,7 @@ func (m *recorded) reply(q *synod.Question, trial int) (synod.Reply, *Failure) {
 	if f != nil {
 		return synod.Reply{}, f
 	}
-	reply := synod.Reply{Status: synod.OK, Text: *r.text, Confidence: r.Confidence, Reused: true}
+	reply := synod.Reply{Status: synod.OK, Text: *r.text, Cut: r.Cut, Confidence: r.Confidence, Reused: true}
 	var answer string
 	var correct *bool // nil: null
 	switch {

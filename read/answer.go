@@ -31,6 +31,7 @@ const (
 //
 // The first of these that is present decides: if it cannot be read, there is no answer. There is none either if
 // the reply has two readable answers that differ: two objects, one key twice, or an object and a later line.
+// Of a reply that was cut off (synod.Reply.Cut) only the complete members of objects are read.
 // Numbers and labels that merely occur in the text are never read. For a question of the form synod.Stance the
 // whole reply is classified (package task/refusal). For synod.Prose the whole reply is the answer.
 //
@@ -50,15 +51,19 @@ type manner struct {
 	strict bool // by the readers of version 0
 	bare   bool // for graders and the papers' readers, see Bare
 	whole  bool // nothing announces the text as an answer, so it must be one as a whole
+	cut    bool // the end of the text is missing
 }
 
 // mannerOf returns how a reply is read.
-func mannerOf(r *synod.Reply) manner { return manner{strict: r.Reader == 0} }
+func mannerOf(r *synod.Reply) manner { return manner{strict: r.Reader == 0, cut: r.Cut} }
 
 // text returns the part of a reply that is read.
 func (m manner) text(reply string) string {
 	if m.strict {
 		return finalText(reply)
+	}
+	if m.cut {
+		return finished(spoken(reply))
 	}
 	return spoken(reply)
 }
@@ -76,11 +81,12 @@ func (m manner) answer(q *synod.Question, text string) (synod.Answer, string, bo
 	case q.Form.Long():
 		return m.long(q, text)
 	case q.Form == synod.Stance:
+		m.cut = false // the beginning of a reply shows what it does
 		return m.given(q)(m.stance(m.text(text)))
 	case m.strict:
 		return m.given(q)(strictCandidate(q, finalText(text)))
 	}
-	return m.committed(q, spoken(text))
+	return m.committed(q, m.text(text))
 }
 
 // committed reads the answer to which s commits. See AnswerIn.
@@ -88,6 +94,9 @@ func (m manner) committed(q *synod.Question, s string) (synod.Answer, string, bo
 	said, prose, ambiguous := answersIn(q, s)
 	if ambiguous {
 		return synod.None, "", false
+	}
+	if m.cut { // a line before the end may be about a step
+		prose = ""
 	}
 	if line, ok := announcement(q, prose); ok && (len(said) == 0 || m.readable(q, line)) {
 		said = append(said, line)
@@ -384,6 +393,7 @@ func Reasoning(r *synod.Reply, max int) string { return ReasoningText(r, max, cl
 // ReasoningText is Reasoning with a choice of what cleaning leaves.
 func ReasoningText(r *synod.Reply, max int, how clean.How) string {
 	m, text := mannerOf(r), r.Text
+	m.cut = false
 	if r.Reread == synod.RereadUsed { // the second reply has the answer alone
 		text = r.Other
 	}

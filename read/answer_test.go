@@ -187,7 +187,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, form := range synod.Forms() {
 			q := questionOf(form)
-			for _, read := range []func(*synod.Question, string) (synod.Answer, string, bool){AnswerIn, PaperAnswer} {
+			for _, read := range []func(*synod.Question, string) (synod.Answer, string, bool){AnswerIn,
+				manner{cut: true}.answer, PaperAnswer} {
 				a, shown, ok := read(q, text)
 				if !ok && (a != "" || shown != "") || ok && a == "" {
 					t.Fatalf("%s: %q gave %q, %q, %v", form, text, a, shown, ok)

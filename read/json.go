@@ -34,7 +34,8 @@ func JSONObject(r *synod.Reply) (body string, ok bool) {
 	if r.Reader == 0 {
 		return strictObject(r.Text)
 	}
-	return judgement(spoken(r.Text))
+	m := mannerOf(r)
+	return judgement(m.text(r.Text))
 }
 
 // judgement returns the object that s consists of or ends with, as for JSONObject. An object with other text

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -49,7 +50,7 @@ func objects(s string) (found []object) {
 
 // beginsKey returns the length of a key with its colon at the start of s, with white space; 0 if there is none.
 func beginsKey(s string) int {
-	i := space(s, 0)
+	i := skip(s, 0, blank)
 	if i == len(s) || s[i] != '"' {
 		return 0
 	}
@@ -59,15 +60,18 @@ func beginsKey(s string) int {
 		}
 	}
 	i++
-	if i = space(s, i); i >= len(s) || s[i] != ':' {
+	if i = skip(s, i, blank); i >= len(s) || s[i] != ':' {
 		return 0
 	}
 	return i + 1
 }
 
-// space returns the index of the first byte of s from i on that is no white space.
-func space(s string, i int) int {
-	for i < len(s) && strings.IndexByte(" \t\r\n", s[i]) >= 0 {
+// blank is the white space of JSON.
+const blank = " \t\r\n"
+
+// skip returns the index of the first byte of s from i on that is not in set.
+func skip(s string, i int, set string) int {
+	for i < len(s) && strings.IndexByte(set, s[i]) >= 0 {
 		i++
 	}
 	return i
@@ -85,7 +89,7 @@ type repairer struct {
 // members reads up to the closing brace. It reports whether there is one; members before a fault are complete.
 func (r *repairer) members(depth int) (all []jsonobject.Member, whole bool) {
 	for {
-		r.at = space(r.in, r.at)
+		r.at = skip(r.in, r.at, blank+",")
 		if r.at < len(r.in) && r.in[r.at] == '}' {
 			r.at++
 			return all, true
@@ -106,20 +110,12 @@ func (r *repairer) members(depth int) (all []jsonobject.Member, whole bool) {
 		}
 		all = append(all, jsonobject.Member{Key: key, Value: r.out[start:len(r.out):len(r.out)]})
 		r.done = r.at
-		r.comma()
-	}
-}
-
-// comma skips a comma, or several.
-func (r *repairer) comma() {
-	for r.at = space(r.in, r.at); r.at < len(r.in) && r.in[r.at] == ','; r.at = space(r.in, r.at) {
-		r.at++
 	}
 }
 
 // value copies a value. It returns false if the value is cut off. listed says that it is in a list.
 func (r *repairer) value(depth int, listed bool) bool {
-	r.at = space(r.in, r.at)
+	r.at = skip(r.in, r.at, blank)
 	if r.at == len(r.in) || depth > maxDepth {
 		return false
 	}
@@ -128,7 +124,7 @@ func (r *repairer) value(depth int, listed bool) bool {
 		return r.text(listed)
 	case c == '[':
 		return r.list(depth)
-	case c == '{' && (beginsKey(r.in[r.at+1:]) > 0 || strings.HasPrefix(r.in[space(r.in, r.at+1):], "}")):
+	case c == '{' && (beginsKey(r.in[r.at+1:]) > 0 || strings.HasPrefix(r.in[skip(r.in, r.at+1, blank):], "}")):
 		return r.nested(depth)
 	}
 	return r.bare(listed)
@@ -144,25 +140,19 @@ func (r *repairer) nested(depth int) bool {
 }
 
 func (r *repairer) list(depth int) bool {
-	r.at++
 	r.out = append(r.out, '[')
-	for n := 0; ; n++ {
-		if r.at = space(r.in, r.at); r.at == len(r.in) {
-			return false
-		}
+	for r.at = skip(r.in, r.at+1, blank); r.at < len(r.in); r.at = skip(r.in, r.at, blank+",") {
 		if r.in[r.at] == ']' {
 			r.at++
-			r.out = append(r.out, ']')
+			r.out = append(bytes.TrimSuffix(r.out, []byte(",")), ']')
 			return true
-		}
-		if n > 0 {
-			r.out = append(r.out, ',')
 		}
 		if !r.value(depth+1, true) {
 			return false
 		}
-		r.comma()
+		r.out = append(r.out, ',')
 	}
+	return false
 }
 
 // bare copies a value without quotation marks: a number, true, or words, which become a string. Braces in it
@@ -179,18 +169,17 @@ func (r *repairer) bare(listed bool) bool {
 			braces--
 			continue
 		case c == '}', c == '\n', c == ']' && listed:
-		case c == ',' && (listed || beginsKey(r.in[r.at+1:]) > 0 || space(r.in, r.at+1) == len(r.in)):
+		case c == ',' && (listed || beginsKey(r.in[r.at+1:]) > 0 || skip(r.in, r.at+1, blank) == len(r.in)):
 		default:
 			continue
 		}
-		text := strings.TrimRight(r.in[begin:r.at], " \t\r,")
-		if json.Valid([]byte(text)) {
-			r.out = append(r.out, text...)
-			return true
+		words := strings.TrimRight(r.in[begin:r.at], " \t\r,")
+		text := []byte(words)
+		if !json.Valid(text) {
+			text, _ = json.Marshal(words)
 		}
-		quoted, _ := json.Marshal(text)
-		r.out = append(r.out, quoted...)
-		return text != ""
+		r.out = append(r.out, text...)
+		return words != ""
 	}
 	return false
 }
@@ -206,7 +195,8 @@ func (r *repairer) text(listed bool) bool {
 			r.at++
 			r.out = append(r.out, '"')
 			return true
-		case c == '"' && !listed && r.beginsLine() && beginsKey(r.in[r.at:]) > 0: // the mark that ends it is missing
+		case c == '"' && !listed && strings.HasSuffix(strings.TrimRight(r.in[:r.at], " \t"), "\n") &&
+			beginsKey(r.in[r.at:]) > 0: // the mark that ends it is missing
 			r.out = append(r.out, '"')
 			return true
 		case c == '"':
@@ -224,7 +214,7 @@ func (r *repairer) text(listed bool) bool {
 // ends reports whether the quotation mark at which the repairer stands ends its string: what follows could
 // follow a string in a well-formed object.
 func (r *repairer) ends(listed bool) bool {
-	next := space(r.in, r.at+1)
+	next := skip(r.in, r.at+1, blank)
 	if next == len(r.in) {
 		return true
 	}
@@ -232,16 +222,10 @@ func (r *repairer) ends(listed bool) bool {
 	case listed:
 		return c == ',' || c == ']'
 	case c == ',':
-		after := space(r.in, next+1)
+		after := skip(r.in, next+1, blank)
 		return after == len(r.in) || r.in[after] == '}' || r.in[after] == ',' || beginsKey(r.in[next+1:]) > 0
 	case c == '}', strings.HasPrefix(r.in[next:], fence):
 		return true
 	}
 	return strings.Contains(r.in[r.at+1:next], "\n") && beginsKey(r.in[next:]) > 0 // a comma is missing
-}
-
-// beginsLine reports whether only white space stands before the repairer on its line.
-func (r *repairer) beginsLine() bool {
-	before := strings.TrimRight(r.in[:r.at], " \t")
-	return strings.HasSuffix(before, "\n")
 }

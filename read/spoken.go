@@ -73,3 +73,17 @@ func withoutEndTokens(s string) string {
 		s = t
 	}
 }
+
+// finished returns the part of a text that was cut off in which something may be complete: up to the end of its last
+// object. If that has no end, a quotation mark or comma at the end of the text may be one inside a value.
+func finished(s string) string {
+	all := objects(s)
+	if len(all) == 0 {
+		return ""
+	}
+	last := all[len(all)-1]
+	if last.whole {
+		return s[:last.to]
+	}
+	return strings.TrimRight(s, blank+`,"`)
+}
