@@ -60,7 +60,8 @@ type breaker struct {
 	// For tests in the background; see Pool.Tend.
 	pool    *Pool            // whose Tend tests the model; nil: none does
 	users   map[*handle]bool // through which it can be tested
-	wanted  bool             // a test is to be made before the breaker opens, or as soon as it has opened
+	info    Info
+	wanted  bool // a test is to be made before the breaker opens, or as soon as it has opened
 	testing bool
 	began   time.Time // when the last test began
 	late    bool      // it opened because questions were late

@@ -42,14 +42,13 @@ func (p *Pool) Tend(ctx context.Context, told func(Tended)) {
 	defer t.tests.Wait()
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
-	for {
+	for ctx.Err() == nil {
 		select {
-		case <-ctx.Done():
-			return
+		case <-ctx.Done(): // what has changed since is told
 		case <-tick.C:
-			for _, b := range p.breakers() {
-				t.look(ctx, b)
-			}
+		}
+		for _, b := range p.breakers() {
+			t.look(ctx, b)
 		}
 	}
 }
@@ -76,12 +75,12 @@ type tender struct {
 
 // look tells whether a breaker has opened or closed, and begins its test if that is due.
 func (t *tender) look(ctx context.Context, b *breaker) {
-	h, due := b.due()
-	if h == nil {
+	h, model := b.due(ctx.Err() == nil)
+	if model.Kind != Endpoint {
 		return
 	}
-	t.tell(b, Tended{Model: h.Info()})
-	if !due {
+	t.tell(b, Tended{Model: model})
+	if h == nil {
 		return
 	}
 	t.tests.Go(func() {
@@ -96,7 +95,7 @@ func (t *tender) look(ctx context.Context, b *breaker) {
 		}
 		b.judged(h, f)
 		if ctx.Err() == nil {
-			t.tell(b, Tended{Model: h.Info(), Tested: true, Usage: reply.Usage, Took: time.Since(begun)})
+			t.tell(b, Tended{Model: model, Tested: true, Usage: reply.Usage, Took: time.Since(begun)})
 		}
 	})
 }
@@ -117,7 +116,9 @@ func (t *tender) tell(b *breaker, now Tended) {
 
 // tending reports whether the model is tested in the background, and not by calls for questions. The caller holds
 // the lock.
-func (b *breaker) tending() bool { return b.pool != nil && b.pool.tended.Load() > 0 && len(b.users) > 0 }
+func (b *breaker) tending() bool {
+	return b.pool != nil && b.pool.tended.Load() > 0 && len(b.users) > 0
+}
 
 // use adds or removes a handle through which the model can be tested.
 func (b *breaker) use(h *handle, uses bool) {
@@ -127,29 +128,29 @@ func (b *breaker) use(h *handle, uses bool) {
 		b.users = map[*handle]bool{}
 	}
 	if uses {
-		b.users[h] = true
+		b.users[h], b.info = true, h.Info()
 	} else {
 		delete(b.users, h)
 	}
 }
 
-// due returns a handle of the model, nil if it has none, and whether it is to be tested now; then the test has begun.
-func (b *breaker) due() (h *handle, test bool) {
+// due returns the model, and if it is to be tested now and may be, a handle for that; then the test has begun.
+func (b *breaker) due(may bool) (*handle, Info) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for h = range b.users {
-		break
-	}
 	now := time.Now()
 	switch {
-	case h == nil || b.testing:
-		return h, false
+	case b.testing || !may:
+		return nil, b.info
 	case b.wanted && (b.began.IsZero() || !now.Before(b.began.Add(b.cool))):
 	case !b.open || now.Before(b.until):
-		return h, false
+		return nil, b.info
 	}
-	b.wanted, b.testing, b.began, b.tested = false, true, now, now
-	return h, true
+	for h := range b.users {
+		b.wanted, b.testing, b.began, b.tested = false, true, now, now
+		return h, b.info
+	}
+	return nil, b.info
 }
 
 // judged records how a test in the background ended: nil, a failure that shows that the server works, or one that

@@ -20,8 +20,8 @@ type ward struct {
 	fails func(caller string, test bool) *Failure // nil: it replies
 	takes time.Duration
 	hangs string // a caller whose prompts it never replies to
-	asked int // calls for questions that reached it
-	tests int // calls in the background
+	asked int    // calls for questions that reached it
+	tests int    // calls in the background
 	told  []string
 }
 
