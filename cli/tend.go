@@ -36,8 +36,8 @@ func tend(ctx context.Context, out io.Writer) (end func()) {
 		cancel()
 		done.Wait()
 		if tests > 0 {
-			fmt.Fprintf(out, "synod: %d calls in the background (%d tokens) tested models that were out; they are in no "+
-				"figure\n", tests, tokens)
+			fmt.Fprintf(out, "synod: %d calls in the background (%d tokens) tested models that were out; they are in "+
+				"no figure\n", tests, tokens)
 		}
 	}
 }

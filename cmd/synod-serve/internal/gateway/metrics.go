@@ -54,7 +54,8 @@ func NewMetrics() *Metrics {
 		testTokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_background_tokens_total",
 			Help: "Tokens of these calls, which no key pays for."}, []string{"model", "server"}),
 	}
-	m.registry.MustRegister(m.out, m.tests, m.testTokens, m.requests, m.seconds, m.tokens, m.calls, m.replies, m.usd, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.out, m.tests, m.testTokens)
+	m.registry.MustRegister(m.requests, m.seconds, m.tokens, m.calls, m.replies, m.usd, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -96,7 +96,7 @@ func TestHangingMemberIsOut(t *testing.T) {
 		t.Errorf("%d calls after it was back, want 4", n)
 	}
 	if text := scraped(metrics); !strings.Contains(text, `synod_background_calls_total{model="c",result="back",`) ||
-		!strings.Contains(h.log.String(), "a member is out") {
+		!strings.Contains(h.log.String(), `test it" member=c`) {
 		t.Errorf("metrics: %s\nlog: %s", text, h.log.String())
 	}
 }
@@ -123,7 +123,7 @@ func TestHangingPromptTakesNothingFromOthers(t *testing.T) {
 	if n := calls.Load(); n < 6 {
 		t.Errorf("the member was called %d times, 3 of them for the key that poisons", n)
 	}
-	if strings.Contains(h.log.String(), "a member is out") {
+	if strings.Contains(h.log.String(), `test it" member=c`) {
 		t.Errorf("it is out for all: %s", h.log.String())
 	}
 }
