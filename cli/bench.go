@@ -473,9 +473,11 @@ func collectLess() (undo func()) {
 func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
 	defer collectLess()()
 	show, at := a.benchProgress(cmd, f.outage)
+	tended := tend(cmd.Context(), cmd.ErrOrStderr())
 	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: f.parallel, Program: "synod " + release,
 		Progress: at, Outage: f.outage, Budget: f.budget})
 	show.done()
+	tended()
 	dir := council.ShellWord(run.Dir())
 	resume := cmp.Or(f.again, "synod bench resume "+dir)
 	var changed *lab.ChangedError

@@ -330,6 +330,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	} else {
 		s.account(records)
 		s.keepTimes(records)
+		s.missed(ctx, start)
 	}
 	o := s.judge(records)
 	c.completeIn(&o, records, s.uses)

@@ -2,6 +2,7 @@ package council
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -140,6 +141,27 @@ func (s *session) leave(seat synod.NodeID, f *llm.Failure) {
 		s.gone = map[string]*llm.Failure{}
 	}
 	s.gone[s.council.plan.seats[seat].Model] = f
+}
+
+// cut notes that a call of a seat is cut off.
+func (s *session) cut(seat synod.NodeID) {
+	if s.cutOff == nil {
+		s.cutOff = map[string]bool{}
+	}
+	s.cutOff[s.council.plan.seats[seat].Model] = true
+}
+
+// missed tells the breakers of models that were cut off, and have replied to nothing, that this question was late.
+func (s *session) missed(ctx context.Context, begun time.Time) {
+	for model := range s.cutOff {
+		replied := false
+		for i := range s.seats {
+			replied = replied || s.council.plan.seats[i].Model == model && s.seats[i].Statuses.Of(synod.OK) > 0
+		}
+		if !replied {
+			llm.Missed(ctx, s.council.models[model], begun)
+		}
+	}
 }
 
 // absent sets the reply of a seat that is not called again in this run.

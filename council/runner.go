@@ -338,6 +338,7 @@ func (b *batch) wait() []synod.Reply {
 				b.session.settled = b.session.settled || b.session.unanimous()
 			}
 			for _, i := range b.waiting {
+				b.session.cut(b.calls[i].Node)
 				b.cancel[i](why)
 			}
 		}

@@ -52,6 +52,7 @@ type session struct {
 	gone       map[string]*llm.Failure // by model: why it is not called again in this run
 	lacked     [][]int                 // by seat: the rounds that it ended without an answer because a call was late
 	failed     []synod.ConsultID       // by seat: the call that Failure is about
+	cutOff     map[string]bool         // by model: a call of it was cut off
 	awaited    []string                // ids of the seats that the last batch waits for
 	made       int
 	rounds     int // the last round that every live member has finished; -1: none

@@ -26,7 +26,8 @@ const maxCoolDown = 10 * time.Minute
 // closes, else it stays open for twice as long, up to maxCoolDown. A test call
 // that has not returned after another cool-down no longer holds others back. So
 // every open breaker becomes half-open again, also after a rejected key: the
-// account may have been topped up.
+// account may have been topped up. In a pool that is tended (Pool.Tend), no call for
+// a question tests a model, but one in the background.
 //
 // Replies with any other status show that the model works. A call that was
 // stopped by its own context (deadline of the run, ErrLate) does not count.
@@ -55,6 +56,16 @@ type breaker struct {
 	faults []Fault       // the last calls that failed, the earliest first
 
 	callers map[string]*breaker // of single callers; see WithCaller
+
+	// For tests in the background; see Pool.Tend.
+	pool    *Pool            // whose Tend tests the model; nil: none does
+	users   map[*handle]bool // through which it can be tested
+	info    Info
+	wanted  bool // a test is to be made before the breaker opens, or as soon as it has opened
+	testing bool
+	began   time.Time // when the last test began
+	late    bool      // it opened because questions were late
+	slow    time.Time // until when a question that is late says nothing
 }
 
 // newBreaker returns a closed breaker.
@@ -128,7 +139,7 @@ func (b *breaker) enter() (probe bool, f *Failure) {
 	switch {
 	case !b.open:
 		return false, nil
-	case time.Now().Before(b.until):
+	case b.tending() || time.Now().Before(b.until):
 		return false, b.reason()
 	}
 	b.tested = time.Now()
@@ -196,7 +207,7 @@ func (b *breaker) trip() {
 }
 
 func (b *breaker) close() {
-	b.failed, b.cool = 0, b.cfg.coolDown
+	b.failed, b.late, b.cool = 0, false, b.cfg.coolDown
 	if b.open {
 		b.open = false
 		close(b.closed)

@@ -96,7 +96,8 @@ func (b *breaker) pass(probe bool) {
 	}
 }
 
-// agree opens the breaker if the calls of two callers fail, and none of anybody has succeeded since.
+// agree opens the breaker if the calls of two callers fail, and none of anybody has succeeded since. Where the model
+// is tested in the background, a test decides, and one caller is enough for it.
 func (b *breaker) agree(f *Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,6 +108,10 @@ func (b *breaker) agree(f *Failure) {
 			failing++
 		}
 		own.mu.Unlock()
+	}
+	if b.tending() {
+		b.wanted = failing > 0 && !b.open
+		return
 	}
 	if failing >= 2 && !b.open {
 		b.failed, b.last = b.cfg.failures, f

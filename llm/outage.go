@@ -135,7 +135,11 @@ func (b *breaker) outlast(ctx context.Context, o *Outage, model string) bool {
 			return true
 		}
 		closed, test := b.closed, b.tested.Add(o.interval())
-		if !time.Now().Before(test) {
+		tending := b.tending()
+		if tending && test.Before(b.until) {
+			b.until = test
+		}
+		if !tending && !time.Now().Before(test) {
 			b.until = time.Now() // the next call to enter tests
 			b.mu.Unlock()
 			return true
@@ -145,7 +149,7 @@ func (b *breaker) outlast(ctx context.Context, o *Outage, model string) bool {
 		if left <= 0 {
 			return false
 		}
-		timer := time.NewTimer(min(left, time.Until(test)))
+		timer := time.NewTimer(min(left, max(time.Until(test), o.interval())))
 		select {
 		case <-closed:
 		case <-timer.C:

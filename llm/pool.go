@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"synod.dev/synod"
@@ -69,6 +70,7 @@ type Pool struct {
 	models map[modelKey]*shared
 	caches map[string]*cache
 	swept  time.Time
+	tended atomic.Int64 // how many Tend run
 
 	breaker breakerConfig // zero but in tests
 }
@@ -186,13 +188,17 @@ func (p *Pool) wrap(provider string, opened Opened, o Options) (Model, error) {
 	if o.Hedge > 0 && info.Kind == Endpoint {
 		layers = append(layers, o.Hedge.layer(&s.latency, b))
 	}
-	layers = append(layers, s.limiter.layer(), b.gate())
+	inner := []layer{s.limiter.layer(), b.gate()}
 	if o.Env.Permits != nil && info.Kind == Endpoint {
-		layers = append(layers, permit(o.Env.Permits, Wanted{Provider: provider, Account: opened.Account,
+		inner = append(inner, permit(o.Env.Permits, Wanted{Provider: provider, Account: opened.Account,
 			Model: key.model, Concurrency: opened.Concurrency, PerMinute: opened.PerMinute}, opened, o.Env.prices()))
 	}
-	layers = append(layers, spend(opened), bound(opened.Timeout, &s.latency))
-	return stack(h, layers...), nil
+	inner = append(inner, spend(opened), bound(opened.Timeout, &s.latency))
+	if h.tested = stack(h, inner...); info.Kind == Endpoint {
+		h.breaker = b
+		b.use(h, true)
+	}
+	return stack(h.tested, layers...), nil
 }
 
 func (p *Pool) cache(dir string) (*cache, error) {
@@ -221,6 +227,9 @@ type handle struct {
 	client clientKey
 	limits limits
 	once   sync.Once
+
+	tested  Model    // the model as a test in the background calls it
+	breaker *breaker // that tests through it; nil: none does
 }
 
 // Close leaves the pool. The last user of a client closes it.
@@ -260,6 +269,7 @@ func (p *Pool) join(h *handle, m Model) (*shared, *breaker) {
 	b := s.breakers[h.client.timeout]
 	if b == nil {
 		b = newBreaker(p.breaker)
+		b.pool = p
 		s.breakers[h.client.timeout] = b
 	}
 	return s, b
@@ -268,6 +278,9 @@ func (p *Pool) join(h *handle, m Model) (*shared, *breaker) {
 func (p *Pool) leave(h *handle) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if h.breaker != nil {
+		h.breaker.use(h, false)
+	}
 	s := p.models[h.key]
 	s.limiter.leave(&h.limits)
 	if s.users--; s.users == 0 {

@@ -82,6 +82,7 @@ func (f *flags) mcp(ctx context.Context, home *cli.Home, in io.ReadCloser, out, 
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup
 	helpers.Go(func() { reg.Watch(background, watchEvery) })
+	helpers.Go(func() { g.Tend(background, nil) })
 	helpers.Go(func() { f.upkeep(background, reg, st, filepath.Join(state, "journals"), log) })
 	defer func() { stop(); helpers.Wait() }()
 	err = s.Serve(ctx, in, writeCloser{out})

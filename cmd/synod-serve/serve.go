@@ -186,6 +186,10 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 		return err
 	}
 	defer stop()
+	background, end := context.WithCancel(context.WithoutCancel(ctx))
+	var tending sync.WaitGroup
+	tending.Go(func() { g.Tend(background, metrics) })
+	defer func() { end(); tending.Wait() }()
 	return f.listenAndServe(ctx, g, agents, reg, st, filepath.Join(state, "journals"), log, stderr)
 }
 

@@ -20,6 +20,11 @@ type Metrics struct {
 	calls    *prometheus.CounterVec
 	replies  *prometheus.CounterVec
 	usd      *prometheus.CounterVec
+
+	// Of members that are out of order; see Gateway.Tend.
+	out        *prometheus.GaugeVec
+	tests      *prometheus.CounterVec
+	testTokens *prometheus.CounterVec
 }
 
 // NewMetrics returns metrics without any request.
@@ -40,7 +45,16 @@ func NewMetrics() *Metrics {
 			Help: "Calls of members of councils, by how they ended."}, []string{"model", "member", "status"}),
 		usd: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_spent_usd_total",
 			Help: "USD spent at known prices."}, []string{"model", "key"}),
+		out: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "synod_member_out",
+			Help: "1 while a member's model is out of order and called for no question, else 0."}, []string{"model",
+			"server"}),
+		tests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_background_calls_total",
+			Help: "Calls in the background to models that were out, by what they showed: back or out."},
+			[]string{"model", "server", "result"}),
+		testTokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_background_tokens_total",
+			Help: "Tokens of these calls, which no key pays for."}, []string{"model", "server"}),
 	}
+	m.registry.MustRegister(m.out, m.tests, m.testTokens)
 	m.registry.MustRegister(m.requests, m.seconds, m.tokens, m.calls, m.replies, m.usd, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
