@@ -27,7 +27,7 @@ type attackFlags struct {
 func attackCommand(a *app) *cobra.Command {
 	var f attackFlags
 	cmd := &cobra.Command{
-		Use:   "attack [TASK|FILE.jsonl]",
+		Use:   "attack [TASK|FILE]",
 		Short: "Attack a council with adversaries and measure what they achieve",
 		Long: `Plays the questions of a task with the council of -c as it is, and then with each adversary
 in some of its seats, and compares: how often the council was captured, which means that

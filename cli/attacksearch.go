@@ -38,7 +38,7 @@ func attackSearchCommand(a *app) *cobra.Command {
 	var f searchFlags
 	var strategy string
 	cmd := &cobra.Command{
-		Use:   "search [TASK|FILE.jsonl]",
+		Use:   "search [TASK|FILE]",
 		Short: "Search for the attack that harms a council most",
 		Long: `Tries attacks on the council of -c: adversaries, mixtures of two, their parameters, texts and
 timing, how many seats they have and which. The first tries have every adversary once, the

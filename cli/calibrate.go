@@ -30,7 +30,7 @@ const defaultQuestions = 100
 func calibrateCommand(a *app) *cobra.Command {
 	var f calibrateFlags
 	cmd := &cobra.Command{
-		Use:   "calibrate [TASK|FILE.jsonl]",
+		Use:   "calibrate [TASK|FILE]",
 		Short: "Measure the members of a council, and suggest who to seat",
 		Long: `Asks every model of a council the same questions, each alone, and reports its accuracy with a
 95 % interval, latency and price, which models err together, how many independent votes the
@@ -82,7 +82,7 @@ func (f *calibrateFlags) check(cmd *cobra.Command, name string) error {
 	switch {
 	case f.budget.USD < 0 || f.budget.Calls < 0:
 		return errors.New("--budget-usd and --budget-calls must be 0 or more")
-	case f.n == 0 && !cmd.Flags().Changed("number") && !strings.HasSuffix(name, ".jsonl"):
+	case f.n == 0 && !cmd.Flags().Changed("number") && !task.IsFile(name):
 		f.n = defaultQuestions
 	}
 	f.repeat = 1
@@ -99,8 +99,7 @@ func (a *app) calibrate(cmd *cobra.Command, name string, f calibrateFlags) error
 		return configError(err)
 	}
 	if f.out == "" {
-		task := strings.TrimSuffix(filepath.Base(name), ".jsonl")
-		f.out = filepath.Join(a.calibrationDir(spec.Council), folderName(task))
+		f.out = filepath.Join(a.calibrationDir(spec.Council), folderName(task.WithoutEnding(filepath.Base(name))))
 	}
 	if !f.dryRun {
 		if err := a.fetchAllowed(cmd, spec, from); err != nil {

@@ -56,7 +56,7 @@ func probeCollect(a *app) *cobra.Command {
 	var out string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "collect TASK|FILE.jsonl",
+		Use:   "collect TASK|FILE",
 		Short: "Collect graded answers with their hidden states",
 		Long: `Asks the embedded model the first N questions of a task, at temperature 0 unless --set
 changes it. Records hidden states while it answers, grades the answers, and asks for

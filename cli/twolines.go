@@ -93,7 +93,7 @@ func undecidedBy(o *council.Outcome, e electors) string {
 		}
 		subject := fmt.Sprint(len(v.Seats))
 		if i == 0 {
-			subject = many(len(v.Seats), e.kind+e.noun, e.kind+e.noun+"s")
+			subject = many(len(v.Seats), e.kind+e.who, e.kind+e.who+"s")
 		}
 		parts = append(parts, fmt.Sprintf("%s %s %q", subject, says, shortened(o.Form, v.Text)))
 	}
@@ -107,7 +107,8 @@ func undecidedBy(o *council.Outcome, e electors) string {
 type electors struct {
 	count   int            // seats that were asked and vote
 	spared  int            // seats that were not asked
-	noun    string         // model, seat or the protocol's word
+	who     string         // model or seat: who answers
+	noun    string         // the same, or the protocol's word for those who decide
 	kind    string         // "simulated " or "recorded " if all are
 	model   map[string]int // the voice of a seat, by its id
 	voices  int            // different models
@@ -142,6 +143,7 @@ func electorsOf(o *council.Outcome) electors {
 	if e.voices < e.count {
 		e.noun = "seat"
 	}
+	e.who = e.noun
 	for _, k := range []llm.Kind{llm.Simulated, llm.Recorded} {
 		if e.oneKind == k {
 			e.kind = string(k) + " "

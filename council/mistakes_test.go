@@ -85,6 +85,7 @@ func TestMistakesInFiles(t *testing.T) {
 		{three + "seeds: 3\n", `line 3: `},
 		{"members: [{id: a}]\n", `unknown key "members" (did you mean "seats"?)`},
 		{three + "budget: {usd: 1}\n", `unknown key "budget" (did you mean "limits"?)`},
+		{three + "limits: {budget: 1}\n", `limits: unknown key "budget" (did you mean "usd"?)`},
 		{three + "judge: gpt\n", "there is no judge: rule says how"},
 		{three + "system_prompt: be brief\n", "synod ask --system FILE"},
 		{three + "base_url: http://x/v1\n", "the address of a server is url under its model"},

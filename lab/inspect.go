@@ -17,6 +17,7 @@ import (
 	"synod.dev/synod/lab/store"
 	"synod.dev/synod/report"
 	"synod.dev/synod/report/inspectai"
+	"synod.dev/synod/task"
 )
 
 // decision is the name of the only scorer of an exported log, which grades the decision
@@ -53,7 +54,7 @@ func (r *Run) InspectName(format string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := notPlain.ReplaceAllString(strings.TrimSuffix(r.Task, ".jsonl"), "-")
+	name := notPlain.ReplaceAllString(task.WithoutEnding(r.Task), "-")
 	return fmt.Sprintf("%s_%.60s_%s%s", created.Format("2006-01-02T15-04-05+00-00"), name, id, format), nil
 }
 

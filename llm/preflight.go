@@ -139,6 +139,8 @@ func Advice(status synod.Status, s Settings, server, why string) string {
 	missing := strings.Contains(why, "HTTP 404") || strings.Contains(why, "knows no model") ||
 		strings.Contains(why, "no such path")
 	switch {
+	case status == synod.Auth && strings.Contains(why, "is not set") && s.Keys != nil && s.Keys["key_env"] == nil:
+		return "set the variable"
 	case status == synod.Auth && strings.Contains(why, "is not set"):
 		return "set the variable, or name another one as models." + s.Name + ".key_env"
 	case status == synod.Auth:

@@ -142,11 +142,12 @@ func pathOf(key, path string, t reflect.Type, above []reflect.Type) string {
 
 const ofServer = "; the address of a server is url under its model: models: {NAME: {provider: openai, url: …}}"
 
-// foreign are keys that other programs have, and what a council file has instead: a key of the same group, or advice.
-var foreign = map[string]struct{ key, advice string }{
+// foreign are keys that other programs have, and what a council file has instead: keys, of
+// which the group that has the foreign one has at most one, or advice.
+var foreign = map[string]struct{ keys, advice string }{
 	"base_url": {"url", ofServer}, "api_base": {"url", ofServer}, "endpoint": {"url", ofServer},
 	"api_url": {"url", ofServer}, "baseurl": {"url", ofServer},
-	"members": {"seats", ""}, "agents": {"seats", ""}, "budget": {"limits", ""},
+	"members": {"seats", ""}, "agents": {"seats", ""}, "budget": {"limits usd", ""}, "max_budget": {"limits usd", ""},
 	"system_prompt": {"", "; a council file has no system message: give one with synod ask --system FILE or in the " +
 		"request; prompts: FOLDER has the instructions of the members"},
 	"judge": {"", "; there is no judge: rule says how the answers of the members are counted, and protocol: {name: " +
@@ -155,9 +156,11 @@ var foreign = map[string]struct{ key, advice string }{
 
 // translated names what a council file has for a key that other programs have; "" for other keys.
 func translated(key string, known []string) string {
-	x, is := foreign[strings.ToLower(key)]
-	if is && slices.Contains(known, x.key) {
-		return fmt.Sprintf(" (did you mean %q?)", x.key)
+	x := foreign[strings.ToLower(key)]
+	for own := range strings.FieldsSeq(x.keys) {
+		if slices.Contains(known, own) {
+			return fmt.Sprintf(" (did you mean %q?)", own)
+		}
 	}
 	return x.advice
 }

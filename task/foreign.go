@@ -16,6 +16,27 @@ import (
 	"synod.dev/synod/param"
 )
 
+// endings are the endings of the names of question files. Spreadsheets are refused with advice.
+var endings = []string{".jsonl", ".csv", ".tsv", ".json", ".yaml", ".yml"}
+var spreadsheets = []string{".xlsx", ".xls", ".ods"}
+
+// Endings lists the endings that the names of question files have, for messages.
+func Endings() string {
+	return strings.Join(endings[:len(endings)-1], ", ") + " or " + endings[len(endings)-1]
+}
+
+// IsFile reports whether a name is that of a file with own questions and not that of a task: by its ending.
+func IsFile(name string) bool { return WithoutEnding(name) != name }
+
+// WithoutEnding is the name of a question file without its ending, and any other name as it is.
+func WithoutEnding(name string) string {
+	ext := filepath.Ext(name)
+	if low := strings.ToLower(ext); slices.Contains(endings, low) || slices.Contains(spreadsheets, low) {
+		return strings.TrimSuffix(name, ext)
+	}
+	return name
+}
+
 // placed is a question of a file, and the line or row in which it stands.
 type placed struct {
 	line int
@@ -26,7 +47,7 @@ type placed struct {
 // is false for other files.
 func foreignRows(path string, data []byte) (rows []placed, ok bool, err error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz"))) {
+	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
 		rows, err = tableRows(data, ',')
 	case ".tsv":
@@ -61,6 +82,11 @@ var columnNames = map[string][]string{"id": {"id"}, "question": {"question", "in
 
 // tableRows reads a table with headings. Choices are a JSON list, texts between vertical bars, or columns A, B, ….
 func tableRows(data []byte, comma rune) (rows []placed, err error) {
+	if first, _, _ := bytes.Cut(data, []byte("\n")); comma == ',' && !bytes.Contains(first, []byte(",")) {
+		if bytes.Contains(first, []byte(";")) { // as spreadsheets write CSV where the comma is the decimal sign
+			comma = ';'
+		}
+	}
 	r := csv.NewReader(bytes.NewReader(data))
 	r.Comma = comma
 	head, err := r.Read()

@@ -19,6 +19,8 @@ func TestForeignFiles(t *testing.T) {
 			[]string{"What is 17, plus 25?|number|42|0", "Is a cod a fish?|bool|true|0"}},
 		{"a.csv", "\ufeffid,input,target,choices\nx,Which is a fish?,B,whale | cod\n",
 			[]string{"Which is a fish?|choice|B|2"}},
+		{"a.csv", "Question;Answer\n\"What is 1,5 + 1; as a number?\";2,5\n",
+			[]string{"What is 1,5 + 1; as a number?|text|2,5|0"}},
 		{"a.tsv", "question\tA\tB\tanswer\nWhich is a fish?\twhale\tcod\tB\n", []string{"Which is a fish?|choice|B|2"}},
 		{"a.jsonl", `{"question": "What is 6 times 7?", "answer": 42}` + "\n" + `{"question": "What is 6 times 7?", "answer": 42}`,
 			[]string{"What is 6 times 7?|number|42|0", "What is 6 times 7?|number|42|0"}},

@@ -22,6 +22,7 @@ import (
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab/manifest"
+	"synod.dev/synod/task"
 )
 
 // Experiment is the name of the grid of an attack.
@@ -77,7 +78,7 @@ func (s Spec) Manifest() (*manifest.Manifest, error) {
 		return nil, err
 	}
 	base := map[string]any{"council_file": path, "task": cmp.Or(s.Task, "builtin")}
-	if filepath.Ext(s.Task) == ".jsonl" {
+	if task.IsFile(s.Task) {
 		if base["task"], err = filepath.Abs(s.Task); err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/param"
 	"synod.dev/synod/report"
+	"synod.dev/synod/task"
 )
 
 // cell is a cell of the grid before its questions are read.
@@ -348,7 +349,7 @@ func (c *cell) settle(councils []council.Layer) error {
 
 // locate puts the folder of an overlay in front of the files that its settings name.
 func locate(settings map[string]any, dir string) {
-	if file, ok := settings["task"].(string); ok && strings.HasSuffix(file, ".jsonl") {
+	if file, ok := settings["task"].(string); ok && task.IsFile(file) {
 		settings["task"] = under(dir, file)
 	}
 	if answered, ok := settings["answered"].(map[string]any); ok {

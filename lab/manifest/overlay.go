@@ -20,7 +20,7 @@ import (
 
 // Settings are the keys of an overlay that are not those of a council file.
 type Settings struct {
-	Task      string            `yaml:"task" doc:"a task of synod list tasks, or a file of own questions that ends in .jsonl" example:"mine.jsonl"`
+	Task      string            `yaml:"task" doc:"a task of synod list tasks, or a file of own questions, such as mine.jsonl or mine.csv" example:"mine.jsonl"`
 	Form      string            `yaml:"form" doc:"form of the answers to own questions; default: guessed for each line" example:"number"`
 	Questions int               `yaml:"questions" doc:"how many questions, the first of the task; 0: all" range:"0:5000000"`
 	Levels    []int             `yaml:"levels" doc:"only questions of these levels" example:"[4, 5]"`

@@ -61,7 +61,7 @@ func (c *Settings) open(o Options, seed uint64) (q asked, err error) {
 	case c.Task == gameTask:
 		q.items, q.times = []task.Item{task.Ungraded(GameQuestion(0, 50))}, max(c.Questions, 1)
 		return q, nil
-	case strings.HasSuffix(c.Task, ".jsonl"):
+	case task.IsFile(c.Task):
 		q.task = filepath.Base(c.Task)
 		q.items, err = c.own()
 	default:
@@ -115,7 +115,7 @@ func (c *Settings) published(o Options, seed uint64) (used string, items []task.
 			"are not available; use --data.", name)
 		set, err = task.Open(used, task.Options{Seed: seed, Number: c.Questions})
 	case err != nil && !slices.Contains(task.Catalogue.Names(), name):
-		return "", nil, "", fmt.Errorf("%w; the name of a file of own questions ends in .jsonl", err)
+		return "", nil, "", fmt.Errorf("%w; the name of a file of own questions ends in %s", err, task.Endings())
 	}
 	if err != nil {
 		return "", nil, "", err
