@@ -69,7 +69,7 @@ func benchRun(a *app) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "run TASK|FILE|PRESET",
-		Short: "Ask a council the questions of a task, or run an experiment of a paper",
+		Short: "Ask a council a task, or run an experiment of a paper",
 		Long: `Asks a council the first N questions of a task or of a file of your own questions:
 JSON lines {"question", "answer", "id"?, "choices"?}, CSV or TSV with such headings,
 JSON, YAML, promptfoo's tests or Inspect's samples (docs/measure/bench.md).
@@ -443,8 +443,8 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
 			"solved, resume with:\n  %s", done.Finished, done.Total, resume))
 	}
 	if !a.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d questions finished · %d calls now · see: synod bench report %s\n",
-			done.Finished, done.Total, done.Calls, dir)
+		say(cmd.ErrOrStderr(), fmt.Sprintf("%d of %d questions finished · %d calls now · see: synod bench report %s",
+			done.Finished, done.Total, done.Calls, dir))
 	}
 	if r, ok := run.(*lab.Run); ok && asksModels(r) {
 		if err := a.warnUnread(cmd, r); err != nil {

@@ -20,7 +20,7 @@ func besideCommands(a *app) (all []*cobra.Command) {
 		{"synod-node", "node COMMAND", "Play one seat of a council of several owners as a daemon"},
 		{"synod-node", "roster COMMAND", "Make, sign, show, check and compare rosters of such councils"},
 		{"synod-serve", "serve [COMMAND]", "Serve councils to OpenAI and Anthropic clients over HTTP"},
-		{"synod-serve", "mcp", "Serve councils to a Model Context Protocol client on stdin and stdout"},
+		{"synod-serve", "mcp", "Serve councils to a Model Context Protocol client"},
 	} {
 		all = append(all, &cobra.Command{
 			Use: c.use, Short: c.short, DisableFlagParsing: true,

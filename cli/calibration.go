@@ -228,7 +228,7 @@ func (r *calibrated) print(w io.Writer) error {
 	if err := r.printPairs(w); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\neffective votes: %s\n", votesText(r.Votes, len(r.Seats)))
+	say(w, "\neffective votes: "+votesText(r.Votes, len(r.Seats)))
 	r.printSuggestion(w)
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 func campaignCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "campaign",
-		Short: "Try the claims of the protocols in millions of executions with faults",
+		Short: "Try the claims of the protocols in executions with faults",
 		Long: `Plays random executions of the protocols: with adversaries and with faults of networks,
 processes, clocks, membership, model servers and disks. In each execution all claims of
 its protocol are checked. Nothing is asked of a real model. See docs/research/campaign.md.`,

@@ -54,8 +54,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetErr(messages)
 	complete(root)
 	if n := messages.Columns(); n > 0 {
-		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ",
-			fmt.Sprintf(".FlagUsagesWrapped %d ", n)))
+		root.SetUsageTemplate(strings.NewReplacer(".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", n),
+			" for more information about a command", " for more about it").Replace(root.UsageTemplate()))
 		narrow(root, n)
 	}
 	err := root.ExecuteContext(ctx)
@@ -83,7 +83,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // narrow breaks the lines of the help of a command and of those below it.
 func narrow(cmd *cobra.Command, columns int) {
-	cmd.Long = wrapped(cmd.Long, columns)
+	if cmd.Long = wrapped(cmd.Long, columns); cmd.Example == "" && !cmd.HasSubCommands() { // a topic, without commands
+		cmd.Long = hung(cmd.Long, columns)
+	}
 	for _, sub := range cmd.Commands() {
 		narrow(sub, columns)
 	}

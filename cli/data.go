@@ -19,7 +19,7 @@ func (a *app) tasks() task.Store { return task.Store{Dir: filepath.Join(a.dirs.d
 func dataCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
-		Short: "Fetch, convert and list the data sets of tasks and recorded replies",
+		Short: "Fetch, convert and list data sets and recorded replies",
 		Long: `Fetches the published data of tasks, so that "synod bench run" finds it without
 --data. Only files with a pinned SHA-256 digest, and rows of the public hub at a
 pinned revision, are fetched. For other tasks the expected layout is printed; pass
@@ -39,7 +39,7 @@ func dataPull(a *app) *cobra.Command {
 	var revision string
 	cmd := &cobra.Command{
 		Use:   "pull NAME… | --all",
-		Short: "Fetch data sets and check them against pinned digests and revisions",
+		Short: "Fetch data sets and check them by pinned digests",
 		Long: `Fetches the published file of each data set into the data folder, unless it is already
 there. The file gets its final name after its digest was checked. Sets that are
 published as a Parquet table are fetched as rows of the public hub, 100 in a page,

@@ -30,7 +30,7 @@ func dataConvert(a *app) *cobra.Command {
 	var folder string
 	cmd := &cobra.Command{
 		Use:   "convert LAYOUT PATH… -o FOLDER",
-		Short: "Convert published questions, recorded replies or prompts into files of a data folder",
+		Short: "Convert published questions, replies or prompts into files",
 		Long: `Reads files in the layout in which a paper or a benchmark publishes them and writes a
 file that --data FOLDER finds. Nothing is fetched. Without arguments the layouts are
 listed with what to get, where, and under which licence.

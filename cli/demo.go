@@ -67,7 +67,7 @@ func demoCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show in a minute what an adversary does to a council, and what holds against it",
+		Short: "Show what an adversary does to a council, and what holds",
 		Long: `Plays four councils of seven simulated members, without a key, a server or a download: a
 vote without and with an adversary that controls three seats, the same vote with the
 support rule, and SAC. It prints one question in all four, and the rates over many.
@@ -94,8 +94,7 @@ models, and the figures are not a claim about any.`,
 					Scenes    []played `json:"scenes"`
 				}{1, string(llm.Simulated), n, seed, all})
 			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), printable(demoText(all, n, seed)))
-			return err
+			return sayf(cmd.OutOrStdout(), "%s", printable(demoText(all, n, seed)))
 		},
 	}
 	cmd.Flags().IntVarP(&n, "questions", "n", 200, "number of questions")

@@ -61,7 +61,9 @@ servers of the council, and asks for their lists of models, which costs nothing.
 					state, found = "BAD    ", err.Error()
 					bad++
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s %-18s %s\n", state, c.what, oneLine(found))
+				if err := sayf(cmd.OutOrStdout(), "%s %-18s %s\n", state, c.what, oneLine(found)); err != nil {
+					return fail(exitError1, err)
+				}
 			}
 			if bad > 0 {
 				return fail(exitError1, fmt.Errorf("%s failed", count(bad, "check")))

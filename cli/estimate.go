@@ -70,13 +70,12 @@ func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool
 	if err := t.Write(out, "text"); err != nil {
 		return fail(exitError1, err)
 	}
-	fmt.Fprint(out, `
-low: members agree at once, or as early as possible. expected: assumes 70 % accuracy.
+	return sayf(out, `
+low: members agree at once, or as early as possible. expected: assumes 70 %% accuracy.
 For both, up to 20 questions are simulated. worst: every planned call is made, with the
 longest prompt and a reply of max_tokens (1000 tokens where a model has no such setting);
 where members get a second chance (reread), every call is made twice.
 A token is counted as four characters. Retries are not included. Prices are list prices
 of the given dates; use your own with --prices FILE.
 `)
-	return nil
 }

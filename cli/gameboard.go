@@ -53,11 +53,11 @@ func (b *board) head(bound council.Bound) {
 		}
 	}
 	if game.Veto(len(b.seats), byzantine) {
-		fmt.Fprintf(b.out, "warning: %d of %d players are Byzantine, more than a third: they can prevent the others "+
+		b.sayf("warning: %d of %d players are Byzantine, more than a third: they can prevent the others "+
 			"from stopping the game\n", byzantine, len(b.seats))
 	}
 	if bound.F > 0 {
-		fmt.Fprintf(b.out, "end: %s: %s\n", b.game.End, bound.Note)
+		b.sayf("end: %s: %s\n", b.game.End, bound.Note)
 	}
 	if kind := b.seats[0].Kind; kind != llm.Endpoint {
 		fmt.Fprintf(b.out, "players: %s (%s)\n", kind, b.seats[0].Model)
@@ -223,6 +223,9 @@ func (b *board) honest() []bool {
 	return honest
 }
 
+// sayf prints text; whoever runs the command learns at its end that the output could not be written.
+func (b *board) sayf(format string, args ...any) { _ = sayf(b.out, format, args...) }
+
 // end prints the outcome of the game, failed calls, and the journal.
 func (b *board) end(o *council.Outcome) {
 	switch gone := unreached(o); {
@@ -231,13 +234,13 @@ func (b *board) end(o *council.Outcome) {
 	case gone != nil:
 		fmt.Fprintf(b.out, "no outcome: the model of player %s was never reached\n", gone.ID)
 	default:
-		fmt.Fprintln(b.out, ending(b.game.Judge(b.notes, b.honest())))
+		b.sayf("%s\n", ending(b.game.Judge(b.notes, b.honest())))
 	}
 	if lost := lost(o); lost != "" && !b.quiet {
-		fmt.Fprintf(b.out, "failed calls: %s; a player abstains if all %d attempts fail\n", lost, b.game.Attempts)
+		b.sayf("failed calls: %s; a player abstains if all %d attempts fail\n", lost, b.game.Attempts)
 	}
 	if !b.quiet {
-		fmt.Fprintf(b.out, "%d calls · %.1f s · seed %d · journal %s\n", o.Calls.Made, o.Seconds, o.Seed, o.Journal)
+		b.sayf("%d calls · %.1f s · seed %d · journal %s\n", o.Calls.Made, o.Seconds, o.Seed, o.Journal)
 	}
 }
 

@@ -254,23 +254,24 @@ func graphListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the families of graphs, their parameters and their known robustness",
+		Short: "List the families of graphs and their known robustness",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := cmd.OutOrStdout()
 			if asJSON {
 				return writeJSON(w, familyEntries())
 			}
+			var b strings.Builder
 			for _, f := range familyEntries() {
-				fmt.Fprintf(w, "%s: %s\n    known r: %s\n", f.Name, f.Summary, f.Known)
+				fmt.Fprintf(&b, "%s: %s\n    known r: %s\n", f.Name, f.Summary, f.Known)
 				for _, p := range f.Params {
-					fmt.Fprintf(w, "    %s (%v): %s\n", p.Key, p.Default, p.Doc)
+					fmt.Fprintf(&b, "    %s (%v): %s\n", p.Key, p.Default, p.Doc)
 				}
 				if f.Seeded {
-					fmt.Fprintln(w, "    seed: of the random choices")
+					b.WriteString("    seed: of the random choices\n")
 				}
 			}
-			return nil
+			return sayf(w, "%s", b.String())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")

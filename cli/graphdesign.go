@@ -116,14 +116,13 @@ func (d *graphDesign) write(w io.Writer) error {
 	for _, e := range d.Graph.Edges {
 		edges = append(edges, fmt.Sprintf("%d–%d", e[0], e[1]))
 	}
-	_, err := fmt.Fprintf(w, `%d-robust, for F=%d (%s)
+	return sayf(w, `%d-robust, for F=%d (%s)
 nodes            %d
 edges            %d; %s; the best construction without search has %d
 calls/question   %d at T=%d; the complete graph takes %d
 made by          %s
 edges            %s
 `, d.R, d.F, d.Rule, d.Nodes, d.Edges, least, d.Plain, d.Calls, d.Rounds, d.Full, d.Method, strings.Join(edges, " "))
-	return err
 }
 
 // improvement is the JSON object that "synod graph improve" prints.

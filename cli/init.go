@@ -240,8 +240,7 @@ func (p *proposal) print(w io.Writer) error {
 				return err
 			}
 		}
-		_, err := io.WriteString(w, boxWorth)
-		return err
+		return sayf(w, "%s", boxWorth)
 	}
 	seats := table.Table{Head: []string{"seats", "family", "model", "server", "price of a million tokens, in / out"},
 		Align: "rllll"}
@@ -249,24 +248,24 @@ func (p *proposal) print(w io.Writer) error {
 		seats.Add(s.Seats, oneLine(s.Family), oneLine(s.Model), s.Server, s.Price)
 	}
 	err := errors.Join(t.Write(w, "text"), fprintln(w), seats.Write(w, "text"), fprintln(w))
-	b := p.Plan
-	fmt.Fprintf(w, "%d seats · protocol %s · %s graph, %s · F=%d\n", b.Seats, b.Protocol, b.Graph,
+	b, text := p.Plan, strings.Builder{}
+	fmt.Fprintf(&text, "%d seats · protocol %s · %s graph, %s · F=%d\n", b.Seats, b.Protocol, b.Graph,
 		robustnessOf(b.R, b.Exact), b.F)
-	fmt.Fprintf(w, "guarantee %s: %s\n", b.Guarantee, b.Note)
+	fmt.Fprintf(&text, "guarantee %s: %s\n", b.Guarantee, b.Note)
 	if b.Real != "" {
-		fmt.Fprintln(w, b.Real)
+		fmt.Fprintln(&text, b.Real)
 	}
-	fmt.Fprintf(w, "a question: expected %d calls, %s; at most %d calls, %s\n", p.Cost.Expected.Calls,
+	fmt.Fprintf(&text, "a question: expected %d calls, %s; at most %d calls, %s\n", p.Cost.Expected.Calls,
 		p.Cost.Expected.Money, p.Cost.Worst.Calls, p.Cost.Worst.Money)
 	if heavy := p.heaviest(); heavy != "" {
-		fmt.Fprintln(w, heavy)
+		fmt.Fprintln(&text, heavy)
 	}
 	if p.Votes == nil {
-		fmt.Fprintln(w, "effective votes: unknown until calibrated (synod calibrate)")
-		return err
+		fmt.Fprintln(&text, "effective votes: unknown until calibrated (synod calibrate)")
+	} else {
+		fmt.Fprintln(&text, "effective votes:", votesText(p.Votes, b.Seats))
 	}
-	fmt.Fprintln(w, "effective votes:", votesText(p.Votes, b.Seats))
-	return err
+	return errors.Join(err, sayf(w, "%s", text.String()))
 }
 
 // heaviest warns of a family with more seats than F: an error that its models share is not tolerated.

@@ -200,10 +200,12 @@ func printRun(w io.Writer, run *journal.Run, o *council.Outcome, path string, sh
 	case o.Answer != nil:
 		fmt.Fprintln(w, "answer:  ", decisionText(o, o.Text))
 	}
-	fmt.Fprintf(w, "status:   %s: %s\n", o.Status, oneLine(o.Reason))
-	fmt.Fprintf(w, "stopped:  %s after %s · %s\n", o.Stopped, rounds(o.Rounds.Len()-1),
-		callsOf(o))
-	fmt.Fprintln(w, withstands(*o))
+	err := errors.Join(sayf(w, "status:   %s: %s\n", o.Status, oneLine(o.Reason)),
+		sayf(w, "stopped:  %s after %s · %s\n", o.Stopped, rounds(o.Rounds.Len()-1), callsOf(o)),
+		sayf(w, "%s\n", withstands(*o)))
+	if err != nil {
+		return fail(exitError1, err)
+	}
 	fields(w, *o)
 	printClaims(w, o)
 	labels(w, *o)

@@ -245,7 +245,7 @@ func labResume(a *app) *cobra.Command {
 func labShow(*app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show PRESET|FILE.csv",
-		Short: "Print the manifest of a preset, or the figures of a paper that it names",
+		Short: "Print the manifest of a preset, or the figures of its paper",
 		Example: `  synod lab show sac-table1 > mine.yaml
   synod lab show sac.csv`,
 		Args: cobra.ExactArgs(1),

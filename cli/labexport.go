@@ -28,7 +28,7 @@ func labExport(a *app) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:   "export DIR --format csv|parquet|latex|md|inspect",
-		Short: "Export the figures or the questions of a grid or a run, or its runs as logs of Inspect",
+		Short: "Export the figures or questions of a grid or a run",
 		Long: `Writes the figures of all cells as CSV (a line for every figure), as a LaTeX tabular (package
 booktabs) or as Markdown. With --vs paper the LaTeX and Markdown tables compare them
 with those of the paper. With --questions the CSV has a row for every finished question;

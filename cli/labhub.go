@@ -23,7 +23,7 @@ func labHub(a *app) *cobra.Command {
 	var full bool
 	cmd := &cobra.Command{
 		Use:   "hub MANIFEST.yaml|PRESET|DIR",
-		Short: "Hand out the questions of an experiment to workers on other machines",
+		Short: "Hand out the questions of an experiment to workers",
 		Long: `Makes the folder of an experiment, as synod lab run does, or takes one that is there, and
 serves it to workers (synod lab worker). It asks no model itself: it keeps the results,
 and grants calls within the limits of the models and the budget of the manifest. It may
@@ -110,7 +110,7 @@ func labWorker(a *app) *cobra.Command {
 // labWatch shows the folder of a run or a grid in a browser.
 func labWatch(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "watch DIR", Short: "Show a folder as a web page that changes while the experiment goes on",
+		Use: "watch DIR", Short: "Show an experiment that goes on as a web page",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runBeside(cmd, "synod-serve", append([]string{"watch"}, args...))

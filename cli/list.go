@@ -192,7 +192,7 @@ func listCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list [WHAT]",
-		Short:   "List protocols, adversaries, defences, aggregates, graphs, providers, models, tasks or presets",
+		Short:   "List protocols, adversaries, defences, tasks, presets and others",
 		Example: "  synod list\n  synod list adversaries --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -256,7 +256,7 @@ func catalogueNames() []string {
 func explainCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain NAME",
-		Short:   "Explain an entry of a catalogue: what it does, its guarantee and its source",
+		Short:   "Explain an entry of a list: what it does, guarantee, source",
 		Example: "  synod explain sac\n  synod explain merg\n  synod explain replay",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -267,11 +267,11 @@ func explainCommand(a *app) *cobra.Command {
 					if e.Name != args[0] {
 						continue
 					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s (%s): %s\n", e.Name, s.name, e.Summary)
+					text := fmt.Sprintf("%s (%s): %s\n", e.Name, s.name, e.Summary)
 					if s.explain != nil {
-						fmt.Fprintf(cmd.OutOrStdout(), "\n%s\n", s.explain(e.Name))
+						text += fmt.Sprintf("\n%s\n", s.explain(e.Name))
 					}
-					return nil
+					return sayf(cmd.OutOrStdout(), "%s", text)
 				}
 			}
 			return fail(exitUsage, fmt.Errorf("no catalogue has an entry %q%s", args[0], synod.Hint(args[0], known)),

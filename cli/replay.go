@@ -183,7 +183,7 @@ func (v *Verification) concluded(err error) {
 func printList(cmd *cobra.Command, title string, lines []string) {
 	fmt.Fprintln(cmd.OutOrStdout(), title)
 	for _, line := range lines {
-		fmt.Fprintln(cmd.OutOrStdout(), "  -", oneLine(line))
+		say(cmd.OutOrStdout(), "  - "+oneLine(line))
 	}
 }
 

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"synod.dev/synod/internal/program"
+	"synod.dev/synod/table"
 )
 
 // screen is the standard output or error of a command.
@@ -45,6 +49,37 @@ func columns(w io.Writer) int {
 		return n
 	}
 	return 80
+}
+
+// sayf prints text for people, whose lines are no wider than the screen.
+func sayf(w io.Writer, format string, args ...any) error {
+	_, err := io.WriteString(w, hung(fmt.Sprintf(format, args...), table.Columns(w)))
+	return err
+}
+
+// label is what begins a line with two columns of text: a word or a few, and two spaces or more.
+var label = regexp.MustCompile(`^ *\S.{0,26}?  +|^ *- |^ *`)
+
+// hung breaks the lines of a text between words. What follows stands under the second column of a line that has two, and
+// a command to copy on a line of its own.
+func hung(text string, columns int) string {
+	if columns <= 0 {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if utf8.RuneCountInString(line) <= columns {
+			continue
+		}
+		line, see, _ := strings.Cut(line, " · see: ")
+		head := label.FindString(line)
+		indent := strings.Repeat(" ", utf8.RuneCountInString(head))
+		lines[i] = head + strings.TrimLeft(table.Wrap(indent+line[len(head):], columns), " ")
+		if see != "" {
+			lines[i] += "\nsee: " + see
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // The colours of words on a terminal.

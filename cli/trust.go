@@ -231,9 +231,8 @@ func trustShow(a *app) *cobra.Command {
 
 func (t *trusted) print(w io.Writer, questions int) error {
 	if len(t.Members) == 0 {
-		_, err := fmt.Fprintf(w, "%d questions learned; %d of a kind, answered by two members, are needed: all "+
-			"members weigh the same\n", questions, reliability.MinQuestions)
-		return err
+		return sayf(w, "%d questions learned; %d of a kind, answered by two members, are needed: all members weigh "+
+			"the same\n", questions, reliability.MinQuestions)
 	}
 	tab := &table.Table{Head: []string{"model", "task", "answers", "reliability", "weight", ""}, Align: "llrrrl"}
 	for _, m := range t.Members {

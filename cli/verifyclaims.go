@@ -110,7 +110,7 @@ func (c *claimsChecked) print(w io.Writer) error {
 	if err := t.Write(w, "text"); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s in %.0f s, %s (seed %d). docs/guarantees.md says what the models mean.\n",
+	err := sayf(w, "%s in %.0f s, %s (seed %d). docs/guarantees.md says what the models mean.\n",
 		count(int(c.Executions), "check"), c.Seconds, count(int(c.Violations), "violation"), c.Seed)
 	for _, v := range c.Claims {
 		if err == nil && v.Violations > 0 {

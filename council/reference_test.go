@@ -159,7 +159,7 @@ func page(r council.Reference) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Council files
 
-Every key of a council file, made from the program (` + "`go generate ./council`" + `).
+For those who write a council file: every key, made from the program (` + "`go generate ./council`" + `).
 [council.schema.json](council.schema.json) is the JSON schema, with which an editor checks and completes a file:
 
 ` + "```yaml\n# yaml-language-server: $schema=https://synod.dev/council.schema.json\n```" + `

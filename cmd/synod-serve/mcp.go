@@ -25,7 +25,7 @@ func mcpCommand() *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve councils to a Model Context Protocol client on stdin and stdout",
+		Short: "Serve councils to a Model Context Protocol client",
 		Long: `Serves the tools ask, result, cancel, verify and graph_check to the client that starts this
 command, such as a desktop assistant or an editor. Councils, configuration, store and
 journals are those of "synod serve", which may run at the same time. With SYNOD_API_KEY

@@ -44,7 +44,7 @@ EOF
 	cat <<EOF
 # The same question, with scores stated and scores by likelihood
 
-Written by \`sh docs/research/transcripts/renew.sh\` from two real runs of the default
+For those who want to see two ways to score. Written by \`sh docs/research/transcripts/renew.sh\` from two real runs of the default
 council: seven seats of SmolLM2-135M-Instruct that differ in seed and
 temperature. "Stated": the seat's model writes a number, as in the paper.
 "Likelihood": exp of the mean log-probability that the seat's model gives the
