@@ -35,7 +35,8 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := "# Environment variables\n\nFor those who set up machines and containers: the variables, besides those that `key_env` of a council file names. " +
+	page := "# Environment variables\n\nFor those who set up machines and containers: " +
+		"the variables, besides those that `key_env` of a council file names. " +
 		"`synod help environment` prints them.\n\n| variable | meaning |\n|---|---|\n"
 	var listed string
 	for _, v := range variables {

@@ -60,8 +60,8 @@ func sayf(w io.Writer, format string, args ...any) error {
 // label is what begins a line with two columns of text: a word or a few, and two spaces or more.
 var label = regexp.MustCompile(`^ *\S.{0,26}?  +|^ *- |^ *`)
 
-// hung breaks the lines of a text between words. What follows stands under the second column of a line that has two, and
-// a command to copy on a line of its own.
+// hung breaks the lines of a text between words. What follows stands under the second column of a line that has two,
+// and a command to copy on a line of its own.
 func hung(text string, columns int) string {
 	if columns <= 0 {
 		return text
