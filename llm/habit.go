@@ -18,8 +18,8 @@ import (
 // it: a single one may be the fault of something between.
 const firstReplies = 3
 
-// Habit is what the server of a model does with a schema. Where it does not hold replies to one, short answers are asked
-// for as text with the answer on the last line, which models get right more often than JSON.
+// Habit is what the server of a model does with a schema. Where it does not hold replies to one, short answers are
+// asked for as text with the answer on the last line, a form that models break less often than JSON.
 type Habit struct {
 	Replies int  `json:"replies"`           // of the first ones: to prompts with a schema
 	Broken  int  `json:"broken,omitempty"`  // of them: no JSON object with the members that the schema requires
@@ -43,8 +43,8 @@ func (h Habit) String() string {
 	case h.decided():
 		return "short answers are asked for as JSON, because replies keep to the schema"
 	}
-	return fmt.Sprintf("short answers are asked for as JSON; the first %d replies decide whether this stays (%d so far)",
-		firstReplies, h.Replies)
+	return fmt.Sprintf("short answers are asked for as JSON; the first %d replies decide whether this stays "+
+		"(%d so far)", firstReplies, h.Replies)
 }
 
 // habits are those of models by server and model, in a file that outlives the process.
@@ -54,7 +54,7 @@ type habits struct {
 	all  map[string]Habit
 }
 
-// open reads the file, once. A file that cannot be read is begun again.
+// openHabits reads the file, once. A file that cannot be read is begun again.
 func openHabits(path string) *habits {
 	h := &habits{path: path}
 	h.load()
