@@ -82,6 +82,9 @@ type Prompt struct {
 	// Unread is the member's own reply to this prompt, which could not be read. A prompt that has it asks for what
 	// the prompt asks for once more, and for nothing beside it. No protocol sets it.
 	Unread string `json:"unread,omitempty"`
+	// Plain asks for reasoning as text and the answer on the last line in place of JSON, because the member's server
+	// does not hold replies to a schema. No protocol sets it.
+	Plain bool `json:"plain,omitempty"`
 	// Nonce makes the borders of fences around untrusted text unpredictable. It is
 	// derived from the asking seat's secret seed, and differs for every call, also where
 	// Seed is 0. It is not recorded.

@@ -94,6 +94,9 @@ type Reply struct {
 	// Cut says that the server ended Text at the limit of tokens. The readers read only what it finished.
 	Cut bool `json:"cut,omitempty"`
 
+	// Plain is Prompt.Plain of the request that was sent, where it was not the protocol's own: for people.
+	Plain bool `json:"plain,omitempty"`
+
 	// Reread says what became of the second request for a reply that could not be read; "": there was none.
 	Reread Reread `json:"reread,omitempty"`
 	// Other is the reply that Text is not, verbatim and untrusted: the first one if Reread is RereadUsed, the second

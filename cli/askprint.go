@@ -301,7 +301,7 @@ func labels(w io.Writer, o council.Outcome) {
 	for _, m := range o.Members {
 		if len(m.Adapted) > 0 && !printed[m.Model] {
 			printed[m.Model] = true
-			fmt.Fprintf(w, "the server of %s rejected these settings; sent instead: %s\n", m.Model,
+			fmt.Fprintf(w, "the server of %s takes not all settings; sent instead: %s\n", m.Model,
 				strings.Join(m.Adapted, "; "))
 		}
 		if m.Adversary != nil {

@@ -21,7 +21,7 @@ var variables = []variable{
 	{"XDG_CONFIG_HOME", "holds synod/config.yaml and synod/prices.yaml (default: ~/.config)"},
 	{"XDG_DATA_HOME", "holds synod/models and synod/tasks (default: ~/.local/share)"},
 	{"XDG_CACHE_HOME", "holds synod, the cache of replies (default: ~/.cache)"},
-	{"XDG_STATE_HOME", "holds synod, the journals (default: ~/.local/state)"},
+	{"XDG_STATE_HOME", "holds synod, the journals and servers.json (default: ~/.local/state)"},
 	{"OPENAI_API_KEY", "key of provider openai where the model has neither url nor key_env"},
 	{"OPENAI_BASE_URL", "address of provider openai where the model has no url (default: https://api.openai.com/v1)"},
 	{"OPENROUTER_API_KEY", "key of provider openrouter where the model has neither url nor key_env"},

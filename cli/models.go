@@ -18,7 +18,8 @@ import (
 
 // env returns the folders and prices that models use on this machine.
 func (a *app) env() llm.Env {
-	return llm.Env{Models: a.store().Dir, Cache: a.cacheDir(), Prices: a.prices}
+	return llm.Env{Models: a.store().Dir, Cache: a.cacheDir(), Prices: a.prices,
+		Habits: filepath.Join(a.dirs.state, "servers.json")}
 }
 
 func (a *app) store() models.Store {

@@ -116,6 +116,8 @@ func stubborn(c llmtest.Call) string {
 	switch how, _, _ := strings.Cut(c.Model, "-"); { // what cannot be read, an invoice, or a tool call with the number
 	case how == "mumble", how == "vague" && c.Said == "":
 		return "Hard to say: 40 or 41, or some other number"
+	case how == "prose":
+		return "It is " + mine + ".\nAnswer: " + mine
 	case how == "invoice":
 		vendor := "Acme"
 		if len(mine) > 3 {

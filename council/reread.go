@@ -51,7 +51,7 @@ func (p *Plan) secondChance(kind llm.Kind, asked *synod.Prompt, r *synod.Reply) 
 		}
 	}
 	again := *asked
-	again.Unread = r.Text
+	again.Unread, again.Plain = r.Text, r.Plain
 	return &again
 }
 

@@ -119,7 +119,7 @@ func appendAny(b []byte, v any) ([]byte, error) {
 // appendPrompt writes a prompt as encoding/json would.
 func appendPrompt(b []byte, p *synod.Prompt) ([]byte, error) {
 	if p.Rationale != "" || p.Goal != "" || p.Detail != nil || p.ConfidenceMode != "" || p.Spelling != nil ||
-		p.Unread != "" || p.Unfenced || p.Raw {
+		p.Unread != "" || p.Plain || p.Unfenced || p.Raw {
 		return appendAny(b, p)
 	}
 	for _, x := range p.Peers {
@@ -223,6 +223,9 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 	b = appendCount(b, `,"reader":`, r.Reader)
 	if r.Cut {
 		b = append(b, `,"cut":true`...)
+	}
+	if r.Plain {
+		b = append(b, `,"plain":true`...)
 	}
 	b = appendSome(b, `,"reread":`, string(r.Reread))
 	b = appendSome(b, `,"other":`, r.Other)

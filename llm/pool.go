@@ -19,6 +19,7 @@ type Env struct {
 	Getenv  func(string) string // nil: the process environment
 	Models  string              // folder of the model store; "": the user's own
 	Cache   string              // folder of the reply cache, for models with cache: true
+	Habits  string              // file with what servers do with a schema; "": each process learns it
 	Record  *Recorder           // nil: replies are not recorded
 	Prices  Prices              // what models cost; nil: Published
 	Truth   Truth               // what simulated members may know of the questions; may be nil
@@ -69,6 +70,7 @@ type Pool struct {
 	mu     sync.Mutex
 	models map[modelKey]*shared
 	caches map[string]*cache
+	habits map[string]*habits // by file
 	swept  time.Time
 	tended atomic.Int64 // how many Tend run
 
@@ -103,8 +105,9 @@ type shared struct {
 
 // client is an open model of a provider and how many users it has.
 type client struct {
-	model Model
-	users int
+	model  Model
+	habits *habits
+	users  int
 }
 
 // idleTime is how long limits and breakers outlive their last user.
@@ -136,6 +139,7 @@ func checked(decode func(into any) error) func(into any) error {
 //
 // The layers, outermost first:
 //
+//	habit     short answers are asked for as JSON or as text, by what the server does
 //	record    every answer, the cached ones too, so that a trace is complete
 //	cache     a reply that is known costs nothing of what follows
 //	breaker   counts calls given up, not attempts
@@ -181,9 +185,12 @@ func (p *Pool) wrap(provider string, opened Opened, o Options) (Model, error) {
 	key := modelKey{provider, opened.Account, cmp.Or(info.Model, info.Name)}
 	h := &handle{
 		pool: p, key: key, client: clientKey{identity: info.Identity, timeout: opened.Timeout},
-		limits: limits{opened.Concurrency, opened.PerMinute},
+		limits: limits{opened.Concurrency, opened.PerMinute}, habits: p.habitsIn(o.Env.Habits),
 	}
 	s, b := p.join(h, opened.Model)
+	if info.Kind == Endpoint {
+		layers = append([]layer{habit(h)}, layers...)
+	}
 	layers = append(layers, b.layer(), retry(retryConfig{attempts: opened.Attempts}))
 	if o.Hedge > 0 && info.Kind == Endpoint {
 		layers = append(layers, o.Hedge.layer(&s.latency, b))
@@ -218,6 +225,22 @@ func (p *Pool) cache(dir string) (*cache, error) {
 	return c, nil
 }
 
+// habitsIn returns the habits in a file, which all users of it share; "": new ones.
+func (p *Pool) habitsIn(path string) *habits {
+	if path == "" {
+		return openHabits("")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.habits == nil {
+		p.habits = map[string]*habits{}
+	}
+	if p.habits[path] == nil {
+		p.habits[path] = openHabits(path)
+	}
+	return p.habits[path]
+}
+
 // handle is one user's hold on a client. It is the innermost model of the
 // user's stack, and closing it leaves the pool.
 type handle struct {
@@ -226,6 +249,7 @@ type handle struct {
 	key    modelKey
 	client clientKey
 	limits limits
+	habits *habits
 	once   sync.Once
 
 	tested  Model    // the model as a test in the background calls it
@@ -258,13 +282,13 @@ func (p *Pool) join(h *handle, m Model) (*shared, *breaker) {
 	}
 	c := s.clients[h.client]
 	if c == nil {
-		c = &client{model: m}
+		c = &client{model: m, habits: h.habits}
 		s.clients[h.client] = c
 	} else {
 		_ = layered{m}.Close() // nothing has been sent
 	}
 	c.users++
-	h.Model = c.model
+	h.Model, h.habits = c.model, c.habits
 	s.limiter.join(&h.limits)
 	b := s.breakers[h.client.timeout]
 	if b == nil {

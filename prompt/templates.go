@@ -43,6 +43,7 @@ type Chat struct {
 type Templates struct {
 	byName  map[string]*template.Template
 	guarded map[string]bool // the template is a user's, and has steps
+	plain   map[string]bool // the template can ask for an answer on the last line, as papers do (.Exact)
 	digests map[string]string
 }
 
@@ -51,7 +52,8 @@ type Templates struct {
 // template of a later layer that replaces nothing is an error. The first layer is trusted; renderings of
 // later ones are bounded in time and size.
 func NewTemplates(prefix string, layers ...fs.FS) (*Templates, error) {
-	t := &Templates{byName: map[string]*template.Template{}, guarded: map[string]bool{}, digests: map[string]string{}}
+	t := &Templates{byName: map[string]*template.Template{}, guarded: map[string]bool{}, plain: map[string]bool{},
+		digests: map[string]string{}}
 	for i, layer := range layers {
 		files, err := fs.Glob(layer, "*.tmpl")
 		if err != nil {
@@ -74,6 +76,7 @@ func NewTemplates(prefix string, layers ...fs.FS) (*Templates, error) {
 					return nil, fmt.Errorf("prompt: template %s: %w", file, err)
 				}
 			}
+			t.plain[name] = strings.Contains(string(text), ".Exact")
 			t.digests[name] = digestOf(text)
 		}
 	}
@@ -116,6 +119,8 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 	v := view(*p)
 	v.Unread = "" // the first part of the conversation is what it was
 	v.Nonce = fenceNonce((*synod.Prompt)(&v))
+	plain := p.Plain && t.CanBePlain(p)
+	v.Exact = p.Exact || plain
 	if p.Purpose != synod.Weighing { // which weighs a text after a text
 		v.Question = refer(p.Question)
 	}
@@ -149,7 +154,7 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 		}
 		c.System = strings.TrimSpace(c.System + "\n\n" + text)
 	}
-	if !p.Exact && !t.valued(p) {
+	if !v.Exact && !t.valued(p) {
 		c.Schema = schemaFor(p)
 	}
 	if p.Purpose != synod.Weighing {
@@ -159,6 +164,18 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 		c.again(&v, p.Unread)
 	}
 	return c, nil
+}
+
+// CanBePlain reports whether a prompt may ask for reasoning as text and a last line with the answer: it asks for one
+// value that a line can hold, and its template knows how. A confidence beside the answer makes two values.
+func (t *Templates) CanBePlain(p *synod.Prompt) bool {
+	switch {
+	case p.Exact, p.Question == nil, p.ConfidenceMode == synod.StatedConfidence, t.valued(p):
+		return false
+	case p.Purpose != synod.Answering && p.Purpose != synod.Refining:
+		return false
+	}
+	return !p.Question.Form.Long() && t.plain[p.Template]
 }
 
 // goals are what the model of an adversary is told at the end of its system part.

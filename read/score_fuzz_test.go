@@ -50,7 +50,8 @@ func FuzzPaperScore(f *testing.F) {
 // back, whatever other lines precede it (finding F4).
 func FuzzScore(f *testing.F) {
 	for _, s := range []string{"Step 1: the answer is wrong.\nScore: 0.0", "8/10", "-0.9", ".1", "**Final score: 0.7**",
-		"Score = 1.", "{\"score\": 0.4}", "<think>0.3</think>\n0.2"} {
+		"Score = 1.", "{\"score\": 0.4}", "<think>0.3</think>\n0.2",
+		"0\r0"} {
 		f.Add(s, uint16(700))
 	}
 	f.Fuzz(func(t *testing.T, text string, n uint16) {
@@ -58,7 +59,7 @@ func FuzzScore(f *testing.F) {
 			return
 		}
 		if s, ok := ScoreIn(text); ok && !strings.ContainsAny(text, "{<`") {
-			lines := strings.Split(strings.TrimSpace(text), "\n")
+			lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\r", "\n")), "\n")
 			numbers := strings.FieldsFunc(lines[len(lines)-1], func(r rune) bool {
 				return !strings.ContainsRune(digits+".", r)
 			})

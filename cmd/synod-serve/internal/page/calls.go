@@ -108,6 +108,7 @@ func (t *past) call(n int, a journal.Asked) callView {
 	if a.Prompt != nil {
 		p := *a.Prompt
 		p.Question = &t.journal.Head.Question
+		p.Plain = t.journal.Replies[a.Key].Plain
 		c.Purpose, c.Template = string(p.Purpose), p.Template
 		if chat, err := t.plan.Templates().Render(&p); err != nil {
 			c.User = fmt.Sprintf("The prompt cannot be shown: %v", err)
