@@ -91,7 +91,7 @@ func report(o *council.Outcome, ignored []string) *Report {
 		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
 		Ignored: append([]string{}, ignored...), Value: o.Value, Words: o.Words, Fields: o.Fields, Claims: o.Claims,
 		Withstands: o.Withstands, Fragile: o.Fragile, Asked: o.Asked, Evidence: o.Evidence}
-	if r.Words != nil {
+	if r.Words != nil && o.Answer != nil {
 		r.Value = value(o)
 	}
 	for _, v := range o.Votes {
@@ -153,6 +153,13 @@ func choices(o *council.Outcome, id string, n int) (all []Choice) {
 		}
 	}
 	return all
+}
+
+// disagreed is what a client gets in place of a decision where the form was guessed and the members did not agree: the
+// text of one of them, which says so itself, because many clients show nothing else.
+func disagreed(o *council.Outcome) string {
+	return fmt.Sprintf("%s\n\n[No decision: the members did not agree. This is the text of one of them; %d of %d gave "+
+		"its answer.]", o.Words.Text, len(o.Votes[0].Seats), len(o.Members))
 }
 
 // failure returns the error of an outcome that is no decision.
