@@ -159,7 +159,7 @@ func joined(w io.Writer, o *council.Outcome) {
 // boundOf says how many Byzantine members the run tolerates.
 func boundOf(o *council.Outcome) string {
 	switch {
-	case o.Presented != nil:
+	case o.Presented != nil && o.Bound.Voices >= o.Bound.F:
 		return fmt.Sprintf("bound: up to F=%d Byzantine %s (claim %s)", o.Bound.F, o.Presented.Voters,
 			o.Bound.Guarantee)
 	case o.Bound.Guarantee == council.None:

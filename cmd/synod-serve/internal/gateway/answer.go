@@ -52,6 +52,7 @@ type Report struct {
 	Rule     council.Rule   `json:"rule"`
 	Votes    []council.Vote `json:"votes"`
 	Bound    council.Bound  `json:"bound"`
+	Voices   int            `json:"voices"` // models that gave the decision before they heard others
 	// Value and Fields are the decision of the forms json and action; Value is also that of a form that was guessed,
 	// beside the words of a member, which are the text of the response. Claims are those of prose.
 	Value      json.RawMessage    `json:"value,omitempty"`
@@ -86,7 +87,7 @@ type Report struct {
 func report(o *council.Outcome, ignored []string) *Report {
 	r := &Report{Version: council.OutcomeVersion, Status: o.Status, Reason: o.Reason, Council: o.Council,
 		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Text: o.Text, Rule: o.Rule, Votes: o.Votes,
-		Bound: o.Bound, Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls,
+		Bound: o.Bound, Voices: o.Voices, Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls,
 		Tokens: o.Tokens, Cost: o.Cost,
 		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
 		Ignored: append([]string{}, ignored...), Value: o.Value, Words: o.Words, Fields: o.Fields, Claims: o.Claims,
