@@ -209,8 +209,8 @@ func (p *Plan) byVoice(b Bound) Bound {
 		b.Note += "; each seat counts as a voice, though some have one model"
 	}
 	if p.voices != nil && p.spec.Runner.Nodes() {
-		b.Note += fmt.Sprintf("; the %d seats are as many parties for F, and their models are %d %s, which err together",
-			p.voters, p.Voices(), voicesWord(p.Voices()))
+		b.Note += fmt.Sprintf("; the %d seats are as many parties for F, and their models are %d %s, which err "+
+			"together", p.voters, p.Voices(), voicesWord(p.Voices()))
 	}
 	if b.Voices < b.F && b.Guarantee != None {
 		b.Note += fmt.Sprintf("; the %d seats have %d %s (a model at a server is one), so it holds with at most %d "+
@@ -248,9 +248,9 @@ func (p *Plan) checkSupport() error {
 	}
 	n := len(asked)
 	if _, ok := p.protocol.(protocol.Voiced); ok && n <= p.spec.F {
-		return &ConfigError{Section: "f", Err: fmt.Errorf("f is %d, and %s decides on an answer only if more than F voices "+
-			"gave it; the seats have %d %s, because seats with one model at one server err together: seat more models, set f "+
-			"to %d or less, or count seats with voices: seats", p.spec.F, p.entry.Name, n, voicesWord(n), n-1)}
+		return &ConfigError{Section: "f", Err: fmt.Errorf("f is %d, and %s decides on an answer only if more than F "+
+			"voices gave it; the seats have %d %s, because seats with one model at one server err together: seat more "+
+			"models, set f to %d or less, or count seats with voices: seats", p.spec.F, p.entry.Name, n, voicesWord(n), n-1)}
 	}
 	if p.spec.Rule.Support > n {
 		return &ConfigError{Section: "rule", Err: fmt.Errorf("support is %d, and the seats have %d %s, because seats "+

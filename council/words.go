@@ -2,8 +2,8 @@ package council
 
 import "synod.dev/synod"
 
-// saidMost returns the answer whose text is shown: the decision, or the leading answer where the members do not agree and
-// nobody has asked for the form, since the guess may be wrong; None if neither is there.
+// saidMost returns the answer whose text is shown: the decision, or the leading answer where the members do not agree
+// and nobody has asked for the form, since the guess may be wrong; None if neither is there.
 func (j *judgment) saidMost(o *Outcome) synod.Answer {
 	if o.Decision == synod.None && o.Status == Undecided && cutOff[o.Stopped] == "" && len(o.Votes) > 0 {
 		return o.Votes[0].Answer

@@ -20,7 +20,8 @@ type Given struct {
 type Rule struct {
 	F     int // at most so many seats are Byzantine: what is decided has more supporters
 	Seats int // of the council, with those that gave no value
-	// Voice returns the number of the voice of a seat: supporters with one voice are shown as one. nil: each seat is one.
+	// Voice returns the number of the voice of a seat: supporters with one voice are shown as one. nil: each seat is
+	// one.
 	Voice func(seat int) int
 	// Voices is how many voices must have given what is decided, at least.
 	Voices int
