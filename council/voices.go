@@ -250,7 +250,8 @@ func (p *Plan) checkSupport() error {
 	if _, ok := p.protocol.(protocol.Voiced); ok && n <= p.spec.F {
 		return &ConfigError{Section: "f", Err: fmt.Errorf("f is %d, and %s decides on an answer only if more than F "+
 			"voices gave it; the seats have %d %s, because seats with one model at one server err together: seat more "+
-			"models, set f to %d or less, or count seats with voices: seats", p.spec.F, p.entry.Name, n, voicesWord(n), n-1)}
+			"models, set f to %d or less, or count seats with voices: seats",
+			p.spec.F, p.entry.Name, n, voicesWord(n), n-1)}
 	}
 	if p.spec.Rule.Support > n {
 		return &ConfigError{Section: "rule", Err: fmt.Errorf("support is %d, and the seats have %d %s, because seats "+
