@@ -69,6 +69,10 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 	switch {
 	case o.Answer != nil:
 		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, o.Text))
+	case o.Words != nil && !cmd.Flags().Changed("on-no-consensus"):
+		say(cmd.ErrOrStderr(), fmt.Sprintf("%s: the members did not agree on a value, which was guessed to be asked "+
+			"for. The following is the text of %s alone, not a decision:", o.Status, oneLine(o.Words.Member)))
+		fmt.Fprintln(cmd.OutOrStdout(), withMarks(&o, o.Words.Text))
 	case f.fallback == "best-effort" && len(o.Votes) > 0:
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the following is the leading answer, not a decision\n", o.Status)
 		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, o.Votes[0].Text))
@@ -155,7 +159,7 @@ func joined(w io.Writer, o *council.Outcome) {
 // boundOf says how many Byzantine members the run tolerates.
 func boundOf(o *council.Outcome) string {
 	switch {
-	case o.Presented != nil:
+	case o.Presented != nil && o.Bound.Voices >= o.Bound.F:
 		return fmt.Sprintf("bound: up to F=%d Byzantine %s (claim %s)", o.Bound.F, o.Presented.Voters,
 			o.Bound.Guarantee)
 	case o.Bound.Guarantee == council.None:

@@ -206,10 +206,25 @@ func (b *breaker) follow(t int) {
 	}
 	now := b.voting(t)
 	if t == 0 {
-		b.drift.record(now, b.leftOut())
+		b.drift.record(now, b.voicing())
 		return
 	}
-	b.drift.next(b.voting(t-1), now, b.leftOut())
+	b.drift.next(b.voting(t-1), now, b.voicing())
+}
+
+// voicing returns who is one voice among the members that vote.
+func (b *breaker) voicing() voicing {
+	p, out := b.plan, b.leftOut()
+	if p.voices == nil {
+		return voicing{nil, out, out}
+	}
+	v := voicing{leftOut: min(p.hostileVoices(), p.Voices()-1), seats: out}
+	for i := range p.seats {
+		if !p.seats[i].NonVoting {
+			v.voices = append(v.voices, p.voices[i])
+		}
+	}
+	return v
 }
 
 // voting returns the answers after round t of the members that vote.

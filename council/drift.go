@@ -8,7 +8,8 @@ import (
 	"synod.dev/synod"
 )
 
-// drift watches whether members that keep changing their answers come closer together. They
+// drift watches whether members that keep changing their answers come closer together. Members with one voice count as
+// one, except in the range of numbers. They
 // have come closer when more of them than ever before hold one answer, or when numbers lie
 // closer together than ever before, by a tenth at least.
 //
@@ -24,15 +25,29 @@ type drift struct {
 	narrowed float64 // the narrowest range so far; infinite: no numbers yet
 }
 
+// voicing says who is one voice among the voting seats, and how many voices and seats may say what they like.
+type voicing struct {
+	voices         []int // by voting seat; nil: each is a voice
+	leftOut, seats int
+}
+
+// of returns the voice of a voting seat.
+func (v voicing) of(seat int) int {
+	if v.voices == nil {
+		return seat
+	}
+	return v.voices[seat]
+}
+
 // next takes the answers of the voting members after a round and after the round before.
-func (d *drift) next(before, now []synod.Answer, leftOut int) {
-	moved := 0
+func (d *drift) next(before, now []synod.Answer, v voicing) {
+	moved := map[int]bool{}
 	for i := range now {
 		if now[i] != before[i] {
-			moved++
+			moved[v.of(i)] = true
 		}
 	}
-	if closer := d.record(now, leftOut); closer || moved <= leftOut {
+	if closer := d.record(now, v); closer || len(moved) <= v.leftOut {
 		d.rounds = 0
 		return
 	}
@@ -41,18 +56,21 @@ func (d *drift) next(before, now []synod.Answer, leftOut int) {
 
 // record reports whether the answers are closer together than ever before, and keeps how
 // close they are.
-func (d *drift) record(now []synod.Answer, leftOut int) bool {
-	held := map[synod.Answer]int{}
+func (d *drift) record(now []synod.Answer, v voicing) bool {
+	held := map[synod.Answer]map[int]bool{}
 	most := 0
-	for _, a := range now {
+	for i, a := range now {
 		if a != synod.None {
-			held[a]++
-			most = max(most, held[a])
+			if held[a] == nil {
+				held[a] = map[int]bool{}
+			}
+			held[a][v.of(i)] = true
+			most = max(most, len(held[a]))
 		}
 	}
 	closer := most > d.support
 	d.support = max(d.support, most)
-	if width, ok := width(now, leftOut); ok && width < 0.9*d.narrowed {
+	if width, ok := width(now, v.seats); ok && width < 0.9*d.narrowed {
 		d.narrowed, closer = width, true
 	}
 	return closer

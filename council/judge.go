@@ -104,7 +104,7 @@ func (j *judgment) outcome() Outcome {
 	o.Withstands = p.withstoodVoices(o.Withstands)
 	o.Members, o.Presented = j.members(), j.present(v.answer)
 	o.Claims, o.Joined = j.claims(v.answer), j.listJoined()
-	o.Words = j.words(o.Decision)
+	o.Words = j.words(j.saidMost(&o))
 	o.Evidence = j.accusations()
 	o.Models = j.models(o.Members, o.Decision)
 	return o

@@ -33,6 +33,7 @@ type Outcome struct {
 	Bound    Bound         `json:"bound"`
 	// Words is the text of a member that gave the answer before it heard others, where the form of the question was
 	// guessed; null: there is none. The answer is the council's, these words are one member's, and nobody checked them.
+	// Where the members do not agree, they are those of a member that gave the leading answer, and no decision.
 	Words *Words `json:"words,omitempty"`
 	// Value is the decided JSON value or call of the forms json and action.
 	Value  json.RawMessage    `json:"value,omitempty"`

@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/read"
 )
 
@@ -20,7 +21,7 @@ import (
 // against F, and the claim that is printed allows so many fewer Byzantine ones. The ends of rounds stay where they
 // are in virtual time, so what members hear of one another does not depend on when a call was cut off.
 type patience struct {
-	spare  int    // seats that may be late at once, at most F
+	spare  int    // seats that may be late at once, at most F; with F = 0 in a panel that is lenient, fewer than half
 	after  Factor // multiple of the median time of the calls that returned; 0: see batch.lastCall
 	byRule bool   // F is 0: the seats without which the rule decides may be late
 }
@@ -46,6 +47,9 @@ func (p *Plan) setPatience() error {
 	case p.spec.Exact == "" && !p.spec.Runner.Clock() && !p.spec.Runner.Nodes():
 		p.patience.spare = min(p.spec.F, (len(p.seats)-1)/2)
 		p.patience.byRule = p.spec.F == 0
+		if l, ok := p.protocol.(protocol.Loose); ok && l.DecidesWithoutSome() && p.spec.F == 0 {
+			p.patience.spare = (len(p.seats) - 1) / 2 // nothing is guaranteed with F = 0, with them or without
+		}
 	}
 	return nil
 }

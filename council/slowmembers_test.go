@@ -46,6 +46,7 @@ var slowCouncils = []slowCouncil{
 	{protocol: "decentllms", n: 7, f: 1,
 		roles: []string{"worker", "worker", "worker", "evaluator", "evaluator", "evaluator", "evaluator"}},
 	{protocol: "panel", n: 7, f: 2, form: synod.Prose},
+	{protocol: "panel, lenient: true", n: 3, form: synod.Prose},
 	{protocol: "game", n: 7, f: 2},
 }
 

@@ -107,10 +107,14 @@ func (j *judgment) merge(v *verdict) {
 	}
 	rule := p.spec.Rule
 	in := j.given()
-	m := s.Merge(in, structured.Rule{F: max(p.spec.F, rule.Support-1), Seats: p.voters, Need: func(seats int) int {
+	by := structured.Rule{F: max(p.spec.F, rule.Support-1), Seats: p.voters, Need: func(seats int) int {
 		votes, _ := rule.need(seats)
 		return votes
-	}, Best: j.bestGraded()})
+	}, Best: j.bestGraded()}
+	if p.voices != nil {
+		by.Voice, by.Voices = p.voice, rule.Support
+	}
+	m := s.Merge(in, by)
 	for i := range m.Fields {
 		if f := &m.Fields[i]; f.How == string(structured.ByProse) && f.Decided {
 			f.Author = p.name(synod.NodeID(f.Seat))
@@ -123,7 +127,7 @@ func (j *judgment) merge(v *verdict) {
 	v.reason = "no decision field by field: " + m.Reason
 	if m.Value != nil {
 		v.status, v.answer = Agreed, synod.Answer(m.Value.String())
-		v.reason = mergedBy(&m, len(in), rule.Name)
+		v.reason = mergedBy(&m, by.Count(in), rule.Name)
 	}
 	j.merged = &m
 }
@@ -226,6 +230,11 @@ func (j *judgment) showValue(o *Outcome) {
 	default:
 		w := robust.Withstood(j.merged.Withstands)
 		o.Withstands, o.Fragile = &w, ""
+		for i := range o.Fields {
+			if w := o.Fields[i].Withstands; w != nil {
+				w.Ignored, w.Changed = j.plan.inVoices(w.Ignored), j.plan.inVoices(w.Changed)
+			}
+		}
 	}
 }
 

@@ -113,13 +113,13 @@ func TestProseWithDeadMembers(t *testing.T) {
 // is counted, and the outcome has the text of a member that gave it.
 func TestGuessedForm(t *testing.T) {
 	const text = "How many legs has a spider?"
+	answers := map[string]string{"m0": "A spider has **eight** legs.\n\nAnswer: 8",
+		"m1": "Eight, as all arachnids.\nAnswer: 8", "m2": "Six!\nAnswer: 6"}
 	s := llmtest.Start(t, func(c llmtest.Call) string {
 		if c.Scoring() || !strings.HasPrefix(c.User, text+"\n") || len(c.Schema) > 0 {
 			return llmtest.Fixed("8", 0.9)(c)
 		}
-		return map[string]string{"m0": "A spider has **eight** legs.\n\nAnswer: 8",
-			"m1": "Eight, as all arachnids.\nAnswer: 8",
-			"m2": "Six!\nAnswer: 6"}[c.Model]
+		return answers[c.Model]
 	})
 	file := "protocol: {name: majority}\nmodels:\n"
 	for i := range 3 {
@@ -148,6 +148,13 @@ func TestGuessedForm(t *testing.T) {
 	}
 	if len(by) != 2 || by["a"] != "A spider has **eight** legs." || by["b"] != "Eight, as all arachnids." {
 		t.Errorf("%q", by)
+	}
+	for model, value := range map[string]string{"m0": "8", "m1": "7"} { // all three differ: the guess may be wrong
+		answers[model] = "A spider has some legs.\nAnswer: " + value
+	}
+	o, err := c.Decide(context.Background(), Ask{Question: q})
+	if err != nil || o.Status != Undecided || o.Answer != nil || o.Words == nil {
+		t.Errorf("without agreement: %v %s %v %+v", err, o.Status, o.Answer, o.Words)
 	}
 	q.Guessed = false // the control: somebody has named the form
 	if o, err := c.Decide(context.Background(), Ask{Question: q}); err != nil || o.Words != nil {

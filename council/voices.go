@@ -8,6 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/robust"
 )
 
@@ -33,7 +34,20 @@ func (p *Plan) setVoices() error {
 	}
 	p.voices = p.numbered(how)
 	p.ofSeats = p.voices == nil && p.numbered(VoicesModels) != nil
+	if v, ok := p.protocol.(protocol.Voiced); ok {
+		v.ErrTogether(p.together())
+	}
 	return nil
+}
+
+// together returns pairs of seats that are one voice: each seat with the first one of its voice.
+func (p *Plan) together() (pairs [][2]synod.NodeID) {
+	for i, v := range p.voices {
+		if first := slices.Index(p.voices, v); first < i {
+			pairs = append(pairs, [2]synod.NodeID{synod.NodeID(first), synod.NodeID(i)})
+		}
+	}
+	return pairs
 }
 
 // numbered numbers the voices of the seats in the order of their first seats; nil: each seat is one.
@@ -194,6 +208,10 @@ func (p *Plan) byVoice(b Bound) Bound {
 	if p.ofSeats {
 		b.Note += "; each seat counts as a voice, though some have one model"
 	}
+	if p.voices != nil && p.spec.Runner.Nodes() {
+		b.Note += fmt.Sprintf("; the %d seats are as many parties for F, and their models are %d %s, which err "+
+			"together", p.voters, p.Voices(), voicesWord(p.Voices()))
+	}
 	if b.Voices < b.F && b.Guarantee != None {
 		b.Note += fmt.Sprintf("; the %d seats have %d %s (a model at a server is one), so it holds with at most %d "+
 			"hostile %s", p.voters, p.Voices(), voicesWord(p.Voices()), b.Voices, voicesWord(b.Voices))
@@ -228,7 +246,14 @@ func (p *Plan) checkSupport() error {
 			asked[p.voice(i)] = true
 		}
 	}
-	if n := len(asked); p.spec.Rule.Support > n {
+	n := len(asked)
+	if _, ok := p.protocol.(protocol.Voiced); ok && n <= p.spec.F {
+		return &ConfigError{Section: "f", Err: fmt.Errorf("f is %d, and %s decides on an answer only if more than F "+
+			"voices gave it; the seats have %d %s, because seats with one model at one server err together: seat more "+
+			"models, set f to %d or less, or count seats with voices: seats",
+			p.spec.F, p.entry.Name, n, voicesWord(n), n-1)}
+	}
+	if p.spec.Rule.Support > n {
 		return &ConfigError{Section: "rule", Err: fmt.Errorf("support is %d, and the seats have %d %s, because seats "+
 			"with one model at one server err together; seat more models, or count seats with voices: seats",
 			p.spec.Rule.Support, n, voicesWord(n))}

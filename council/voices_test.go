@@ -223,3 +223,50 @@ func TestSevenSeatsOfOneModel(t *testing.T) {
 		t.Errorf("%s", b.Note)
 	}
 }
+
+// Fields of a merged value count voices: seven seats with one model support a field as one, and support asks for more.
+func TestFieldsCountVoices(t *testing.T) {
+	for _, c := range []struct {
+		models, more string
+		support      int
+		decided      bool
+	}{
+		{"aaaabbc", "", 3, true}, {"aaaaaaa", "", 1, true}, {"abcdefg", "", 7, true},
+		{"aaaabbc", "rule: {name: majority, support: 3}\n", 3, true},
+		{"aaaabbc", "voices: seats\n", 7, true},
+	} {
+		p := voiced(t, c.models, "f: 1\nprotocol: {name: majority}\n"+c.more)
+		q := synod.Question{Text: "Which?", Form: synod.JSON,
+			Schema: []byte(`{"type":"object","properties":{"x":{"type":"string"}},"required":["x"]}`)}
+		var records []Record
+		for i := range p.seats {
+			o := &synod.Opinion{Answer: `{"x":"y"}`}
+			records = append(records, Record{Seat: synod.NodeID(i), Opinions: []Noted{{Opinion: o}}, Stopped: "rounds"})
+		}
+		o := Judge(p, Instance{Question: q}, records)
+		if len(o.Fields) == 0 || o.Fields[0].Support != c.support || o.Answered() != c.decided {
+			t.Errorf("%s with %q: %s, fields %+v", c.models, c.more, o.Reason, o.Fields)
+		}
+	}
+}
+
+// Cascade counts voices: with too few of them it never decides, which is said before a call is made.
+func TestCascadeCountsVoices(t *testing.T) {
+	const more = "f: 2\nprotocol: {name: cascade}\n"
+	if pairs := voiced(t, "aabbcde", more).together(); len(pairs) != 2 || pairs[0][1] != 1 || pairs[1][0] != 2 {
+		t.Errorf("pairs %v", pairs)
+	}
+	text := "models: {m: {provider: openai, url: 'http://127.0.0.1:1/v1', model: m}}\nseats: [{id: s, model: m, " +
+		"count: 7}]\n"
+	p, err := NewPlan(parsed(t, more+text))
+	if err == nil {
+		err = p.checkSupport()
+	}
+	if err == nil || !strings.Contains(err.Error(), "the seats have 1 voice") {
+		t.Errorf("seven seats of one model: %v", err)
+	}
+	if p, err := NewPlan(parsed(t, more+"voices: seats\n"+text)); err != nil || p.checkSupport() != nil ||
+		len(p.together()) > 0 {
+		t.Errorf("voices: seats: %v", err)
+	}
+}

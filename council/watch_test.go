@@ -205,15 +205,19 @@ func TestDriftCountsRounds(t *testing.T) {
 		leftOut int
 		rounds  []string
 		want    []int // after each round but the first
+		voices  []int
 	}{
-		{"all wander", 0, []string{"a b c", "d e f", "g h i"}, []int{1, 2}},
-		{"nobody moves", 0, []string{"a b c", "a b c"}, []int{0}},
-		{"one moves, and F is 1", 1, []string{"a b c", "d b c"}, []int{0}},
-		{"two move, and F is 1", 1, []string{"a b c", "d e c"}, []int{1}},
-		{"a larger group", 0, []string{"a b c", "d d e", "f f g", "h h h"}, []int{0, 1, 0}},
-		{"a range narrower by less than a tenth", 0, []string{"0 100", "1 92", "2 93", "3 92"}, []int{1, 2, 0}},
-		{"just a tenth", 0, []string{"0 100", "1 91"}, []int{1}},
-		{"a smaller group of none", 0, []string{"a a", "- -", "- b"}, []int{1, 2}},
+		{"two seats of one voice move, and F is 1", 1, []string{"a b c", "d e c"}, []int{0}, []int{0, 0, 1}},
+		{"a larger group of one voice is no larger", 0, []string{"a b c", "d d e", "f f g"}, []int{1, 2},
+			[]int{0, 0, 1}},
+		{"all wander", 0, []string{"a b c", "d e f", "g h i"}, []int{1, 2}, nil},
+		{"nobody moves", 0, []string{"a b c", "a b c"}, []int{0}, nil},
+		{"one moves, and F is 1", 1, []string{"a b c", "d b c"}, []int{0}, nil},
+		{"two move, and F is 1", 1, []string{"a b c", "d e c"}, []int{1}, nil},
+		{"a larger group", 0, []string{"a b c", "d d e", "f f g", "h h h"}, []int{0, 1, 0}, nil},
+		{"a range narrower by less than a tenth", 0, []string{"0 100", "1 92", "2 93", "3 92"}, []int{1, 2, 0}, nil},
+		{"just a tenth", 0, []string{"0 100", "1 91"}, []int{1}, nil},
+		{"a smaller group of none", 0, []string{"a a", "- -", "- b"}, []int{1, 2}, nil},
 	} {
 		d := drift{narrowed: math.Inf(1)}
 		var got []int
@@ -224,9 +228,9 @@ func TestDriftCountsRounds(t *testing.T) {
 				now = append(now, n.Answer)
 			}
 			if i == 0 {
-				d.record(now, c.leftOut)
+				d.record(now, voicing{c.voices, c.leftOut, c.leftOut})
 			} else {
-				d.next(before, now, c.leftOut)
+				d.next(before, now, voicing{c.voices, c.leftOut, c.leftOut})
 				got = append(got, d.rounds)
 			}
 			before = now

@@ -346,6 +346,18 @@ type Forfeiting interface {
 	Forfeits(last []synod.Opinion, f int) (why string)
 }
 
+// Voiced is implemented by a protocol that counts independent supporters itself.
+type Voiced interface {
+	// ErrTogether names pairs of seats that are one voice.
+	ErrTogether(pairs [][2]synod.NodeID)
+}
+
+// Loose is implemented by a protocol that may decide by the members that came, however few.
+type Loose interface {
+	// DecidesWithoutSome reports whether it does, with its settings.
+	DecidesWithoutSome() bool
+}
+
 // Entry is a protocol in the catalogue.
 type Entry struct {
 	synod.Entry

@@ -11,7 +11,7 @@ import (
 // Field is one part of a merged value.
 type Field struct {
 	Path       string      `json:"path"`       // a JSON pointer into the merged value
-	Support    int         `json:"support"`    // seats that gave the value, or whose numbers were combined
+	Support    int         `json:"support"`    // voices that gave the value, or whose numbers were combined
 	Withstands *Withstands `json:"withstands"` // null if the part is undecided, or chosen by grades
 	// How is how the part was decided: whole, together, vote, prose, median, trimmed-mean, set, length, presence or
 	// kind.
@@ -239,7 +239,7 @@ func (m *merger) decided(f Field, w Withstands) {
 func (m *merger) open(path, how string, all []option, why string) (*Value, string) {
 	support := 0
 	if len(all) > 0 {
-		support = len(all[0].votes)
+		support = m.rule.Count(all[0].votes)
 	}
 	m.fields = append(m.fields, Field{Path: path, How: how, Support: support, Reason: why})
 	return nil, named(path) + ": " + why
@@ -260,7 +260,7 @@ func (m *merger) vote(in []Given, path string, outer Withstands) (*Value, string
 	if why != "" {
 		return m.open(path, "vote", all, why)
 	}
-	m.decided(Field{Path: path, Support: len(best.votes), How: "vote", Value: best.value}, outer.and(w))
+	m.decided(Field{Path: path, Support: m.rule.Count(best.votes), How: "vote", Value: best.value}, outer.and(w))
 	return best.value, ""
 }
 
@@ -271,7 +271,7 @@ func (m *merger) prose(in []Given, path string) (*Value, string) {
 		if at < 0 {
 			continue
 		}
-		m.fields = append(m.fields, Field{Path: path, Support: len(in), How: string(ByProse), Seat: seat,
+		m.fields = append(m.fields, Field{Path: path, Support: m.rule.Count(in), How: string(ByProse), Seat: seat,
 			Decided: true, Value: in[at].Value})
 		m.least, m.graded = Withstands{}, true
 		return in[at].Value, ""
@@ -335,7 +335,7 @@ func (m *merger) object(nodes []*node, in []Given, path string, outer Withstands
 	}
 	outer = outer.and(m.rule.nothingElse(in))
 	if len(members) == 0 {
-		m.decided(Field{Path: path, Support: len(in), How: "presence", Value: v}, outer)
+		m.decided(Field{Path: path, Support: m.rule.Count(in), How: "presence", Value: v}, outer)
 	}
 	m.least = m.least.and(outer)
 	return v, ""
@@ -371,10 +371,10 @@ func (m *merger) presence(nodes []*node, name, at string, yes, no []Given, outer
 	}
 	f := Field{Path: at, How: "presence"}
 	if open {
-		f.Support = len(yes)
+		f.Support = m.rule.Count(yes)
 		f.Reason = fmt.Sprintf("%d seats gave it and %d did not; %d are needed", len(yes), len(no), m.rule.least(0))
 	} else {
-		f.Support, f.Decided, f.Absent, f.Withstands = len(no), true, true, &w
+		f.Support, f.Decided, f.Absent, f.Withstands = m.rule.Count(no), true, true, &w
 	}
 	m.fields = append(m.fields, f)
 	return false, w

@@ -46,7 +46,7 @@ func (m *merger) list(nodes []*node, in []Given, path string, outer Withstands) 
 	v := newArray(items)
 	outer = outer.and(m.rule.nothingElse(in))
 	if len(items) == 0 {
-		m.decided(Field{Path: path, Support: len(in), How: "length", Value: v}, outer)
+		m.decided(Field{Path: path, Support: m.rule.Count(in), How: "length", Value: v}, outer)
 	}
 	m.least = m.least.and(outer)
 	return v, ""
@@ -69,7 +69,7 @@ func (m *merger) set(in []Given, path string, outer Withstands) (*Value, string)
 	}
 	slices.Sort(texts)
 	var items []*Value
-	support := len(in)
+	support := m.rule.Count(in)
 	outer = outer.and(m.rule.nothingElse(in))
 	for _, text := range texts {
 		yes := has[text]
@@ -80,7 +80,7 @@ func (m *merger) set(in []Given, path string, outer Withstands) (*Value, string)
 		outer = outer.and(w)
 		if present {
 			items = append(items, values[text])
-			support = min(support, len(yes))
+			support = min(support, m.rule.Count(yes))
 		}
 	}
 	v := newArray(items)
@@ -102,7 +102,7 @@ func (m *merger) number(nodes []*node, how Combine, in []Given, path string, out
 	if how == ByMean {
 		v, w = mean(nodes, kept), m.meanWithstands(in)
 	}
-	m.decided(Field{Path: path, Support: len(in), How: string(how), Value: v}, outer.and(w))
+	m.decided(Field{Path: path, Support: m.rule.Count(in), How: string(how), Value: v}, outer.and(w))
 	return v, ""
 }
 

@@ -172,7 +172,7 @@ func (m *merger) records(nodes []*node, key string, in []Given, path string, out
 	}
 	v := newArray(items)
 	if len(items) == 0 {
-		m.decided(Field{Path: path, Support: len(in), How: "length", Value: v}, outer)
+		m.decided(Field{Path: path, Support: m.rule.Count(in), How: "length", Value: v}, outer)
 	}
 	m.least = m.least.and(outer)
 	return v, ""
@@ -215,13 +215,15 @@ func (m *merger) group(names []string, in []Given, path string, outer Withstands
 	best, w, why := m.rule.elect(all)
 	if w = w.and(outer); why != "" {
 		for _, name := range names {
-			m.fields = append(m.fields, Field{Path: pointer(path, name), How: asTogether, Support: len(all[0].votes),
-				Reason: why})
+			m.fields = append(m.fields, Field{Path: pointer(path, name), How: asTogether,
+				Support: m.rule.Count(all[0].votes),
+				Reason:  why})
 		}
 		return nil, named(pointer(path, names[0])) + " and what belongs to it: " + why
 	}
 	for _, name := range names {
-		f := Field{Path: pointer(path, name), Support: len(best.votes), How: asTogether, Value: best.value.Member(name)}
+		f := Field{Path: pointer(path, name), Support: m.rule.Count(best.votes), How: asTogether,
+			Value: best.value.Member(name)}
 		f.Absent = f.Value == nil
 		m.decided(f, w)
 	}

@@ -20,6 +20,11 @@ type Given struct {
 type Rule struct {
 	F     int // at most so many seats are Byzantine: what is decided has more supporters
 	Seats int // of the council, with those that gave no value
+	// Voice returns the number of the voice of a seat: supporters with one voice are shown as one. nil: each seat is
+	// one.
+	Voice func(seat int) int
+	// Voices is how many voices must have given what is decided, at least.
+	Voices int
 	// Need returns how many votes of so many seats a decision needs at least; nil: more than any other value.
 	Need func(seats int) int
 	// Best lists the seats whose answers have grades, the best first. Strings with x-merge: prose need it.
@@ -104,6 +109,18 @@ func (r Rule) need(ignored int) int {
 	return r.Need(r.Seats - ignored)
 }
 
+// Count counts the voices of some votes.
+func (r Rule) Count(votes []Given) int {
+	if r.Voice == nil {
+		return len(votes)
+	}
+	heard := map[int]bool{}
+	for _, g := range votes {
+		heard[r.Voice(g.Seat)] = true
+	}
+	return len(heard)
+}
+
 // spare returns what it withstands that so many seats are needed of n; negative if there are fewer.
 func spare(n int, needed func(ignored int) int) (w Withstands) {
 	w.Changed = n - needed(0)
@@ -127,6 +144,9 @@ func (r Rule) elect(all []option) (*option, Withstands, string) {
 		return nil, Withstands{}, "a tie: the leading values have the same weight"
 	case n < r.least(0):
 		return nil, Withstands{}, fmt.Sprintf("the leading value has %d supporters, and %d are needed", n, r.least(0))
+	case r.Count(best.votes) < r.Voices:
+		return nil, Withstands{}, fmt.Sprintf("the leading value was given by %d voices, and support needs %d",
+			r.Count(best.votes), r.Voices)
 	}
 	return best, r.margin(best, all[1:]), ""
 }
@@ -145,6 +165,10 @@ func (r Rule) margin(best *option, others []option) (w Withstands) {
 		w.Ignored = k
 	}
 	w.Changed = most.Changed
+	if r.Voice != nil { // each seat takes away one voice at most
+		spare := max(0, r.Count(best.votes)-r.Voices)
+		w.Ignored, w.Changed = min(w.Ignored, spare), min(w.Changed, spare)
+	}
 	for x := -1; x < len(others); x++ { // -1: a value that nobody gave
 		rival := int64(0)
 		if x >= 0 {
@@ -197,7 +221,7 @@ func (r Rule) include(yes, no []Given) (in, open bool, w Withstands) {
 		return "no"
 	})
 	if len(all) == 1 && len(no) == 0 || len(all) == 2 && all[0].total > all[1].total && all[0].key == "yes" {
-		if len(yes) < r.least(0) {
+		if len(yes) < r.least(0) || r.Count(yes) < r.Voices {
 			return false, true, Withstands{}
 		}
 		return true, false, r.margin(&all[0], all[1:])

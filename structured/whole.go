@@ -35,7 +35,7 @@ func (m *merger) whole(in []Given) (*option, Withstands, []option) {
 func (m *merger) elected(best *option, w Withstands, others []option, parts *Value) *Value {
 	if parts == nil || parts.canon != best.value.canon || m.graded {
 		m.fields, m.least, m.graded = nil, certain, false
-		m.decided(Field{Support: len(best.votes), How: asWhole, Value: best.value}, w)
+		m.decided(Field{Support: m.rule.Count(best.votes), How: asWhole, Value: best.value}, w)
 		return best.value
 	}
 	uneven := slices.ContainsFunc(best.weight, func(w int64) bool { return w != unit })

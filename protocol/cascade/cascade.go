@@ -49,6 +49,8 @@ type Cascade struct {
 	Audit    float64              `yaml:"audit" json:"audit,omitempty" doc:"share of the questions that ask every member, so that trust is learned from all alike; it changes no decision; filled in from trust.audit where the council learns" range:"0:1"`
 	Secret   uint64               `yaml:"secret" json:"secret,omitempty" doc:"seed by which audits are drawn; filled in at random"`
 	Exact    bool                 `yaml:"-" json:"exact"` // one seed, and no reply is reused
+
+	voices [][2]synod.NodeID // more pairs that count as one supporter, because they have one model
 }
 
 // New returns the defaults.
@@ -114,6 +116,9 @@ func (p *Cascade) CheckCast(cast []synod.Role, f int) error {
 	}
 	return nil
 }
+
+// ErrTogether adds pairs of seats that count as one supporter.
+func (p *Cascade) ErrTogether(pairs [][2]synod.NodeID) { p.voices = pairs }
 
 // sac is the protocol of contested questions.
 func (p *Cascade) sac() *sac.SAC {

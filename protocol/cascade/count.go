@@ -32,7 +32,7 @@ func (p *Cascade) convene(q *synod.Question, n, f int) *council {
 	c := &council{Cascade: p, f: f, weights: reliability.CapWhole(p.logOdds(q, n), f)}
 	c.merges = q.Form == synod.JSON
 	c.means = bytes.Contains(q.Schema, []byte("trimmed-mean"))
-	c.order, c.group = c.seatOrder(q, n), groups(p.Together, n)
+	c.order, c.group = c.seatOrder(q, n), groups(slices.Concat(p.Together, p.voices), n)
 	return c
 }
 

@@ -92,6 +92,9 @@ func (p *Panel) CheckCast(cast []synod.Role, f int) error {
 	return nil
 }
 
+// DecidesWithoutSome reports Lenient.
+func (p *Panel) DecidesWithoutSome() bool { return p.Lenient }
+
 // Forms returns prose, and JSON with parts that are decided as prose: short answers are counted.
 func (p *Panel) Forms() []synod.Form { return []synod.Form{synod.Prose, synod.JSON} }
 

@@ -52,6 +52,7 @@ type Report struct {
 	Rule     council.Rule   `json:"rule"`
 	Votes    []council.Vote `json:"votes"`
 	Bound    council.Bound  `json:"bound"`
+	Voices   int            `json:"voices"` // models that gave the decision before they heard others
 	// Value and Fields are the decision of the forms json and action; Value is also that of a form that was guessed,
 	// beside the words of a member, which are the text of the response. Claims are those of prose.
 	Value      json.RawMessage    `json:"value,omitempty"`
@@ -86,12 +87,12 @@ type Report struct {
 func report(o *council.Outcome, ignored []string) *Report {
 	r := &Report{Version: council.OutcomeVersion, Status: o.Status, Reason: o.Reason, Council: o.Council,
 		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Text: o.Text, Rule: o.Rule, Votes: o.Votes,
-		Bound: o.Bound, Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls,
+		Bound: o.Bound, Voices: o.Voices, Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls,
 		Tokens: o.Tokens, Cost: o.Cost,
 		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
 		Ignored: append([]string{}, ignored...), Value: o.Value, Words: o.Words, Fields: o.Fields, Claims: o.Claims,
 		Withstands: o.Withstands, Fragile: o.Fragile, Asked: o.Asked, Evidence: o.Evidence}
-	if r.Words != nil {
+	if r.Words != nil && o.Answer != nil {
 		r.Value = value(o)
 	}
 	for _, v := range o.Votes {
@@ -153,6 +154,13 @@ func choices(o *council.Outcome, id string, n int) (all []Choice) {
 		}
 	}
 	return all
+}
+
+// disagreed is what a client gets in place of a decision where the form was guessed and the members did not agree: the
+// text of one of them, which says so itself, because many clients show nothing else.
+func disagreed(o *council.Outcome) string {
+	return fmt.Sprintf("%s\n\n[No decision: the members did not agree. This is the text of one of them; %d of %d gave "+
+		"its answer.]", o.Words.Text, len(o.Votes[0].Seats), len(o.Members))
 }
 
 // failure returns the error of an outcome that is no decision.

@@ -287,6 +287,9 @@ func (view *runView) decide() {
 	} else if len(r.Votes) > 0 {
 		view.Decision = newDecision(r, r.Votes[0].Answer, r.Votes[0].Text)
 		view.Decision.Leading = true
+		if r.Words != nil {
+			view.Decision.Words, view.Decision.By = markdown(r.Words.Text), r.Words.Member
+		}
 	}
 	for i, vote := range r.Votes {
 		if view.Decision != nil && (r.Answer == nil && i == 0 || r.Answer != nil && vote.Answer == *r.Answer) {
