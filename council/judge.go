@@ -428,7 +428,10 @@ func (j *judgment) members() []Member {
 		for _, o := range r.Opinions {
 			garbled += o.Unreadable
 		}
-		// Only the protocol can tell a reply that came but could not be read.
+		// Only the protocol can tell a reply that came but could not be read. A reply that it uses again is one reply.
+		if n := r.Unread.Replies; n > 0 {
+			garbled = min(garbled, n)
+		}
 		garbled = min(garbled, m.Calls[statusOK])
 		m.Calls[statusOK] -= garbled
 		m.Calls[statusUnreadable] += garbled

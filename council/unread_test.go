@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/journal"
@@ -52,6 +53,25 @@ func TestUnreadableRepliesAreExplained(t *testing.T) {
 				t.Errorf("the journal says %+v; want %+v", got, u)
 			}
 		})
+	}
+}
+
+// A score that cannot be read is one reply, in however many rounds the protocol uses it again: the answer of the member
+// stays a reply that was read.
+func TestUnreadableScoreCountsOnce(t *testing.T) {
+	s := llmtest.Start(t, stubborn, llmtest.For("mute42", func(x *llmtest.Exchange) {
+		if x.Call.Scoring() {
+			x.Text("I cannot say.", "stop")
+			return
+		}
+		x.OK()
+	}))
+	k := convene(t, panelOf(s.URL, "{name: sac, rounds: 4}", "s42", "s42", "s41", "mute42"), "f=1", "reread=never")
+	o := decide(t, k, council.Ask{Seed: 7})
+	m := o.Members[3]
+	read, unread := m.Calls.Of(synod.OK), m.Calls.Of(synod.Unreadable)
+	if m.Unreadable == nil || unread == 0 || unread != m.Unreadable.Replies || read == 0 {
+		t.Errorf("%d replies were read and %d not; %+v", read, unread, m.Unreadable)
 	}
 }
 
