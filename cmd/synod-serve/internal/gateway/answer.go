@@ -156,13 +156,6 @@ func choices(o *council.Outcome, id string, n int) (all []Choice) {
 	return all
 }
 
-// disagreed is what a client gets in place of a decision where the form was guessed and the members did not agree: the
-// text of one of them, which says so itself, because many clients show nothing else.
-func disagreed(o *council.Outcome) string {
-	return fmt.Sprintf("%s\n\n[No decision: the members did not agree. This is the text of one of them; %d of %d gave "+
-		"its answer.]", o.Words.Text, len(o.Votes[0].Seats), len(o.Members))
-}
-
 // failure returns the error of an outcome that is no decision.
 func failure(o *council.Outcome, r *Report) *wire.Error {
 	advice := o.Advice()

@@ -7,8 +7,8 @@ import (
 	"synod.dev/synod/internal/llmtest"
 )
 
-// Where the form was guessed and the members do not agree, the client gets the text of one of them, which says that it
-// is no decision; with a form that somebody has named, or where an error is asked for, it gets an error.
+// Where the members do not agree, the client gets an error. If the form was guessed, which may have been wrong, the error
+// has the text of a member; if somebody has named the form it has none.
 func TestGuessWithoutAgreement(t *testing.T) {
 	said := map[string]string{"a": "A spider has eight legs.", "b": "Insects have six, so six.", "c": "Ten, I think."}
 	up := llmtest.Start(t, func(c llmtest.Call) string {
@@ -21,24 +21,21 @@ func TestGuessWithoutAgreement(t *testing.T) {
 	file := strings.Replace(trio(up.URL, up.URL), "form: number\n", "", 1)
 	const text = "How many legs has a spider?"
 	h := open(t, map[string]string{"trio": file})
-	r := h.post(t, chats, questionBody("trio", text))
-	var got struct {
-		Choices []struct{ Message struct{ Content string } }
-		Synod   Report
-	}
-	r.into(t, &got)
-	if r.StatusCode != 200 || got.Synod.Status != "undecided" || got.Synod.Answer != nil || got.Synod.Value != nil {
-		t.Fatalf("%d %s", r.StatusCode, r.body)
-	}
-	words := got.Synod.Words
-	content := got.Choices[0].Message.Content
-	if words == nil || !strings.HasPrefix(content, said[words.Member]+"\n\n[No decision: the members did not agree.") {
-		t.Errorf("%q of %+v", content, words)
-	}
-	for what, more := range map[string]string{"form": `"synod": {"form": "number"}`,
-		"error": `"synod": {"on_no_consensus": "error"}`} {
-		if r := h.post(t, chats, questionBody("trio", text, more)); r.StatusCode != 422 {
-			t.Errorf("%s: %d %s", what, r.StatusCode, r.body)
+	for _, c := range []struct {
+		more  []string
+		words bool
+	}{{nil, true}, {[]string{`"synod": {"form": "number"}`}, false}} {
+		r := h.post(t, chats, questionBody("trio", text, c.more...))
+		var got struct {
+			Error struct{ Code string }
+			Synod Report
+		}
+		r.into(t, &got)
+		words := got.Synod.Words
+		if r.StatusCode != 422 || got.Error.Code != "no_consensus" || got.Synod.Status != "undecided" ||
+			got.Synod.Answer != nil || got.Synod.Value != nil || (words != nil) != c.words ||
+			words != nil && words.Text != said[words.Member] {
+			t.Errorf("%v: %d %s", c.more, r.StatusCode, r.body)
 		}
 	}
 }

@@ -60,7 +60,7 @@ type Settings struct {
 // Policy is how requests to a model are answered.
 type Policy struct {
 	Form          string `yaml:"form" doc:"form of the answers; default: guessed from the question"`
-	OnNoConsensus string `yaml:"on_no_consensus" doc:"error, refuse or best-effort; default: error, but the text of a member where the form was guessed and one wrote a text"`
+	OnNoConsensus string `yaml:"on_no_consensus" doc:"error, refuse or best-effort"`
 	DropParams    bool   `yaml:"drop_params" doc:"ignore keys of requests that cannot be honoured, and name them"`
 	// Tools is vote: the council decides which tool is called; primary: one member answers requests with tools;
 	// or reject: they get 400.
@@ -70,7 +70,7 @@ type Policy struct {
 
 // DefaultSettings are those without a configuration file.
 func DefaultSettings() Settings {
-	return Settings{Deadline: 15 * time.Minute, AtOnce: 1000, Body: 8 << 20,
+	return Settings{Policy: Policy{OnNoConsensus: wire.Fail}, Deadline: 15 * time.Minute, AtOnce: 1000, Body: 8 << 20,
 		Bodies: 128 << 20}
 }
 

@@ -207,8 +207,6 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 		case e.HTTP == 503 || context.Cause(ctx) == errGone:
 		case j.policy.OnNoConsensus == wire.BestEffort && len(a.Choices) > 0:
 			e = nil
-		case j.policy.OnNoConsensus == "" && o.Words != nil:
-			a.Choices, e = []Choice{{Text: disagreed(o)}}, nil
 		case j.policy.OnNoConsensus == wire.Refuse:
 			a.Choices, a.Refusal, e = []Choice{{}}, "The council did not decide: "+e.Message, nil
 		}
