@@ -74,8 +74,8 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, o.Votes[0].Text))
 	case o.Words != nil && !a.quiet: // the guess may be wrong; stdout is for decisions
 		w := cmd.ErrOrStderr()
-		say(w, fmt.Sprintf("%s: the members did not agree on a value, which was guessed to be asked for. The following "+
-			"is the text of %s alone, not a decision:", o.Status, oneLine(o.Words.Member)))
+		say(w, fmt.Sprintf("%s: the members did not agree on a value, which was guessed to be asked for. The "+
+			"following is the text of %s alone, not a decision:", o.Status, oneLine(o.Words.Member)))
 		fmt.Fprintln(w, withMarks(&o, o.Words.Text))
 	}
 	if a.quiet || o.Stopped == council.Preflight { // no question was asked; the error says why

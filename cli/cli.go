@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -91,12 +92,19 @@ func narrow(cmd *cobra.Command, columns int) {
 	}
 }
 
-// wrapped breaks the lines of a message between words. Lines that begin with a space stay: they are commands to copy.
+// remedy is the beginning of a line about something that it names: "  m2: text".
+var remedy = regexp.MustCompile(`^ +\S+: `)
+
+// wrapped breaks the lines of a message between words. Other lines that begin with a space than those about something
+// stay: they are commands to copy.
 func wrapped(text string, columns int) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		if !strings.HasPrefix(line, " ") {
+		switch {
+		case !strings.HasPrefix(line, " "):
 			lines[i] = table.Wrap(line, columns)
+		case remedy.MatchString(line):
+			lines[i] = hung(line, columns)
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -126,8 +126,7 @@ func (o *Outcome) remedies() string {
 	var lines []string
 	for _, m := range o.Members {
 		if u := m.Unreadable; u != nil && m.Calls.Of(synod.Unreadable) > 0 {
-			lines = append(lines, fmt.Sprintf("  %s (%s): %s; the last words of a reply, as %s wrote them: %q", m.ID,
-				m.Model, u.Help, m.ID, u.End))
+			lines = append(lines, fmt.Sprintf("  %s: %s", m.ID, u.Help))
 			continue
 		}
 		if m.Calls.Of(synod.OK) > 0 {

@@ -70,7 +70,8 @@ func TestNoPrices(t *testing.T) {
 		"{provider: openai, url: \"http://127.0.0.1:1\", model: m}": []float64{1, 1, 1},
 		"{provider: simulated}": nil,
 	} {
-		spec, err := council.Parse([]byte("protocol: {name: cascade}\nf: 1\ngraph: {family: complete}\n" +
+		spec, err := council.Parse([]byte("voices: seats\nprotocol: {name: cascade}\nf: 1\n" +
+			"graph: {family: complete}\n" +
 			"models: {m: " + provider + "}\nseats: [{id: a, model: m, count: 3}]\n"))
 		if err != nil {
 			t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"synod.dev/synod/internal/llmtest"
 )
 
-// Where the members do not agree, the client gets an error. If the form was guessed, which may have been wrong, the error
-// has the text of a member; if somebody has named the form it has none.
+// Where the members do not agree, the client gets an error. If the form was guessed, which may have been wrong, the
+// error has the text of a member; if somebody has named the form it has none.
 func TestGuessWithoutAgreement(t *testing.T) {
 	said := map[string]string{"a": "A spider has eight legs.", "b": "Insects have six, so six.", "c": "Ten, I think."}
 	up := llmtest.Start(t, func(c llmtest.Call) string {
