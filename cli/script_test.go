@@ -100,6 +100,7 @@ func misbehaviours() (opts []llmtest.Option) {
 	}
 	opts = append(opts, llmtest.For("bad-missing", llmtest.Status(404)))
 	return append(opts, llmtest.For("bad-hang", llmtest.Hang(30*time.Second)),
+		llmtest.For("tended-hang", llmtest.Hang(30*time.Second)), // of one script, which counts its calls
 		llmtest.For("picky-42", llmtest.RefuseFormat("json_schema", "json_object")),
 		llmtest.For("warm-41", llmtest.RefuseParam("temperature")),
 		llmtest.For("flaky-42", llmtest.First(1, llmtest.RateLimit("0.1"))),
