@@ -286,7 +286,8 @@ func TestBadMembers(t *testing.T) {
 			s := llmtest.Start(t, stubborn, llmtest.For("bad42", c.bad))
 			text := strings.ReplaceAll(seven(s.URL, "s42", "s42", "s42", "s42", "s42", "bad42", "bad42"),
 				"model: bad42, timeout: 2m", "model: bad42, timeout: "+c.timeout)
-			o := decide(t, convene(t, text, "protocol.rounds=2"), council.Ask{})
+			// A member that is slow to fail must not be cut off before it fails.
+			o := decide(t, convene(t, text, "protocol.rounds=2", "patience={spare: 0}"), council.Ask{})
 			if o.Status != council.Agreed || *o.Answer != "42" {
 				t.Fatalf("%s: %s", o.Status, o.Reason)
 			}

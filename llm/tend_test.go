@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,21 +20,32 @@ type ward struct {
 	Model
 	pool  Pool
 	fails func(caller string, test bool) *Failure // nil: it replies
-	takes time.Duration
-	hangs string // a caller whose prompts it never replies to
-	asked int    // calls for questions that reached it
-	tests int    // calls in the background
-	told  []string
+	hangs string                                  // a caller whose prompts it never replies to
+	takes atomic.Int64                            // nanoseconds
+	asked atomic.Int64                            // calls for questions that reached it
+	tests atomic.Int64                            // calls in the background
+
+	mu   sync.Mutex
+	told []string
+}
+
+// heard returns what was told until now.
+func (w *ward) heard() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.told)
 }
 
 func (w *ward) Info() Info { return Info{Kind: Endpoint, Name: "ward", Identity: "ward"} }
 
 func (w *ward) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	test := r.Given != nil
-	if w.asked++; test {
-		w.asked, w.tests = w.asked-1, w.tests+1
+	if test {
+		w.tests.Add(1)
+	} else {
+		w.asked.Add(1)
 	}
-	takes := w.takes
+	takes := time.Duration(w.takes.Load())
 	if caller := callerOf(ctx); caller != "" && caller == w.hangs {
 		takes = time.Hour
 	}
@@ -53,6 +66,8 @@ func tend(t *testing.T, fails func(caller string, test bool) *Failure) *ward {
 	go func() {
 		defer close(done)
 		w.pool.Tend(ctx, func(now Tended) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			w.told = append(w.told, fmt.Sprintf("out %v tested %v", now.Out, now.Tested))
 		})
 	}()
@@ -65,7 +80,7 @@ func tend(t *testing.T, fails func(caller string, test bool) *Failure) *ward {
 // question makes a call as a council does that waits a second for it, and reports whether it reached the model.
 func (w *ward) question(t *testing.T, caller string) bool {
 	t.Helper()
-	before, begun := w.asked, time.Now()
+	before, begun := w.asked.Load(), time.Now()
 	ctx, cancel := context.WithCancelCause(WithCaller(t.Context(), caller))
 	timer := time.AfterFunc(time.Second, func() { cancel(ErrLate) })
 	defer timer.Stop()
@@ -74,7 +89,7 @@ func (w *ward) question(t *testing.T, caller string) bool {
 		Missed(WithCaller(t.Context(), caller), w.Model, begun)
 	}
 	cancel(nil)
-	return w.asked > before
+	return w.asked.Load() > before
 }
 
 func (w *ward) expectQuestions(t *testing.T, what, callers, want string) {
@@ -100,21 +115,22 @@ func TestTendHanging(t *testing.T) {
 	for _, caller := range []string{" ", "a"} {
 		synctest.Test(t, func(t *testing.T) {
 			w := tend(t, answers)
-			w.takes = time.Hour
+			w.takes.Store(int64(time.Hour))
 			w.expectQuestions(t, "hanging", strings.Repeat(caller, 3), "xxx")
 			time.Sleep(40 * time.Second) // a test gives up after 30
 			for range 60 {
 				w.expectQuestions(t, "out", "ab ", "---")
 				time.Sleep(time.Minute)
 			}
-			if w.tests < 5 || w.tests > 11 {
-				t.Errorf("%d calls in the background in an hour", w.tests)
+			if w.tests.Load() < 5 || w.tests.Load() > 11 {
+				t.Errorf("%d calls in the background in an hour", w.tests.Load())
 			}
-			w.takes = 0
+			w.takes.Store(0)
 			time.Sleep(11 * time.Minute)
 			w.expectQuestions(t, "back", "ab ", "xxx")
-			if h, _ := HealthOf(w.Model); h.State != Closed || w.told[len(w.told)-1] != "out false tested true" {
-				t.Errorf("%s, and told %v", h.State, w.told)
+			if h, _ := HealthOf(w.Model); h.State != Closed ||
+				!strings.HasSuffix(fmt.Sprint(w.heard()), "out false tested true]") {
+				t.Errorf("%s, and told %v", h.State, w.heard())
 			}
 		})
 	}
@@ -124,13 +140,13 @@ func TestTendHanging(t *testing.T) {
 func TestTendSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := tend(t, answers)
-		w.takes = 5 * time.Second
+		w.takes.Store(int64(5 * time.Second))
 		w.expectQuestions(t, "slow", "   ", "xxx")
 		time.Sleep(6 * time.Second)
 		w.expectQuestions(t, "slow and tested", "      ", "xxxxxx")
 		time.Sleep(time.Hour)
-		if w.tests > 12 {
-			t.Errorf("%d calls in the background", w.tests)
+		if w.tests.Load() > 12 {
+			t.Errorf("%d calls in the background", w.tests.Load())
 		}
 	})
 }
@@ -149,8 +165,8 @@ func TestTendHostileCallers(t *testing.T) {
 		time.Sleep(time.Second)
 		w.expectQuestions(t, "hostile", "ab", "--")
 		w.expectQuestions(t, "honest", "ccc", "xxx")
-		if w.tests == 0 || slices.Contains(w.told, "out true tested true") {
-			t.Errorf("%d tests; told %v", w.tests, w.told)
+		if n := w.tests.Load(); n == 0 || slices.Contains(w.heard(), "out true tested true") {
+			t.Errorf("%d tests; told %v", n, w.heard())
 		}
 		for range 600 { // an hour of attempts
 			w.question(t, "a")
@@ -158,8 +174,8 @@ func TestTendHostileCallers(t *testing.T) {
 			w.expectQuestions(t, "honest", "c", "x")
 			time.Sleep(6 * time.Second)
 		}
-		if w.tests > 120 {
-			t.Errorf("%d calls in the background in an hour", w.tests)
+		if w.tests.Load() > 120 {
+			t.Errorf("%d calls in the background in an hour", w.tests.Load())
 		}
 	})
 }
@@ -180,9 +196,10 @@ func TestTendDead(t *testing.T) {
 	for _, f := range []*Failure{{Status: synod.Unavailable, Err: errors.New("connection refused"), connecting: true},
 		failure(synod.Auth, "HTTP 401")} {
 		synctest.Test(t, func(t *testing.T) {
-			dead := true
+			var dead atomic.Bool
+			dead.Store(true)
 			w := tend(t, func(string, bool) *Failure {
-				if dead {
+				if dead.Load() {
 					return f
 				}
 				return nil
@@ -194,11 +211,11 @@ func TestTendDead(t *testing.T) {
 			w.expectQuestions(t, "dead", "ab", "--")
 			time.Sleep(10 * time.Minute)
 			w.expectQuestions(t, "dead for ten minutes", "ab", "--")
-			dead = false
+			dead.Store(false)
 			time.Sleep(10 * time.Minute)
 			w.expectQuestions(t, "back", "ab", "xx")
-			if w.asked > 5 {
-				t.Errorf("%d calls for questions", w.asked)
+			if w.asked.Load() > 5 {
+				t.Errorf("%d calls for questions", w.asked.Load())
 			}
 		})
 	}
@@ -207,21 +224,22 @@ func TestTendDead(t *testing.T) {
 // Calls that wait for an outage to end wait for a test in the background.
 func TestTendOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dead := false
+		var dead atomic.Bool
 		w := tend(t, func(string, bool) *Failure {
-			if dead {
+			if dead.Load() {
 				return failure(synod.Unavailable, "HTTP 500")
 			}
 			return nil
 		})
 		w.question(t, "")
-		dead = true
+		dead.Store(true)
 		w.expectQuestions(t, "failing", "  ", "xx") // the third failure opens the breaker
-		time.AfterFunc(100*time.Second, func() { dead = false })
+		time.AfterFunc(100*time.Second, func() { dead.Store(false) })
 		o, begun := &Outage{Limit: 5 * time.Minute}, time.Now()
 		_, err := w.Model.Complete(t.Context(), Request{Prompt: &synod.Prompt{}, Outage: o})
-		if took := time.Since(begun); err != nil || took < 100*time.Second || took > 150*time.Second || w.asked > 5 {
-			t.Errorf("%v after %v and %d calls for questions, %d tests", err, took, w.asked, w.tests)
+		took := time.Since(begun)
+		if err != nil || took < 100*time.Second || took > 150*time.Second || w.asked.Load() > 5 {
+			t.Errorf("%v after %v and %d calls for questions, %d tests", err, took, w.asked.Load(), w.tests.Load())
 		}
 	})
 }
