@@ -357,26 +357,43 @@ func failedCalls(o council.Outcome) (lines []string) {
 	return lines
 }
 
-// unreadReplies says in a line for each member how many of its replies could not be read, and what helps.
+// unreadReplies says in a line for each model how many replies of its members could not be read, and what helps. The
+// last words are those of the first of them.
 func unreadReplies(o *council.Outcome) (lines []string) {
+	byModel := map[string][]*council.Member{}
+	var models []string
 	for i := range o.Members {
 		m := &o.Members[i]
-		n := m.Calls.Of(synod.Unreadable)
-		switch {
-		case n == 0:
-			continue
-		case m.Unreadable == nil:
-			if m.Trouble != "" && m.Kind != llm.Simulated {
-				lines = append(lines, fmt.Sprintf("%s (%s): %d of %d replies could not be read: %s", m.ID, m.Model, n,
-					n+m.Calls.Of(synod.OK), oneLine(m.Trouble)))
-			}
+		if m.Calls.Of(synod.Unreadable) == 0 || m.Unreadable == nil && (m.Trouble == "" || m.Kind == llm.Simulated) {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s (%s): %d of %d replies could not be read; %s. The last words of one, as "+
-			"%s wrote them: %q", m.ID, m.Model, n, n+m.Calls.Of(synod.OK), m.Unreadable.Help, m.ID,
-			oneLine(m.Unreadable.End)))
+		if byModel[m.Model] == nil {
+			models = append(models, m.Model)
+		}
+		byModel[m.Model] = append(byModel[m.Model], m)
+	}
+	for _, model := range models {
+		lines = append(lines, unreadOf(byModel[model]))
 	}
 	return lines
+}
+
+// unreadOf is the line about members with one model.
+func unreadOf(members []*council.Member) string {
+	ids, unread, all := make([]string, len(members)), 0, 0
+	for i, m := range members {
+		n := m.Calls.Of(synod.Unreadable)
+		ids[i], unread, all = m.ID, unread+n, all+n+m.Calls.Of(synod.OK)
+	}
+	has := func(m *council.Member) bool { return m.Unreadable != nil }
+	first := members[max(0, slices.IndexFunc(members, has))]
+	line := fmt.Sprintf("%s (%s): %d of %d replies could not be read", strings.Join(ids, ", "), first.Model, unread,
+		all)
+	if first.Unreadable == nil {
+		return line + ": " + oneLine(first.Trouble)
+	}
+	return fmt.Sprintf("%s; %s. The last words of one, as %s wrote them: %q", line, first.Unreadable.Help, first.ID,
+		oneLine(first.Unreadable.End))
 }
 
 // electorate describes how many members vote, and their role if only some do.

@@ -37,6 +37,10 @@ var outcomes = []struct{ name, council, flags, question string }{
 		"seats: [{id: a, model: d, count: 7}]",
 		"--seed 3", "Explain why the sky is blue."},
 	{"a JSON value", voters("invoice-12", "invoice-12", "invoice-9999"), "--schema invoice.json", "Read the invoice."},
+	{"a model on two seats that cannot be read", majority +
+		"models:\n  a: {provider: openai, url: $STUB, model: s42}\n" +
+		"  b: {provider: openai, url: $STUB, model: bad-empty}\n" +
+		"seats: [{id: a, model: a, count: 3}, {id: b, model: b, count: 2}]", "--no-preflight", adding},
 	{"a model alone", voters("s42"), "", adding},
 	{"simulated", "models: {d: {provider: simulated, ability: 1}}\nseats: [{id: a, model: d, count: 5}]", "",
 		adding},
