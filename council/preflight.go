@@ -117,7 +117,7 @@ func (c *Council) Unreached(ask Ask, checks []Check) *Outcome {
 	c.complete(&o, records)
 	o.Status = Degraded
 	o.Reason = fmt.Sprintf("%d of %d members that vote cannot answer, and %s needs %d; no question was asked", gone,
-		p.voters, p.spec.Rule.Name, live)
+		p.voters, p.spec.Rule.decider(), live)
 	return &o
 }
 

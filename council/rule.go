@@ -48,6 +48,14 @@ func (r Rule) Validate(seats int) error {
 	return nil
 }
 
+// decider names in a sentence what counts the answers.
+func (r Rule) decider() string {
+	if r.Name == ByProtocol {
+		return "the protocol"
+	}
+	return r.Name
+}
+
 // need returns how many votes of the given number of seats decide, and how many live members the
 // rule needs at least.
 func (r Rule) need(seats int) (votes, live int) {
@@ -111,7 +119,7 @@ func (r Rule) decide(b ballot) verdict {
 		r.byProtocol(&v, b)
 	case live < quorum:
 		v.status = Degraded
-		v.reason = fmt.Sprintf("only %d of %d seats have an answer; %s needs %d", live, n, r.Name, quorum)
+		v.reason = fmt.Sprintf("only %d of %d seats have an answer; %s needs %d", live, n, r.decider(), quorum)
 	case r.Name == ByProtocol:
 		r.byProtocol(&v, b)
 	case len(v.votes[0].Seats) < votes:
