@@ -181,6 +181,7 @@ func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 		layers = append(layers, l)
 	}
 	spec, from, err := council.Merge(layers...)
+	dropUnused(&spec, from)
 	a.ownTrust(&spec)
 	if err == nil {
 		err = a.fillKey(&spec)
@@ -191,6 +192,19 @@ func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 			"[{id: a, model: small, count: 5}]")
 	}
 	return spec, from, err
+}
+
+// dropUnused takes out the models of the default council that no seat has, because the user has not written them.
+func dropUnused(spec *council.Spec, from council.Origin) {
+	seated := map[string]bool{}
+	for _, s := range spec.Seats {
+		seated[s.Model] = true
+	}
+	for name := range spec.Models {
+		if !seated[name] && from["models."+name+".provider"] == defaultLayer {
+			delete(spec.Models, name)
+		}
+	}
 }
 
 // setLimits applies --set to a council that takes its other settings from a journal

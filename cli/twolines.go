@@ -16,11 +16,14 @@ import (
 )
 
 // twoLines prints what somebody who is not a specialist needs beside the answer: how many of how many it rests on, then
-// time and cost, and a line for each member whose replies could not be read.
-// guessed says that the form of the answer was.
+// time and cost, and a line for each model whose replies could not be read; without an answer the advice that follows
+// has these. guessed says that the form of the answer was.
 func twoLines(w io.Writer, o *council.Outcome, guessed bool) {
 	fmt.Fprintln(w, table.Wrap(oneLine(decidedBy(o)), columns(w)))
 	fmt.Fprintln(w, table.Wrap(oneLine(spent(o, guessed)), columns(w)))
+	if !o.Answered() {
+		return
+	}
 	for _, line := range unreadReplies(o) {
 		fmt.Fprintln(w, table.Wrap(oneLine(line), columns(w)))
 	}

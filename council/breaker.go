@@ -306,8 +306,8 @@ func (b *breaker) quorum(t int, dead func(int) bool) *Trip {
 	}
 	return &Trip{
 		Breaker: NoQuorum, Continue: "breakers.quorum=false",
-		Detail: fmt.Sprintf("%v are unreachable, and %s needs %d live members of %d", p.names(gone), p.spec.Rule.decider(),
-			live, p.voters),
+		Detail: fmt.Sprintf("%v are unreachable, and %s needs %d live members of %d", p.names(gone),
+			p.spec.Rule.decider(), live, p.voters),
 	}
 }
 

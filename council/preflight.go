@@ -121,35 +121,52 @@ func (c *Council) Unreached(ask Ask, checks []Check) *Outcome {
 	return &o
 }
 
-// remedies says what to do about the failures of members, a line for each model.
+// remedies says what to do about the failures of members, a line for each advice with those whom it is for: models, or
+// members whose replies could not be read, with the last words of the first of them.
 func (o *Outcome) remedies() string {
-	var lines []string
-	for _, m := range o.Members {
-		if u := m.Unreadable; u != nil && m.Calls.Of(synod.Unreadable) > 0 {
-			lines = append(lines, fmt.Sprintf("  %s: %s", m.ID, u.Help))
+	var advice []string
+	names, words := map[string][]string{}, map[string]string{}
+	for i := range o.Members {
+		m := &o.Members[i]
+		name, text := o.remedy(m)
+		if text == "" || slices.Contains(names[text], name) {
 			continue
 		}
-		if m.Calls.Of(synod.OK) > 0 {
-			continue
-		}
-		if o.nodes && m.Trouble != "" {
-			lines = append(lines, fmt.Sprintf("  %s: its owner can tell: synod node status", m.ID))
-			continue
-		}
-		for _, s := range synod.Statuses() {
-			if m.Calls.Of(s) == 0 || s == synod.OK {
-				continue
-			}
-			of := llm.Settings{Name: m.Model, Keys: o.given[m.Model]}
-			if advice := llm.Advice(s, of, o.serverOf(m.Model), m.Trouble); advice != "" {
-				if line := "  " + m.Model + ": " + advice; !slices.Contains(lines, line) {
-					lines = append(lines, line)
-				}
-				break
+		if names[text] == nil {
+			advice = append(advice, text)
+			if u := m.Unreadable; u != nil && text == u.Help {
+				words[text] = fmt.Sprintf(". The last words of one, as %s wrote them: %q", m.ID, u.End)
 			}
 		}
+		names[text] = append(names[text], name)
+	}
+	lines := make([]string, len(advice))
+	for i, text := range advice {
+		lines[i] = "  " + strings.Join(names[text], ", ") + ": " + text + words[text]
 	}
 	return strings.Join(lines, "\n")
+}
+
+// remedy says what to do about the failures of one member, and for whom; "" if nothing failed or helps.
+func (o *Outcome) remedy(m *Member) (name, text string) {
+	switch u := m.Unreadable; {
+	case u != nil && m.Calls.Of(synod.Unreadable) > 0:
+		return m.ID, u.Help
+	case m.Calls.Of(synod.OK) > 0:
+		return "", ""
+	case o.nodes && m.Trouble != "":
+		return m.ID, "its owner can tell: synod node status"
+	}
+	for _, s := range synod.Statuses() {
+		if m.Calls.Of(s) == 0 || s == synod.OK {
+			continue
+		}
+		of := llm.Settings{Name: m.Model, Keys: o.given[m.Model]}
+		if text := llm.Advice(s, of, o.serverOf(m.Model), m.Trouble); text != "" {
+			return m.Model, text
+		}
+	}
+	return "", ""
 }
 
 // serverOf returns the server of a model; "" if it is not known.
