@@ -46,13 +46,17 @@ func (t *Table) Write(w io.Writer, format string, most float64, plots []report.P
 		}
 		return t.rows().Write(w, format)
 	}
-	if _, err := fmt.Fprintln(w, t.head()+"\n"); err != nil {
+	wrap := func(line string) string { return line }
+	if format == "text" {
+		wrap = func(line string) string { return table.Wrap(line, table.Columns(w)) }
+	}
+	if _, err := fmt.Fprintln(w, wrap(t.head())+"\n"); err != nil {
 		return err
 	}
 	if err := t.table().Write(w, format); err != nil || len(t.Defences) == 0 {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n\n", defencesHead); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s\n\n", wrap(defencesHead)); err != nil {
 		return err
 	}
 	return t.defences().Write(w, format)

@@ -63,9 +63,14 @@ func (s *Summary) Text(w io.Writer) error {
 	if s.First != nil {
 		first = fmt.Sprintf("the first capture was in try %d", *s.First)
 	}
-	fmt.Fprintf(w, "%s (%s), %s: %d tries, %s, seed %d; %s\n", table.Plain(s.Council), s.Protocol, kinds, s.Tries,
-		s.Strategy, s.Seed, s.Ended)
-	fmt.Fprintf(w, "sought: %s; %s\n\n", s.Objective, first)
+	for _, line := range []string{
+		fmt.Sprintf("%s (%s), %s: attacks tried: %d, %s, seed %d; %s", table.Plain(s.Council), s.Protocol, kinds,
+			s.Tries, s.Strategy, s.Seed, s.Ended),
+		fmt.Sprintf("sought: %s; %s", s.Objective, first),
+	} {
+		fmt.Fprintln(w, table.Wrap(line, table.Columns(w)))
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "worst attack (try %d, reduced in %d more)\n", s.WorstTry, s.Reducing)
 	seats := &table.Table{Head: []string{"seat", "adversary"}}
 	for _, p := range s.Worst {
