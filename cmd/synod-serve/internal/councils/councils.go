@@ -191,7 +191,11 @@ func (r *Registry) read(s source) bool {
 			kept = "the council that was read before is served on"
 		}
 		r.problems[s.id] = fmt.Sprintf("%s; %s", r.inside(err), kept)
-		r.o.Log.Error("council file with a mistake", "model", s.id, "error", err.Error(), "consequence", kept)
+		what := "council file with a mistake"
+		if s.path == "" { // perhaps nobody has written a file
+			what = "the council of synod ask cannot be opened"
+		}
+		r.o.Log.Error(what, "model", s.id, "error", err.Error(), "consequence", kept)
 		return false
 	}
 	delete(r.problems, s.id)

@@ -37,8 +37,11 @@ func (s *share) take(key string, n int64) (ok, own bool) {
 	return true, false
 }
 
-// give returns an amount.
+// give returns an amount; 0 if nothing was taken.
 func (s *share) give(key string, n int64) {
+	if n == 0 {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used -= n

@@ -13,6 +13,28 @@ import (
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
 
+// A request can be refused before anything of it is held, also the first one of a gateway.
+func TestFirstRequestRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		body, header, value string
+		status              int
+	}{
+		"no JSON":    {questionBody("dice", sum), "Content-Type", "application/x-www-form-urlencoded", 415},
+		"compressed": {questionBody("dice", sum), "Content-Encoding", "gzip", 415},
+		"long":       {questionBody("dice", strings.Repeat("x", 2000)), "Accept", "*/*", 413},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := open(t, map[string]string{"dice": dice}, func(o *Options) { o.Settings.Body = 1000 })
+			if r := h.post(t, chats, c.body, c.header, c.value); r.StatusCode != c.status {
+				t.Errorf("%d %s", r.StatusCode, r.body)
+			}
+			if r := h.post(t, chats, questionBody("dice", sum)); r.StatusCode != 200 {
+				t.Errorf("after it: %d %s", r.StatusCode, r.body)
+			}
+		})
+	}
+}
+
 // A key that takes all it can leaves room for another one, and that for a third; nothing is taken beyond the whole.
 func TestShare(t *testing.T) {
 	s := share{most: 100}
