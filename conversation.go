@@ -72,7 +72,7 @@ type Call struct {
 // The limits of what a question contains beside Text.
 const (
 	MaxTurns        = 1000
-	MaxConversation = 1 << 20  // bytes of all turns, tools and schemas together
+	MaxConversation = 4 << 20  // bytes of all turns, tools and schemas together, and of the question's text
 	MaxParts        = 15 << 20 // bytes of all parts together
 	maxTools        = 128
 	maxNames        = 200 // bytes of a name or an ID

@@ -88,7 +88,7 @@ func TestQuestionCheck(t *testing.T) {
 		},
 		"is empty": func(q *synod.Question) { q.Parts[0].Data = nil },
 		"leave out its first messages": func(q *synod.Question) {
-			q.Before[0].Text = strings.Repeat("x", 1<<20)
+			q.Before[0].Text = strings.Repeat("x", synod.MaxConversation)
 		},
 		"belongs to the form json":     func(q *synod.Question) { q.Schema = []byte("{}") },
 		"the form json needs a schema": func(q *synod.Question) { q.Form = synod.JSON },

@@ -115,7 +115,7 @@ var mistakeFiles = map[string]string{
 	"edges.json":  `{"n": 3, "edges": [[0,7]]}` + "\n",
 }
 
-var big = strings.Repeat("why ", 1<<19)
+var big = strings.Repeat("why ", 1<<21)
 
 var mistakes = []mistake{
 	// A council file that cannot be read.
@@ -245,7 +245,7 @@ var mistakes = []mistake{
 	// Questions and flags of ask.
 	{"ask", "", "", 2, "there is no question", "synod ask"},
 	{"ask -c good.yaml -", "", " \n", 2, "the question is empty", "synod ask"},
-	{"ask -c good.yaml -", "", big, 2, "2097151 bytes", "256 KB) are accepted: shorten"},
+	{"ask -c good.yaml -", "", big, 2, "8388607 bytes", "4096 KB) are accepted: shorten"},
 	{"ask -c good.yaml -", "", "caf\xe9?", 2, "not UTF-8", "iconv"},
 	{"ask -c good.yaml --form poem Why?", "", "", 2, `--form is "poem"`, "number"},
 	{"ask -c good.yaml --seed -1 Why?", "", "", 2, `"-1"`, "0 or more"},

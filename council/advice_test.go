@@ -26,8 +26,8 @@ func TestReadQuestion(t *testing.T) {
 		{"What is it?", "poem", "", 0, `form is "poem"; it must be one of`},
 		{"", "", "", 0, "the question is empty"},
 		{"\xff", synod.Text, "", 0, "is not UTF-8"},
-		{strings.Repeat("x", maxQuestion), synod.Text, synod.Text, 0, ""},
-		{strings.Repeat("x", maxQuestion+1), synod.Text, "", 0, "at most 262144 (256 KB)"},
+		{strings.Repeat("x", synod.MaxConversation), synod.Text, synod.Text, 0, ""},
+		{strings.Repeat("x", synod.MaxConversation+1), synod.Text, "", 0, "at most 4194304 (4096 KB)"},
 	} {
 		q, err := ReadQuestion(c.text, c.form)
 		if c.err != "" {

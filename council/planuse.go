@@ -143,9 +143,9 @@ func checkText(text string) error {
 	switch {
 	case text == "":
 		return errors.New("the question is empty")
-	case len(text) > maxQuestion:
+	case len(text) > synod.MaxConversation:
 		return fmt.Errorf("the question has %d bytes; at most %d (%d KB) are accepted: shorten it", len(text),
-			maxQuestion, maxQuestion>>10)
+			synod.MaxConversation, synod.MaxConversation>>10)
 	case !utf8.ValidString(text):
 		return errors.New("the question is not UTF-8 text; convert it, for example with: iconv -f latin1 -t utf-8")
 	}
@@ -212,9 +212,6 @@ func proseProtocols() (names []string) {
 	}
 	return names
 }
-
-// maxQuestion is the largest text of a question in bytes.
-const maxQuestion = 256 << 10
 
 // TemplateChanges describes in which prompt templates two sets of digests differ,
 // one line each; none if either is nil.

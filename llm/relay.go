@@ -62,10 +62,29 @@ func (r *Refusal) Unwrap() error { return r.Failure }
 // response back as it comes. It keeps to the limits and the breaker of the model's account, and repeats
 // nothing: the caller's client does. The body names the model as its server knows it (Info.Model).
 //
-// The error is a *Refusal where the server responded with another status than 200, else a *Failure. ok is
-// false if the model has no server with this API. Budget, cache and time limit do not apply: see ctx.
-func Relay(ctx context.Context, m Model, body []byte) (res *Relayed, ok bool, err error) {
-	r := relay{}
+// The error is a *Refusal where the server responded with another status than 200, else a *Failure; ErrNoRelay
+// if the model has no server with this API. Budget, cache and time limit do not apply: see ctx.
+func Relay(ctx context.Context, m Model, body []byte) (*Relayed, error) {
+	r, server := relayTo(m)
+	if server == nil {
+		return nil, ErrNoRelay
+	}
+	return r.pass(ctx, server, body)
+}
+
+// ErrNoRelay reports that a model has no server with OpenAI's API.
+var ErrNoRelay = errors.New("llm: the model has no server with OpenAI's API")
+
+// Relays reports whether Relay can pass bodies on to a model's server.
+func Relays(m Model) bool {
+	_, server := relayTo(m)
+	return server != nil
+}
+
+// relayTo finds the server of a model, and the layers that keep to the limits of its account; nil: it has none with
+// OpenAI's API, or the server is not told which model is meant.
+func relayTo(m Model) (r *relay, server *OpenAI) {
+	r = new(relay)
 	for at := m; ; {
 		switch l := at.(type) {
 		case *breaking:
@@ -73,12 +92,14 @@ func Relay(ctx context.Context, m Model, body []byte) (res *Relayed, ok bool, er
 		case *limited:
 			r.limiter = l.l
 		case *OpenAI:
-			res, err = r.pass(ctx, l, body)
-			return res, true, err
+			if l.Info().Model == "" {
+				return r, nil
+			}
+			return r, l
 		}
 		l, wraps := at.(interface{ Within() Model })
 		if !wraps {
-			return nil, false, nil
+			return r, nil
 		}
 		at = l.Within()
 	}
@@ -180,25 +201,7 @@ func (m *OpenAI) send(ctx context.Context, body []byte) (*http.Response, error) 
 	return nil, e
 }
 
-// RelayBody returns the JSON object of a chat completion with another model, and with the keys of more set.
-// It fails if body is not a JSON object.
-func RelayBody(body []byte, model string, more map[string]any) ([]byte, error) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(body, &all); err != nil {
-		return nil, err
-	}
-	set := func(key string, v any) error {
-		b, err := json.Marshal(v)
-		all[key] = b
-		return err
-	}
-	if err := set("model", model); err != nil {
-		return nil, err
-	}
-	for key, v := range more {
-		if err := set(key, v); err != nil {
-			return nil, err
-		}
-	}
-	return json.Marshal(all)
+// RelayMessages returns a conversation as the messages of a chat completion.
+func RelayMessages(turns []synod.Turn) (json.RawMessage, error) {
+	return json.Marshal(openAITurns(split("", turns)))
 }

@@ -31,14 +31,11 @@ func TestRelay(t *testing.T) {
 	defer s.Close()
 	m := openStub(t, &Pool{}, s.URL, canary, "concurrency: 1")
 	ctx := WithVia(context.Background(), "gateway-1")
-	body, err := RelayBody([]byte(`{"model":"solo:x","Extra":"kept"}`), m.Info().Model, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := []byte(`{"model":"stub","Extra":"kept"}`)
 	for range 3 { // each one frees the only slot
-		res, ok, err := Relay(ctx, m, body)
-		if !ok || err != nil {
-			t.Fatal(ok, err)
+		res, err := Relay(ctx, m, body)
+		if err != nil {
+			t.Fatal(err)
 		}
 		b, _ := io.ReadAll(res.Body)
 		if err := res.Body.Close(); err != nil || string(b) != "Bearer "+canary+" gateway-1" {
@@ -46,7 +43,7 @@ func TestRelay(t *testing.T) {
 		}
 	}
 	for range 5 { // a body that the server refuses is not a failure of the server, and opens no breaker
-		_, _, err = Relay(ctx, m, []byte(`{"model":"stub"}`))
+		_, err := Relay(ctx, m, []byte(`{"model":"stub"}`))
 		var refused *Refusal
 		if !errors.As(err, &refused) || refused.HTTP != 400 || refused.Param != "extra" || refused.Code != "wrong" {
 			t.Fatal(err)
@@ -69,11 +66,11 @@ func TestRelayKeepsToLimits(t *testing.T) {
 	defer s.Close()
 	m := openStub(t, &Pool{}, s.URL, canary, "concurrency: 1")
 	done := make(chan error, 1)
-	go func() { _, _, err := Relay(context.Background(), m, []byte(`{}`)); done <- err }()
+	go func() { _, err := Relay(context.Background(), m, []byte(`{}`)); done <- err }()
 	<-calls
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	_, _, err := Relay(ctx, m, []byte(`{}`))
+	_, err := Relay(ctx, m, []byte(`{}`))
 	if f := AsFailure(err); f == nil || f.Status != synod.Timeout || len(calls) > 0 {
 		t.Errorf("with the only slot taken: %v, %d more calls", err, len(calls))
 	}
@@ -82,12 +79,12 @@ func TestRelayKeepsToLimits(t *testing.T) {
 		t.Error(f)
 	}
 	for range 3 {
-		_, _, err = Relay(context.Background(), m, []byte(`{}`))
+		_, err = Relay(context.Background(), m, []byte(`{}`))
 	}
 	if n := len(calls); n != 2 || !strings.Contains(err.Error(), "not called for another") {
 		t.Errorf("%d calls after the first of a server that fails; want 2 and then an open breaker: %v", n, err)
 	}
-	if _, ok, _ := Relay(context.Background(), standard(&embedded{}, testLayers{}), nil); ok {
+	if _, err := Relay(context.Background(), standard(&embedded{}, testLayers{}), nil); !errors.Is(err, ErrNoRelay) {
 		t.Error("an embedded model has no server")
 	}
 }

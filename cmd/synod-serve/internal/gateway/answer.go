@@ -30,10 +30,12 @@ type Answer struct {
 	Synod       *Report
 }
 
-// Choice is an answer: a text, or a call of a tool.
+// Choice is an answer: a text, or calls of tools. A council decides one call; one model may make several, and say
+// something beside them.
 type Choice struct {
-	Text string
-	Call *synod.Call // nil: Text is the answer
+	Text   string
+	Calls  []synod.Call // none: Text is the answer
+	Finish string       // why the server of one model says that it ended; "": the request's limits decide
 }
 
 // Usage counts the tokens of all calls.
@@ -140,10 +142,12 @@ func choices(o *council.Outcome, id string, n int) (all []Choice) {
 			return
 		}
 		call, text := called(a)
+		c := Choice{Text: text}
 		if call != nil {
 			call.ID = fmt.Sprintf("call_%s_%d", strings.TrimPrefix(id, "req-"), len(all))
+			c.Calls = []synod.Call{*call}
 		}
-		all = append(all, Choice{text, call})
+		all = append(all, c)
 	}
 	if o.Answer != nil {
 		add(*o.Answer, o.Text)
@@ -219,22 +223,24 @@ func reasons(o *council.Outcome) string {
 	return strings.Join(order, "; ")
 }
 
-// bytesPerToken is how many bytes of the final answer count as one token for max_tokens.
-const bytesPerToken = 4
-
 // The reasons why a text ends.
 const (
 	finishStop   = "stop"
 	finishLength = "length"
 	finishTools  = "tool_calls"
+	finishFilter = "content_filter"
 )
 
 // end returns the text of a choice as the client wants it, why it ends, and the stop sequence that ended it.
 func (c Choice) end(r *wire.Request) (text, finish, stop string) {
-	if c.Call != nil {
-		return "", finishTools, ""
+	text = strings.TrimPrefix(c.Text, r.Prefill)
+	switch {
+	case len(c.Calls) > 0:
+		return text, finishTools, ""
+	case c.Finish != "":
+		return text, c.Finish, ""
 	}
-	return cut(c.Text, r.Stop, r.MaxTokens)
+	return cut(text, r.Stop, r.MaxTokens)
 }
 
 // cut applies stop and max_tokens to a final answer.
@@ -244,7 +250,7 @@ func cut(text string, stops []string, maxTokens int) (out, finish, stop string) 
 			text, stop = text[:i], s
 		}
 	}
-	if most := maxTokens * bytesPerToken; maxTokens > 0 && len(text) > most {
+	if most := maxTokens * wire.BytesPerToken; maxTokens > 0 && len(text) > most {
 		for most > 0 && !utf8.RuneStart(text[most]) {
 			most--
 		}

@@ -46,10 +46,16 @@ type chatCall struct {
 	} `json:"function"`
 }
 
-func newChatCall(c *synod.Call, index *int) []chatCall {
-	call := chatCall{Index: index, ID: c.ID, Type: "function"}
-	call.Function.Name, call.Function.Arguments = c.Name, string(c.Arguments)
-	return []chatCall{call}
+func chatCalls(calls []synod.Call, inStream bool) []chatCall {
+	all := make([]chatCall, len(calls))
+	for i, c := range calls {
+		all[i] = chatCall{ID: c.ID, Type: "function"}
+		all[i].Function.Name, all[i].Function.Arguments = c.Name, string(c.Arguments)
+		if inStream {
+			all[i].Index = &i
+		}
+	}
+	return all
 }
 
 type chatChoice struct {
@@ -67,8 +73,10 @@ func (c chat) whole(a *Answer, r *wire.Request) any {
 		switch {
 		case a.Refusal != "":
 			m.Content, m.Refusal = nil, &a.Refusal
-		case choice.Call != nil:
-			m.Content, m.Calls = nil, newChatCall(choice.Call, nil)
+		case len(choice.Calls) > 0:
+			if m.Calls = chatCalls(choice.Calls, false); text == "" {
+				m.Content = nil
+			}
 		}
 		choices = append(choices, chatChoice{Index: i, Message: m, Finish: finish})
 	}
@@ -166,14 +174,14 @@ func (c chat) decide(s *sse, a *Answer, r *wire.Request) {
 
 // deltas are the parts of a choice.
 func (chat) deltas(a *Answer, c Choice, text string) (all []chatDelta) {
-	switch {
-	case a.Refusal != "":
+	if a.Refusal != "" {
 		return []chatDelta{{Refusal: &a.Refusal}}
-	case c.Call != nil:
-		return []chatDelta{{Calls: newChatCall(c.Call, new(int))}}
 	}
 	for _, piece := range pieces(text) {
 		all = append(all, chatDelta{Content: &piece})
+	}
+	if len(c.Calls) > 0 {
+		all = append(all, chatDelta{Calls: chatCalls(c.Calls, true)})
 	}
 	return all
 }

@@ -149,6 +149,10 @@ func (g *Gateway) Handler() http.Handler {
 	mux.HandleFunc("POST /v1/chat/completions", g.ask(chat{}))
 	mux.HandleFunc("POST /v1/responses", g.ask(responses{g}))
 	mux.HandleFunc("POST /v1/messages", g.ask(messages{}))
+	mux.HandleFunc("POST /v1/messages/count_tokens", g.countTokens)
+	mux.HandleFunc("GET /v1/responses/{id}", g.stored(sendStored))
+	mux.HandleFunc("GET /v1/responses/{id}/input_items", g.stored(sendInput))
+	mux.HandleFunc("DELETE /v1/responses/{id}", g.stored(g.forget))
 	for pattern, h := range g.mounted {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			defer g.forms.meter(r)()
@@ -162,7 +166,8 @@ func (g *Gateway) Handler() http.Handler {
 	mux.HandleFunc(rest, func(w http.ResponseWriter, r *http.Request) {
 		g.deny(w, r, nil, &wire.Error{HTTP: 404, Code: "not_found", Message: "there is no " + r.Method + " " +
 			printable(r.URL.Path) +
-			"; the API has POST /v1/chat/completions, POST /v1/responses, POST /v1/messages and GET /v1/models"})
+			"; the API has POST /v1/chat/completions, POST /v1/responses, POST /v1/messages and GET /v1/models, and " +
+			"docs/operate/gateway.md has the others"})
 	})
 	return g.guard(mux)
 }
@@ -343,13 +348,22 @@ func (g *Gateway) model(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := r.PathValue("id")
+	l, e := g.listed(key, id)
+	if e != nil {
+		g.deny(w, r, key, e)
+		return
+	}
+	writeJSON(w, 200, modelObject(l))
+}
+
+// listed returns what is listed of a model; an error if there is no such model for the key.
+func (g *Gateway) listed(key *store.Key, id string) (councils.Listed, *wire.Error) {
 	for _, l := range g.o.Councils.List() {
 		if l.ID == id && key.May(id) {
-			writeJSON(w, 200, modelObject(l))
-			return
+			return l, nil
 		}
 	}
-	g.deny(w, r, key, noModel(id))
+	return councils.Listed{}, noModel(id)
 }
 
 func noModel(id string) *wire.Error {

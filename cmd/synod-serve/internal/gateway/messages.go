@@ -44,30 +44,41 @@ func (messages) empty(a *Answer) *messagesBody {
 		Usage: messagesUsage{a.Usage.Prompt, a.Usage.Completion}}
 }
 
-// block returns the only block of an answer, the reason why it ends, and the stop sequence, nil if none ended it.
-func (messages) block(a *Answer, r *wire.Request) (b map[string]any, reason string, stop *string) {
+// blocks returns the blocks of an answer, the reason why it ends, and the stop sequence, nil if none ended it.
+func (messages) blocks(a *Answer, r *wire.Request) (all []map[string]any, reason string, stop *string) {
 	c := a.Choices[0]
 	text, finish, matched := c.end(r)
 	switch {
 	case a.Refusal != "":
-		return map[string]any{"type": "text", "text": a.Refusal}, "refusal", nil
-	case c.Call != nil:
-		return map[string]any{"type": "tool_use", "id": c.Call.ID, "name": c.Call.Name, "input": c.Call.Arguments},
-			"tool_use", nil
+		return []map[string]any{{"type": "text", "text": a.Refusal}}, "refusal", nil
+	case finish == finishTools:
+		reason = "tool_use"
 	case finish == finishLength:
 		reason = "max_tokens"
+	case finish == finishFilter:
+		reason = "refusal"
 	case matched != "":
 		reason, stop = "stop_sequence", &matched
 	default:
 		reason = "end_turn"
 	}
-	return map[string]any{"type": "text", "text": text}, reason, stop
+	if text != "" || len(c.Calls) == 0 {
+		all = append(all, map[string]any{"type": "text", "text": text})
+	}
+	for _, call := range c.Calls {
+		all = append(all, map[string]any{"type": "tool_use", "id": call.ID, "name": call.Name,
+			"input": call.Arguments})
+	}
+	return all, reason, stop
 }
 
 func (m messages) whole(a *Answer, r *wire.Request) any {
 	body := m.empty(a)
-	block, reason, stop := m.block(a, r)
-	body.Content, body.Reason, body.Stop, body.Synod = []any{block}, &reason, stop, a.Synod
+	blocks, reason, stop := m.blocks(a, r)
+	for _, b := range blocks {
+		body.Content = append(body.Content, b)
+	}
+	body.Reason, body.Stop, body.Synod = &reason, stop, a.Synod
 	return body
 }
 
@@ -87,7 +98,21 @@ func (m messages) progress(s *sse, _ *Answer, p Progress) {
 }
 
 func (m messages) decide(s *sse, a *Answer, r *wire.Request) {
-	block, reason, stop := m.block(a, r)
+	blocks, reason, stop := m.blocks(a, r)
+	for i, b := range blocks {
+		m.block(s, i, b)
+	}
+	end := map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": stop},
+		"usage": messagesUsage{a.Usage.Prompt, a.Usage.Completion}}
+	if a.Synod != nil {
+		end["synod"] = a.Synod
+	}
+	m.send(s, "message_delta", end)
+	m.send(s, "message_stop", map[string]any{})
+}
+
+// block sends one block of a message.
+func (m messages) block(s *sse, index int, block map[string]any) {
 	first := map[string]any{"type": "text", "text": ""}
 	var deltas []map[string]any
 	if block["type"] == "tool_use" {
@@ -100,18 +125,11 @@ func (m messages) decide(s *sse, a *Answer, r *wire.Request) {
 			deltas = append(deltas, map[string]any{"type": "text_delta", "text": piece})
 		}
 	}
-	m.send(s, "content_block_start", map[string]any{"index": 0, "content_block": first})
+	m.send(s, "content_block_start", map[string]any{"index": index, "content_block": first})
 	for _, d := range deltas {
-		m.send(s, "content_block_delta", map[string]any{"index": 0, "delta": d})
+		m.send(s, "content_block_delta", map[string]any{"index": index, "delta": d})
 	}
-	m.send(s, "content_block_stop", map[string]any{"index": 0})
-	end := map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": stop},
-		"usage": messagesUsage{a.Usage.Prompt, a.Usage.Completion}}
-	if a.Synod != nil {
-		end["synod"] = a.Synod
-	}
-	m.send(s, "message_delta", end)
-	m.send(s, "message_stop", map[string]any{})
+	m.send(s, "content_block_stop", map[string]any{"index": index})
 }
 
 func (messages) fail(s *sse, e *wire.Error) { s.event("error", e.AnthropicBody()) }

@@ -57,10 +57,6 @@ func usesTools(all wire.Members) bool {
 // primary passes a request with tools on to one member of a council, which keeps the ids of its calls.
 func (g *Gateway) primary(d dialect, w http.ResponseWriter, r *http.Request, j *job, body []byte,
 	head wire.Head) *wire.Error {
-	if _, isChat := d.(chat); !isChat {
-		return wire.Unsupported("tools", "the council %s passes tools on to one member, as chat completions; use "+
-			"/v1/chat/completions", j.served.ID)
-	}
 	model, seat, ok := g.o.Councils.Primary(j.served)
 	if !ok {
 		return wire.Unsupported("tools", "no member of the council %s is behind an OpenAI-compatible server, to which "+

@@ -3,9 +3,12 @@ package gateway
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"synod.dev/synod"
 
+	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
 
@@ -53,14 +56,18 @@ func (responses) body(a *Answer, r *wire.Request, status string, output []any) m
 
 // done is a response with its output.
 func (x responses) done(a *Answer, r *wire.Request) map[string]any {
-	item, incomplete := x.item(a, r)
+	items, incomplete := x.items(a, r)
 	status := "completed"
-	if incomplete {
+	if incomplete != "" {
 		status = "incomplete"
 	}
-	body := x.body(a, r, status, []any{item})
-	if incomplete {
-		body["incomplete_details"] = map[string]any{"reason": "max_output_tokens"}
+	output := make([]any, len(items))
+	for i, item := range items {
+		output[i] = item
+	}
+	body := x.body(a, r, status, output)
+	if incomplete != "" {
+		body["incomplete_details"] = map[string]any{"reason": incomplete}
 	}
 	body["usage"] = map[string]any{"input_tokens": a.Usage.Prompt, "output_tokens": a.Usage.Completion,
 		"input_tokens_details":  map[string]any{"cached_tokens": 0},
@@ -72,29 +79,38 @@ func (x responses) done(a *Answer, r *wire.Request) map[string]any {
 	return body
 }
 
-// item is the only item of an answer's output.
-func (responses) item(a *Answer, r *wire.Request) (item map[string]any, incomplete bool) {
+// items are the items of an answer's output, and why it is incomplete; "" if it is not.
+func (responses) items(a *Answer, r *wire.Request) (all []map[string]any, incomplete string) {
 	c := a.Choices[0]
 	text, finish, _ := c.end(r)
-	if c.Call != nil {
-		return map[string]any{"id": "fc_" + a.ID, "type": "function_call", "status": "completed", "call_id": c.Call.ID,
-			"name": c.Call.Name, "arguments": string(c.Call.Arguments)}, false
-	}
 	part := map[string]any{"type": "output_text", "text": text, "annotations": []any{}, "logprobs": []any{}}
 	if a.Refusal != "" {
 		part = map[string]any{"type": "refusal", "refusal": a.Refusal}
 	}
 	status := "completed"
-	if incomplete = finish == finishLength; incomplete {
+	incomplete = map[string]string{finishLength: "max_output_tokens", finishFilter: finishFilter}[finish]
+	if incomplete != "" {
 		status = "incomplete"
 	}
-	return map[string]any{"id": "msg_" + a.ID, "type": "message", "status": status, "role": "assistant",
-		"content": []any{part}}, incomplete
+	if text != "" || len(c.Calls) == 0 {
+		all = append(all, map[string]any{"id": "msg_" + a.ID, "type": "message", "status": status,
+			"role": "assistant", "content": []any{part}})
+	}
+	for i, call := range c.Calls {
+		id := "fc_" + a.ID
+		if i > 0 {
+			id += "_" + strconv.Itoa(i)
+		}
+		all = append(all, map[string]any{"id": id, "type": "function_call", "status": "completed",
+			"call_id": call.ID, "name": call.Name, "arguments": string(call.Arguments)})
+	}
+	return all, incomplete
 }
 
 func (x responses) whole(a *Answer, r *wire.Request) any {
-	x.keep(a, r)
-	return x.done(a, r)
+	body := x.done(a, r)
+	x.keep(a, r, body)
+	return body
 }
 
 // send sends an event with its number.
@@ -115,31 +131,38 @@ func (x responses) progress(s *sse, _ *Answer, p Progress) {
 }
 
 func (x responses) decide(s *sse, a *Answer, r *wire.Request) {
-	x.keep(a, r)
-	item, incomplete := x.item(a, r)
-	id := item["id"]
-	if item["type"] == "function_call" {
-		x.call(s, item)
-	} else {
-		open := map[string]any{"id": id, "type": "message", "status": "in_progress", "role": "assistant",
-			"content": []any{}}
-		x.send(s, "response.output_item.added", map[string]any{"output_index": 0, "item": open})
-		parts, _ := item["content"].([]any)
-		part, _ := parts[0].(map[string]any)
-		x.part(s, id, part)
-		x.send(s, "response.output_item.done", map[string]any{"output_index": 0, "item": item})
+	body := x.done(a, r)
+	x.keep(a, r, body)
+	items, incomplete := x.items(a, r)
+	for i, item := range items {
+		if item["type"] == "function_call" {
+			x.call(s, i, item)
+		} else {
+			x.message(s, i, item)
+		}
 	}
 	end := "response.completed"
-	if incomplete {
+	if incomplete != "" {
 		end = "response.incomplete"
 	}
-	x.send(s, end, map[string]any{"response": x.done(a, r)})
+	x.send(s, end, map[string]any{"response": body})
+}
+
+// message sends a message.
+func (x responses) message(s *sse, index int, item map[string]any) {
+	open := map[string]any{"id": item["id"], "type": "message", "status": "in_progress", "role": "assistant",
+		"content": []any{}}
+	x.send(s, "response.output_item.added", map[string]any{"output_index": index, "item": open})
+	parts, _ := item["content"].([]any)
+	part, _ := parts[0].(map[string]any)
+	x.part(s, index, item["id"], part)
+	x.send(s, "response.output_item.done", map[string]any{"output_index": index, "item": item})
 }
 
 // part sends the text or refusal of a message.
-func (x responses) part(s *sse, id any, part map[string]any) {
+func (x responses) part(s *sse, index int, id any, part map[string]any) {
 	at := func(more map[string]any) map[string]any {
-		more["item_id"], more["output_index"], more["content_index"] = id, 0, 0
+		more["item_id"], more["output_index"], more["content_index"] = id, index, 0
 		return more
 	}
 	key, name := "text", "output_text"
@@ -165,20 +188,20 @@ func (x responses) part(s *sse, id any, part map[string]any) {
 }
 
 // call sends the call of a function.
-func (x responses) call(s *sse, item map[string]any) {
+func (x responses) call(s *sse, index int, item map[string]any) {
 	open := map[string]any{"id": item["id"], "type": "function_call", "status": "in_progress",
 		"call_id": item["call_id"],
 		"name":    item["name"], "arguments": ""}
-	x.send(s, "response.output_item.added", map[string]any{"output_index": 0, "item": open})
+	x.send(s, "response.output_item.added", map[string]any{"output_index": index, "item": open})
 	for _, kind := range []string{"delta", "done"} {
-		more := map[string]any{"item_id": item["id"], "output_index": 0}
+		more := map[string]any{"item_id": item["id"], "output_index": index}
 		if more["delta"] = item["arguments"]; kind == "done" {
 			delete(more, "delta")
 			more["arguments"], more["name"] = item["arguments"], item["name"]
 		}
 		x.send(s, "response.function_call_arguments."+kind, more)
 	}
-	x.send(s, "response.output_item.done", map[string]any{"output_index": 0, "item": item})
+	x.send(s, "response.output_item.done", map[string]any{"output_index": index, "item": item})
 }
 
 // fail ends the stream with the event of a failed response.
@@ -191,18 +214,23 @@ func (x responses) fail(s *sse, e *wire.Error) {
 	x.send(s, "response.failed", map[string]any{"response": body})
 }
 
-// keep keeps the conversation with the answer, so that a later request can go on from it.
-func (x responses) keep(a *Answer, r *wire.Request) {
+// keep keeps the conversation with the answer, so that a later request can go on from it or read it again.
+func (x responses) keep(a *Answer, r *wire.Request, body map[string]any) {
 	if !r.Store || a.Refusal != "" {
 		return
 	}
-	said := synod.Turn{Role: synod.ByAssistant, Text: a.Choices[0].Text}
-	if c := a.Choices[0].Call; c != nil {
-		said.Calls = []synod.Call{*c}
+	turns := r.Turns
+	said := synod.Turn{Role: synod.ByAssistant, Text: a.Choices[0].Text, Calls: a.Choices[0].Calls}
+	if r.Prefill != "" { // the beginning and the rest are one reply
+		turns, said.Text = turns[:len(turns)-2], r.Prefill+strings.TrimPrefix(said.Text, r.Prefill)
 	}
-	b, err := json.Marshal(append(r.Turns[:len(r.Turns):len(r.Turns)], said))
+	var kept store.Response
+	var err error
+	if kept.Conversation, err = json.Marshal(append(turns[:len(turns):len(turns)], said)); err == nil {
+		kept.Body, err = json.Marshal(body)
+	}
 	if err == nil {
-		err = x.g.o.Store.KeepResponse(responseID(a), r.Caller, b)
+		err = x.g.o.Store.KeepResponse(responseID(a), r.Caller, kept)
 	}
 	if err != nil {
 		x.g.o.Log.Error("a response cannot be kept", "request", a.ID, "error", err.Error())
@@ -214,16 +242,15 @@ func (g *Gateway) recall(r *wire.Request) *wire.Error {
 	if r.Previous == "" {
 		return nil
 	}
-	b, err := g.o.Store.Response(r.Previous, r.Caller)
+	kept, err := g.o.Store.Response(r.Previous, r.Caller)
 	if err != nil {
 		return g.storeDown(err)
 	}
 	var turns []synod.Turn
-	if b == nil || json.Unmarshal(b, &turns) != nil {
-		return &wire.Error{HTTP: 404, Code: "previous_response_not_found", Param: "previous_response_id",
-			Message: "there is no response " + printable(r.Previous) +
-				": it was not stored, is too old or belongs to " +
-				"another key"}
+	if kept == nil || json.Unmarshal(kept.Conversation, &turns) != nil {
+		e := noResponse(r.Previous)
+		e.Code, e.Param = "previous_response_not_found", "previous_response_id"
+		return e
 	}
 	r.Turns = append(turns, r.Turns...)
 	return nil

@@ -177,7 +177,12 @@ func (h *house) post(t *testing.T, path, body string, headers ...string) reply {
 
 func (h *house) do(t *testing.T, ctx context.Context, path, body string, headers ...string) reply {
 	t.Helper()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url+path, strings.NewReader(body))
+	return h.send(t, ctx, http.MethodPost, path, body, headers...)
+}
+
+func (h *house) send(t *testing.T, ctx context.Context, method, path, body string, headers ...string) reply {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, h.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,13 +38,19 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 	g.running.Add(1)
 	defer g.running.Done()
 	p := &pass{Gateway: g, job: j, info: j.served.Model.Info()}
-	_, isChat := d.(chat)
-	if !isChat || p.info.Kind != llm.Endpoint || p.info.Model == "" {
+	if !llm.Relays(j.served.Model) {
 		return p.complete(d, w, r, body)
 	}
 	for _, key := range []string{"api_base", "base_url", "api_key"} {
 		if head.Members[key] != nil {
 			return wire.Unsupported(key, "a request cannot choose the model's server or its key; remove %s", key)
+		}
+	}
+	_, isChat := d.(chat)
+	if !isChat {
+		var e *wire.Error
+		if head, e = p.translated(d, body); e != nil {
+			return e
 		}
 	}
 	out, e := p.body(head)
@@ -61,18 +67,17 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 	defer stop()
 	limit := time.AfterFunc(p.timeout(), func() { cancel(errSlow) })
 	defer limit.Stop()
-	res, ok, err := llm.Relay(ctx, j.served.Model, out)
-	switch {
-	case !ok: // an endpoint with another API
-		p.end(store.Result{Status: "passed_otherwise", HTTP: 0}, "")
-		return p.complete(d, w, r, body)
-	case err != nil:
+	res, err := llm.Relay(ctx, j.served.Model, out)
+	if err != nil {
 		e := p.upstream(ctx, err)
 		p.end(store.Result{Status: e.Code, HTTP: e.HTTP, Calls: 1}, "")
 		return e
 	}
 	defer res.Body.Close()
-	if p.stream {
+	switch {
+	case !isChat:
+		return p.relayTranslated(ctx, d, w, res)
+	case p.stream:
 		return p.relayStream(ctx, w, res, limit)
 	}
 	return p.relayWhole(ctx, w, res)
@@ -195,11 +200,25 @@ func (p *pass) tokens(c *counted) (Usage, bool) {
 
 // estimate counts tokens of bytes, where the server reports none.
 func (p *pass) estimate(bytes int) Usage {
-	return Usage{p.most.Prompt / bytesPerToken, (bytes + bytesPerToken - 1) / bytesPerToken}
+	return Usage{p.most.Prompt / wire.BytesPerToken, (bytes + wire.BytesPerToken - 1) / wire.BytesPerToken}
 }
 
 // relayWhole passes a whole response on, under the id of the model here.
 func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.Relayed) *wire.Error {
+	all, _, e := p.receive(ctx, w.Header(), res)
+	if e != nil {
+		return e
+	}
+	all["model"] = wire.AppendQuoted(nil, p.job.model())
+	if p.job.seat != "" {
+		all["synod"], _ = json.Marshal(single{"single", p.job.seat})
+	}
+	writeBody(w, http.StatusOK, all.Join())
+	return nil
+}
+
+// receive reads a whole response and settles the request. It sets the headers with the cost.
+func (p *pass) receive(ctx context.Context, h http.Header, res *llm.Relayed) (wire.Members, Usage, *wire.Error) {
 	b, err := io.ReadAll(io.LimitReader(res.Body, mostReply+1))
 	var all wire.Members
 	if err == nil && len(b) <= mostReply {
@@ -216,7 +235,7 @@ func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.R
 		r := p.result(p.estimate(len(b)), false)
 		r.Status, r.HTTP = e.Code, e.HTTP
 		p.end(r, "")
-		return e
+		return nil, Usage{}, e
 	}
 	u, exact := p.tokens(&c)
 	if !exact {
@@ -224,13 +243,8 @@ func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.R
 	}
 	r := p.result(u, exact)
 	p.end(r, "")
-	all["model"] = wire.AppendQuoted(nil, p.job.model())
-	if p.job.seat != "" {
-		all["synod"], _ = json.Marshal(single{"single", p.job.seat})
-	}
-	p.costHeaders(w.Header(), u, r)
-	writeBody(w, http.StatusOK, all.Join())
-	return nil
+	p.costHeaders(h, u, r)
+	return all, u, nil
 }
 
 // completion reads what is counted of a whole reply, and the length of its message; false if it is no completion.
@@ -297,21 +311,25 @@ func (p *pass) complete(d dialect, w http.ResponseWriter, r *http.Request, body 
 	a := &Answer{ID: j.id, Created: p.grant.Begun, Model: j.model(), Fingerprint: j.served.Fingerprint,
 		Choices: []Choice{{Text: text}}, Usage: u}
 	p.costHeaders(w.Header(), u, res)
-	if !j.req.Stream {
-		writeJSON(w, http.StatusOK, d.whole(a, j.req))
-		return nil
+	sayWhole(d, w, a, j.req)
+	return nil
+}
+
+// sayWhole sends an answer that is whole in the client's API, as a stream if the client wants one.
+func sayWhole(d dialect, w http.ResponseWriter, a *Answer, r *wire.Request) {
+	if !r.Stream {
+		writeJSON(w, http.StatusOK, d.whole(a, r))
+		return
 	}
 	s := newSSE(w)
-	d.begin(s, a, j.req)
-	d.decide(s, a, j.req)
-	return nil
+	d.begin(s, a, r)
+	d.decide(s, a, r)
 }
 
 // textOnly refuses what a model without an OpenAI-compatible server, or another API than chat completions, cannot be
 // given: nothing is left out in silence.
 func textOnly(r *wire.Request) *wire.Error {
-	const why = "this model is not given %s here; a model behind an OpenAI-compatible server is, through " +
-		"/v1/chat/completions"
+	const why = "this model is not given %s here; a model behind an OpenAI-compatible server is"
 	switch {
 	case r.N > 1:
 		return wire.Unsupported("n", "n above 1 is not supported by this model")

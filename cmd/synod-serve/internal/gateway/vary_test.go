@@ -96,11 +96,11 @@ func TestToolsPrimary(t *testing.T) {
 	if row := h.rows(t)["ok"]; len(row) != 2 || row[0].Model != "seven" || row[0].Prompt != 7 {
 		t.Errorf("%+v", row)
 	}
-	// other APIs are told, and nothing is left out
-	for model, status := range map[string]int{"seven": 400, "solo:stub": 400} {
+	for model, status := range map[string]string{"seven": "single", "solo:stub": ""} { // other APIs too
 		r := h.post(t, "/v1/messages", questionBody(model, "Call f.", `"max_tokens": 10`,
 			`"tools": [{"name": "f", "input_schema": {"type": "object"}}]`))
-		if r.StatusCode != status || !strings.Contains(string(r.body), "chat") {
+		if r.StatusCode != 200 || r.Header.Get("X-Synod-Status") != status ||
+			!strings.Contains(string(r.body), `"id":"call_own_7"`) {
 			t.Errorf("%s: %d %s", model, r.StatusCode, r.body)
 		}
 	}

@@ -161,7 +161,7 @@ func (s *Store) prepare(ctx context.Context) error {
 // added are columns that stores of earlier releases lack.
 var added = []struct{ table, column, kind string }{
 	{"keys", "admin", "BIGINT NOT NULL DEFAULT 0"}, {"keys", "owner", "TEXT NOT NULL DEFAULT ''"},
-	{"keys", "expires", "BIGINT NOT NULL DEFAULT 0"},
+	{"keys", "expires", "BIGINT NOT NULL DEFAULT 0"}, {"responses", "body", "TEXT NOT NULL DEFAULT ''"},
 }
 
 func (s *Store) addColumns(ctx context.Context) error {

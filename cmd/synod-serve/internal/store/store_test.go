@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -459,14 +460,25 @@ func TestErrorsAreSafe(t *testing.T) {
 func TestResponses(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "serve.db"), "local")
 	defer s.Close()
-	if err := s.KeepResponse("a", "key1", []byte("conversation")); err != nil {
+	kept := Response{[]byte("conversation"), []byte("body")}
+	if err := s.KeepResponse("a", "key1", kept); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ id, key, want string }{{"a", "key1", "conversation"}, {"a", "key2", ""}, {"a", "", ""},
 		{"b", "key1", ""}} {
-		if got, err := s.Response(c.id, c.key); err != nil || string(got) != c.want {
-			t.Errorf("response %s to %q: %q, %v", c.id, c.key, got, err)
+		got, err := s.Response(c.id, c.key)
+		if err != nil || (got != nil) != (c.want != "") || got != nil && !reflect.DeepEqual(*got, kept) {
+			t.Errorf("response %s to %q: %v, %v", c.id, c.key, got, err)
 		}
+	}
+	if there, err := s.DeleteResponse("a", "key2"); there || err != nil {
+		t.Errorf("another key deletes it: %v, %v", there, err)
+	}
+	if there, err := s.DeleteResponse("a", "key1"); !there || err != nil {
+		t.Errorf("%v, %v", there, err)
+	}
+	if got, err := s.Response("a", "key1"); got != nil || err != nil {
+		t.Errorf("after it: %v, %v", got, err)
 	}
 }
 

@@ -107,12 +107,24 @@ func (r *Request) check(rules Rules) *Error {
 		return Invalid("messages", "there is no message")
 	}
 	r.systemAsks()
+	r.goOn()
 	switch {
 	case r.Turns[len(r.Turns)-1].Role != synod.ByUser && r.Turns[len(r.Turns)-1].Role != synod.ByTool:
 		return Invalid("messages", "the last message must be the user's or a tool's; it is the %s's",
 			r.Turns[len(r.Turns)-1].Role)
 	}
 	return nil
+}
+
+// goOn has the members go on with a reply of which the client gives the beginning.
+func (r *Request) goOn() {
+	last := r.Turns[len(r.Turns)-1]
+	if last.Role != synod.ByAssistant || last.Text == "" || len(last.Calls) > 0 || len(r.Turns) == 1 {
+		return
+	}
+	r.Prefill = last.Text
+	r.Turns = append(r.Turns, synod.Turn{Role: synod.ByUser, Text: "Go on with your last reply where it stops. Write " +
+		"only what follows, and do not repeat what is there."})
 }
 
 // systemAsks has the last text of the system be the question, where the user says nothing.

@@ -33,6 +33,7 @@ type Request struct {
 	Ignored   []string // keys that have no effect, which the response names
 	Store     bool     // the response is kept for previous_response_id
 	Previous  string   // the response that this conversation goes on from
+	Prefill   string   // how the reply begins, as the client says; Turns then end with a request to go on
 	Body      []byte   // as it came
 	Caller    string   // the id of the key; "": none
 }
