@@ -181,7 +181,7 @@ func failure(o *council.Outcome, r *Report) *wire.Error {
 	case o.Stopped == council.Interrupted:
 		e.HTTP, e.Code, e.Message = 503, "shutting_down", "the gateway is shutting down and has stopped the council"
 	case o.Status == council.Degraded:
-		e.Code = "degraded"
+		e.Code, e.Type = "degraded", "server_error" // the request is fine: members have failed
 		if why := reasons(o); why != "" {
 			e.Message += "; " + why
 		}

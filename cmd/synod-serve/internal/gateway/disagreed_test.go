@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,5 +38,19 @@ func TestGuessWithoutAgreement(t *testing.T) {
 			words != nil && words.Text != said[words.Member] {
 			t.Errorf("%v: %d %s", c.more, r.StatusCode, r.body)
 		}
+	}
+}
+
+// Too few members that can answer are no mistake of the request.
+func TestTooFewMembers(t *testing.T) {
+	up := llmtest.Start(t, llmtest.Fixed("42", 0.9))
+	h := open(t, map[string]string{"two": fmt.Sprintf("protocol: {name: majority}\nmodels:\n  a: {provider: openai, "+
+		"url: %q, model: a}\n  b: {provider: openai, url: %q, model: b, key_env: SYNOD_TEST_NO_SUCH_KEY}\n"+
+		"seats: [{id: a, model: a}, {id: b, model: b}]", up.URL, up.URL)})
+	r := h.post(t, chats, questionBody("two", sum))
+	p := r.problem(t)
+	if r.StatusCode != 422 || p.Error.Code != "degraded" || p.Error.Type != "server_error" ||
+		!strings.Contains(p.Error.Message, "SYNOD_TEST_NO_SUCH_KEY is not set") {
+		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 }
