@@ -112,7 +112,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		parts = []string{o.Status + ": " + oneLine(p.Head)}
 	}
 	if o.Answered() {
-		parts = append(parts, ended(o)...)
+		parts = append(parts, o.EndedBy()...)
 	}
 	parts = append(parts, boundOf(&o))
 	parts = append(parts, callsOf(&o),
@@ -230,20 +230,6 @@ func statusColour(status string) string {
 	return red
 }
 
-// ended describes what ended the run of an outcome that has an answer before its last round;
-// nothing if it came to its end.
-func ended(o council.Outcome) []string {
-	switch o.Stopped {
-	case council.PastTime:
-		return []string{"the deadline ended the run"}
-	case council.OverBudget:
-		return []string{"a limit ended the run"}
-	case council.Tripped:
-		return []string{"a breaker ended the run"}
-	}
-	return nil
-}
-
 // rounds formats a number of rounds.
 func rounds(n int) string {
 	if n == 1 {
@@ -267,7 +253,7 @@ func dissent(cmd *cobra.Command, o council.Outcome) {
 			break
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "  %s answered %q (%s)\n", count(len(v.Seats), "member"),
-			shortened(o.Form, v.Text), strings.Join(withModels(o, v.Seats), ", "))
+			council.Shortened(o.Form, v.Text), strings.Join(withModels(o, v.Seats), ", "))
 	}
 }
 
@@ -290,7 +276,7 @@ func withModels(o council.Outcome, seats []string) (names []string) {
 // model.
 func labels(w io.Writer, o council.Outcome) {
 	for _, kind := range []llm.Kind{llm.Simulated, llm.Recorded} {
-		if ids := ofKind(o, kind); len(ids) > 0 {
+		if ids := o.OfKind(kind); len(ids) > 0 {
 			fmt.Fprintf(w, "%s members, not live models: %s\n", kind, strings.Join(ids, ", "))
 		}
 	}
@@ -316,20 +302,10 @@ func labels(w io.Writer, o council.Outcome) {
 	if len(adversaries) > 0 {
 		fmt.Fprintf(w, "simulated adversaries: %s\n", strings.Join(adversaries, ", "))
 	}
-	if ids := ofKind(o, llm.Embedded); len(ids) == len(o.Members) {
+	if ids := o.OfKind(llm.Embedded); len(ids) == len(o.Members) {
 		fmt.Fprintln(w, "every member is the small embedded model: do not rely on the answer; its votes are not "+
 			"independent.\nUse better models: synod ask --model openai:gpt-4o-mini --model ollama:llama3.2 …")
 	}
-}
-
-// ofKind returns the ids of the members of a kind.
-func ofKind(o council.Outcome, kind llm.Kind) (ids []string) {
-	for _, m := range o.Members {
-		if m.Kind == kind {
-			ids = append(ids, m.ID)
-		}
-	}
-	return ids
 }
 
 // failedCalls lists the members with failed calls.

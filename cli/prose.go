@@ -94,16 +94,6 @@ func decisionText(o *council.Outcome, text string) string {
 	return withMarks(o, text)
 }
 
-// shortened is an answer in a list: prose is cut.
-func shortened(form synod.Form, text string) string {
-	const most = 100
-	s := oneLine(text)
-	if r := []rune(s); form.Long() && len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
-
 // claimMarks stand after sentences.
 var claimMarks = map[protocol.ClaimVerdict]string{protocol.Supported: "✓", protocol.Disputed: "✗", protocol.Open: "?"}
 
