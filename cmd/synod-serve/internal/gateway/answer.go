@@ -46,6 +46,7 @@ type Report struct {
 	Version  int            `json:"version"`
 	Status   string         `json:"status"` // agreed, degraded or undecided
 	Reason   string         `json:"reason"`
+	Summary  string         `json:"summary"` // by how many of how many, in plain words
 	Council  string         `json:"council"`
 	Protocol string         `json:"protocol"`
 	Form     synod.Form     `json:"form"`
@@ -87,7 +88,8 @@ type Report struct {
 
 // report returns the object synod of an outcome.
 func report(o *council.Outcome, ignored []string) *Report {
-	r := &Report{Version: council.OutcomeVersion, Status: o.Status, Reason: o.Reason, Council: o.Council,
+	r := &Report{Version: council.OutcomeVersion, Status: o.Status, Reason: o.Reason,
+		Summary: o.Summary(), Council: o.Council,
 		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Text: o.Text, Rule: o.Rule, Votes: o.Votes,
 		Bound: o.Bound, Voices: o.Voices, Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls,
 		Tokens: o.Tokens, Cost: o.Cost,

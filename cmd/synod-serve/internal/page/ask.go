@@ -15,8 +15,10 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/catalog"
 
+	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
 
@@ -38,6 +40,9 @@ type askView struct {
 	Deadline  string
 	Protocol  string
 	Schema    string
+	After     string // the id of the run that the question follows; "": none
+	Recent    []historyRow
+	Examples  []string
 	Councils  []councilView
 	Forms     []synod.Form
 	Protocols []string
@@ -54,7 +59,7 @@ type councilView struct {
 
 // askForm shows the form, empty or with the question of an earlier run.
 func askForm(v *visit) error {
-	view := &askView{Model: v.R.FormValue("council")}
+	view := &askView{Model: cmp.Or(v.R.FormValue("council"), v.lastCouncil()), Question: v.R.FormValue("q")}
 	if id := v.R.FormValue("from"); id != "" {
 		row, err := v.row(id)
 		if err != nil {
@@ -92,9 +97,16 @@ func (v *visit) showAsk(status int, view *askView) error {
 			s.Release()
 		}
 	}
+	if view.Question == "" {
+		rows, err := v.p.o.Store.Search(v.R.Context(), v.own(), mostRecent)
+		if err != nil {
+			return err
+		}
+		view.Recent, view.Examples = historyRows(rows, nil), examples
+	}
 	view.Forms = append(synod.ShortForms(), synod.Prose)
 	view.Protocols = catalog.Protocols.Names()
-	view.Opened = cmp.Or(view.System, view.USD, view.Calls, view.Deadline, view.Protocol, view.Schema) != ""
+	view.Opened = cmp.Or(view.Form, view.System, view.USD, view.Calls, view.Deadline, view.Protocol, view.Schema) != ""
 	return v.send(status, "ask.html", v.frame("Ask", view))
 }
 
@@ -116,9 +128,14 @@ func ask(v *visit) error {
 	field := func(name string) string { return strings.TrimSpace(v.R.PostFormValue(name)) }
 	view := &askView{Question: v.R.PostFormValue("question"), Model: field("council"), Form: field("form"),
 		System: v.R.PostFormValue("system"), USD: field("usd"), Calls: field("calls"), Deadline: field("deadline"),
-		Protocol: field("protocol"), Schema: field("schema")}
-	body, err := view.body(v.R.MultipartForm)
+		Protocol: field("protocol"), Schema: field("schema"), After: field("after")}
+	before, err := v.before(view.After)
+	if err != nil {
+		return err
+	}
+	body, err := view.body(before, v.R.MultipartForm)
 	if err == nil {
+		v.rememberCouncil(view.Model)
 		var l *live
 		if l, err = v.p.begin(v.Key, view.Model, body); err == nil {
 			return v.redirect("/runs/" + l.run.ID)
@@ -137,8 +154,82 @@ func ask(v *visit) error {
 	return err
 }
 
+// examples are questions to click.
+var examples = []string{"Which is larger, 3^7 or 7^3?",
+	"Is it safe to take ibuprofen together with lisinopril? Say why in a few sentences.",
+	"Explain in three sentences how public-key cryptography works."}
+
+// mostRecent is how many earlier questions the form lists.
+const mostRecent = 8
+
+// own filters the runs that the viewer may see.
+func (v *visit) own() (f store.Filter) {
+	if v.Key != nil {
+		f.Key = &v.Key.ID
+	}
+	return f
+}
+
+// councilCookie has the council that the viewer asked last.
+const councilCookie = "synod_council"
+
+func (v *visit) lastCouncil() string {
+	c, err := v.R.Cookie(councilCookie)
+	if err != nil || !slices.Contains(v.p.councilsOf(v), c.Value) {
+		return ""
+	}
+	return c.Value
+}
+
+func (v *visit) rememberCouncil(id string) {
+	if slices.Contains(v.p.councilsOf(v), id) {
+		http.SetCookie(v.W, &http.Cookie{Name: councilCookie, Value: id, Path: "/", MaxAge: 365 * 24 * 3600,
+			HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.R.TLS != nil})
+	}
+}
+
+// before returns the messages of an earlier run of the viewer, to which a new question belongs: the conversation
+// before its question, the question and the answer.
+func (v *visit) before(id string) (messages []any, err error) {
+	if id == "" {
+		return nil, nil
+	}
+	row, err := v.row(id)
+	if err != nil {
+		return nil, err
+	}
+	t := v.p.past(row)
+	if t.outcome == nil {
+		return nil, problemf(http.StatusConflict, "Nothing can be asked after this run: it has not ended, or its "+
+			"journal is not kept here.")
+	}
+	raw, err := llm.RelayMessages(conversation(&t.journal.Head.Question, t.outcome))
+	if err == nil {
+		err = json.Unmarshal(raw, &messages)
+	}
+	return messages, err
+}
+
+// conversation is a question with what was said before it, and the answer of the council.
+func conversation(q *synod.Question, o *council.Outcome) []synod.Turn {
+	text := q.Text
+	for _, x := range q.Options {
+		text += fmt.Sprintf("\n%s) %s", x.Label, x.Text)
+	}
+	turns := append(slices.Clone(q.Before), synod.Turn{Role: synod.ByUser, Text: text, Parts: q.Parts})
+	said := "(The members did not agree on an answer.)"
+	switch {
+	case !o.Answered():
+	case o.Words != nil:
+		said = o.Words.Text
+	default:
+		said = o.Text
+	}
+	return append(append(turns, q.After...), synod.Turn{Role: synod.ByAssistant, Text: said})
+}
+
 // body is the request that the form stands for, as a client of the API would send it.
-func (view *askView) body(files *multipart.Form) ([]byte, error) {
+func (view *askView) body(before []any, files *multipart.Form) ([]byte, error) {
 	if strings.TrimSpace(view.Question) == "" {
 		return nil, problemf(http.StatusBadRequest, "Type a question.")
 	}
@@ -177,6 +268,7 @@ func (view *askView) body(files *multipart.Form) ([]byte, error) {
 	if strings.TrimSpace(view.System) != "" {
 		messages = append(messages, map[string]any{"role": "system", "content": view.System})
 	}
+	messages = append(messages, before...)
 	messages = append(messages, map[string]any{"role": "user", "content": slices.Concat(more, parts)})
 	body := map[string]any{"model": view.Model, "messages": messages, "synod": options}
 	if view.Schema != "" {

@@ -5,13 +5,14 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"html/template"
 	"io/fs"
 	"net/http"
 	"path"
 	"strings"
 )
 
-//go:embed static/*.js static/*.css
+//go:embed static/*.js static/*.css static/icons/*.svg
 var staticFiles embed.FS
 
 // asset is a file that pages load. Its address has its digest, so browsers keep it for ever.
@@ -25,7 +26,7 @@ type asset struct {
 func assets() (byName, byAddress map[string]*asset) {
 	byName, byAddress = map[string]*asset{}, map[string]*asset{}
 	kinds := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
-	files, err := fs.Glob(staticFiles, "static/*")
+	files, err := fs.Glob(staticFiles, "static/*.*")
 	if err != nil {
 		panic(err) // the pattern is constant
 	}
@@ -55,4 +56,12 @@ func (p *Page) static(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("X-Content-Type-Options", "nosniff")
 	_, _ = w.Write(a.content) // the client may be gone
+}
+
+// icon is one of the icons in static/icons, for the eye only: the text beside it says the same.
+func icon(name string) (template.HTML, error) {
+	b, err := staticFiles.ReadFile("static/icons/" + name + ".svg")
+	_, drawing, _ := strings.Cut(string(b), "<svg")
+	drawing = strings.Replace(drawing, `xmlns="http://www.w3.org/2000/svg"`, "", 1) // not needed within a page
+	return template.HTML(`<svg aria-hidden="true" ` + strings.Join(strings.Fields(drawing), " ")), err
 }

@@ -32,6 +32,13 @@ type runState struct {
 	form   synod.Form
 	notes  []journal.Noted
 	trials []trial // by seat
+	said   []*said // by seat; nil: its model has not replied
+}
+
+// newState is the state of a run of which nothing is known.
+func newState(p *council.Plan, form synod.Form) runState {
+	n := len(p.Seats())
+	return runState{plan: p, form: form, trials: make([]trial, n), said: make([]*said, n)}
 }
 
 // trial counts the calls of a seat's model.
@@ -63,7 +70,8 @@ type board struct {
 	Seats   []seatView
 	Rounds  []int
 	Scores  []scoreTable
-	More    int // answers that share the last colour
+	More    int  // answers that share the last colour
+	Long    bool // answers are texts and no values
 }
 
 // Unreal names the kinds of members that are no models, so that nobody takes their answers for those of models.
@@ -91,8 +99,9 @@ type answerView struct {
 // seatView is a member with what it held in each round.
 type seatView struct {
 	ID, Model, Kind, Role, Adversary string
-	State                            string // waiting, answered, silent, failing
+	State                            string // waiting, replied, answered, silent, failing
 	trial
+	Said  *said // nil: its model has not replied
 	Cells []cell
 }
 
@@ -129,7 +138,7 @@ type scoreCell struct {
 
 // board makes the view of a run.
 func (t *runState) board() *board {
-	b := &board{}
+	b := &board{Long: t.form.Long()}
 	seats := t.plan.Seats()
 	name := func(id synod.NodeID) string {
 		if id < 0 || int(id) >= len(seats) {
@@ -147,7 +156,10 @@ func (t *runState) board() *board {
 		v := seatView{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Role: string(s.Role), Adversary: s.Adversary,
 			State: "waiting"}
 		if i < len(t.trials) {
-			v.trial = t.trials[i]
+			v.trial, v.Said = t.trials[i], t.said[i]
+		}
+		if v.Said != nil {
+			v.State = "replied"
 		}
 		for _, r := range b.Rounds {
 			c := cell{}
@@ -157,7 +169,7 @@ func (t *runState) board() *board {
 			}
 			v.Cells = append(v.Cells, c)
 		}
-		holds := v.holds()
+		holds := v.Holds()
 		switch {
 		case holds != nil:
 			holds.Seats = append(holds.Seats, s.ID)
@@ -165,7 +177,7 @@ func (t *runState) board() *board {
 			if first := by[[2]int{i, 0}]; first != nil && first.Answer != synod.None {
 				colour(first).First++
 			}
-		case v.Failed+v.Late > 0:
+		case v.Failed+v.Late > 0 && v.Said == nil:
 			v.State = "failing"
 		case v.State == "answered":
 			v.State = "silent"
@@ -190,8 +202,8 @@ func (t *runState) opinions(seats int) (by map[[2]int]*synod.Opinion, last int) 
 	return by, last
 }
 
-// holds returns the answer that a seat holds now; nil: none.
-func (v *seatView) holds() *answerView {
+// Holds returns the answer that a seat holds now; nil: none.
+func (v *seatView) Holds() *answerView {
 	for _, c := range slices.Backward(v.Cells) {
 		if c.Known {
 			return c.Answer

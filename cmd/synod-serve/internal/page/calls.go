@@ -115,7 +115,7 @@ func (t *past) call(n int, a journal.Asked) callView {
 		} else {
 			c.System, c.User = shortened(chat.System), shortened(chat.User)
 			for _, turn := range chat.Turns {
-				c.Turns = append(c.Turns, askedView{string(turn.Role), shortened(turn.Text)})
+				c.Turns = append(c.Turns, askedView{Role: string(turn.Role), Text: shortened(turn.Text)})
 			}
 		}
 	}

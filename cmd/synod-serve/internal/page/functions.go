@@ -14,6 +14,7 @@ import (
 // functions are those that templates have beside asset. Those for texts leave nothing that cannot be seen;
 // html/template escapes what they return.
 var functions = template.FuncMap{
+	"icon":     icon,
 	"text":     clean.Escape, // lines stay
 	"line":     line,         // one line
 	"brief":    brief,        // the beginning of it

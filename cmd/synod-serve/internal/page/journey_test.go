@@ -46,11 +46,11 @@ func TestJourney(t *testing.T) {
 	h := open(t, map[string]string{"stubbed": stubbed(server.URL)})
 	b := surf(t, h)
 	b.open(t, "/")
-	b.run(t, chromedp.SendKeys(chromedp.CSS("#question"), sum), chromedp.Click(chromedp.CSS("form.ask button")),
+	b.run(t, chromedp.SendKeys(chromedp.CSS("#question"), sum), chromedp.Click(chromedp.CSS("form.composer button")),
 		chromedp.WaitVisible(chromedp.CSS(".board")))
 	b.wait(t, "the first answers", `document.querySelectorAll(".board .chip").length > 0`)
 	value[bool](t, b, `window.same = true`)
-	if s := b.text(t, "[role=status]"); !strings.Contains(s, "of 5 members hold an answer") {
+	if s := b.text(t, "[role=status]"); !strings.Contains(s, "of 5 members have replied") {
 		t.Error(s)
 	}
 	b.accessible(t, "a run that goes on")
@@ -86,7 +86,7 @@ func TestJourney(t *testing.T) {
 	}
 	b.open(t, "/")
 	b.run(t, chromedp.SendKeys(chromedp.CSS("#question"), sum), chromedp.Click(chromedp.CSS("details summary")),
-		chromedp.SendKeys(chromedp.CSS("#deadline"), "soon"), chromedp.Click(chromedp.CSS("form.ask button")),
+		chromedp.SendKeys(chromedp.CSS("#deadline"), "soon"), chromedp.Click(chromedp.CSS("form.composer button")),
 		chromedp.WaitVisible(chromedp.CSS("[role=alert]")))
 	if s := b.text(t, "[role=alert]"); !strings.Contains(s, "soon") {
 		t.Error(s)
@@ -168,7 +168,7 @@ func TestKeyboard(t *testing.T) {
 	b.open(t, "/")
 	where := func() string {
 		return value[string](t, b, `document.activeElement.className || document.activeElement.id || `+
-			`document.activeElement.textContent`)
+			`document.activeElement.textContent.trim()`)
 	}
 	b.run(t, chromedp.KeyEvent("\t"))
 	if s := where(); s != "skip" {
@@ -186,6 +186,9 @@ func TestKeyboard(t *testing.T) {
 		}
 	}
 	b.run(t, chromedp.KeyEvent("\r"), chromedp.WaitVisible(chromedp.CSS(".decision")))
+	b.run(t, chromedp.Focus(chromedp.CSS(".follow textarea")), chromedp.KeyEvent("And 18 + 25?"),
+		chromedp.KeyEvent("\r", chromedp.KeyModifiers(chromedp.ModifierCtrl)),
+		chromedp.WaitVisible(chromedp.CSS(".turn.user")))
 	b.quiet(t, "keyboard")
 }
 

@@ -82,7 +82,7 @@ func (p *Page) begin(key *store.Key, model string, body []byte) (*live, error) {
 		l.key = key.ID
 	}
 	run, e := p.o.Gateway.Begin("page", key, body, func(r *gateway.Running) gateway.Watch {
-		l.state = runState{plan: r.Plan, form: r.Form, trials: make([]trial, len(r.Seats))}
+		l.state = newState(r.Plan, r.Form)
 		l.progress = council.Progress{Round: -1, Rounds: 0, Planned: r.Plan.Calls()}
 		return l.watch(r.Seats, p.o.Prices)
 	})
@@ -106,7 +106,7 @@ func (l *live) watch(seats []council.Seat, prices llm.Prices) gateway.Watch {
 			s := seats[seat]
 			price, known := prices.Of(llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served})
 			l.change(func() {
-				l.state.trials[seat].count(r)
+				l.state.heard(seat, r)
 				l.tokens += r.Usage.Total()
 				l.usd += (price.Prompt*float64(r.Usage.Prompt) + price.Completion*float64(r.Usage.Completion)) / 1e6
 				l.unpriced = l.unpriced || !known
@@ -128,7 +128,8 @@ type liveView struct {
 	ID, Model, Question string
 	Form                synod.Form
 	Seconds             float64
-	Answered            int // seats that have noted an answer of their own
+	Answered            int      // seats whose model has replied
+	Awaited             []string // the others
 	Round, Rounds       int
 	Calls, Planned      int
 	Tokens              int
@@ -147,8 +148,10 @@ func (l *live) view() (*liveView, <-chan struct{}) {
 		Round: l.progress.Round, Rounds: l.progress.Rounds, Calls: l.progress.Calls, Planned: l.progress.Planned}
 	v.Board = l.state.board()
 	for i := range v.Board.Seats {
-		if v.Board.Seats[i].holds() != nil {
+		if s := &v.Board.Seats[i]; s.Said != nil || s.Holds() != nil {
 			v.Answered++
+		} else {
+			v.Awaited = append(v.Awaited, s.ID)
 		}
 	}
 	return v, l.changed
@@ -171,7 +174,7 @@ func watchRun(v *visit) error {
 	for l != nil && !l.ended() {
 		now, changed := l.view()
 		if more, err := s.send([]fragment{{"status", "status", now}, {"meter", "meter", now},
-			{"board", "board", now.Board}}); !more {
+			{"said", "said", now.Board}, {"board", "board", now.Board}}); !more {
 			return err
 		}
 		if !pause(v, l, changed) {

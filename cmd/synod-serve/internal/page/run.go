@@ -125,14 +125,14 @@ func (p *Page) past(r *store.Row) *past {
 
 // state returns what the journal has of the run.
 func (t *past) state() *runState {
-	out := &runState{plan: t.plan, form: t.journal.Head.Question.Form, notes: t.journal.Opinions(),
-		trials: make([]trial, len(t.plan.Seats()))}
+	out := newState(t.plan, t.journal.Head.Question.Form)
+	out.notes = t.journal.Opinions()
 	for _, r := range t.journal.Replies.List() {
 		if r.Node >= 0 && int(r.Node) < len(out.trials) {
-			out.trials[r.Node].count(&r.Reply)
+			out.heard(r.Node, &r.Reply)
 		}
 	}
-	return out
+	return &out
 }
 
 // runView is what the page of a run shows.
@@ -146,6 +146,7 @@ type runView struct {
 
 	Question    *synod.Question
 	Report      *gateway.Report
+	Alone       string   // what one call of a member alone costs; "": that is not known
 	Presented   []string // what the protocol adds, line by line
 	Decision    *decision
 	Dissent     []dissent
@@ -155,6 +156,21 @@ type runView struct {
 	Share       bool       // it has no links to other things of the request: a file that is shared, or of a sweep
 	Lab         *labOrigin // of a question of a sweep; else nil
 	Style       template.CSS
+}
+
+// Beside are the things that came with the question and are no turns of a conversation.
+func (view *runView) Beside() (all []askedView) {
+	for _, a := range view.Asked {
+		if !a.Turn {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// Follows reports whether another question can be asked after the run: its journal has the conversation.
+func (view *runView) Follows() bool {
+	return view.Row != nil && view.Report != nil && view.Row.Journal != "" && !view.Share && view.Lab == nil
 }
 
 // decision is the answer of a council in the form to show it.
@@ -243,6 +259,7 @@ func (view *runView) fill(t *past) {
 	view.Report = gateway.ReportOf(o)
 	view.Board = t.state().board()
 	view.Asked = asked(view.Question)
+	view.Alone = alone(o.Models)
 	if p := o.Presented; p != nil {
 		view.Presented = append([]string{p.Head}, p.Lines...)
 	}
@@ -348,10 +365,12 @@ func mark(text string, claims []council.Claim) (all []marked) {
 	return all
 }
 
-// askedView is a turn of the conversation before the question, or a part of it.
+// askedView is a turn of the conversation before the question, or something else that came with it.
 type askedView struct {
-	Role string
-	Text string
+	Role  string
+	Text  string
+	Prose template.HTML // of an assistant's turn
+	Turn  bool          // the user or the assistant said it
 }
 
 // asked lists what came with the question: earlier turns, files, options.
@@ -361,20 +380,24 @@ func asked(q *synod.Question) (all []askedView) {
 		for _, p := range t.Parts {
 			text += fmt.Sprintf("\n[%s %s, %d bytes]", p.Media, p.Name, len(p.Data))
 		}
-		all = append(all, askedView{string(t.Role), strings.TrimSpace(text)})
+		a := askedView{Role: string(t.Role), Text: strings.TrimSpace(text), Turn: t.Role == synod.ByUser}
+		if t.Role == synod.ByAssistant && text != "" {
+			a.Prose, a.Turn = markdown(a.Text), true
+		}
+		all = append(all, a)
 	}
 	for _, o := range q.Options {
-		all = append(all, askedView{"option " + o.Label, o.Text})
+		all = append(all, askedView{Role: "option " + o.Label, Text: o.Text})
 	}
 	for _, p := range q.Parts {
-		all = append(all, askedView{"file", fmt.Sprintf("%s %s, %d bytes", p.Media, cmp.Or(p.Name, "without a name"),
-			len(p.Data))})
+		all = append(all, askedView{Role: "file", Text: fmt.Sprintf("%s %s, %d bytes", p.Media,
+			cmp.Or(p.Name, "without a name"), len(p.Data))})
 	}
 	for _, t := range q.Tools {
-		all = append(all, askedView{"tool", t.Name + " " + t.Description})
+		all = append(all, askedView{Role: "tool", Text: t.Name + " " + t.Description})
 	}
 	if len(q.Schema) > 0 {
-		all = append(all, askedView{"schema", pretty(q.Schema)})
+		all = append(all, askedView{Role: "schema", Text: pretty(q.Schema)})
 	}
 	return all
 }

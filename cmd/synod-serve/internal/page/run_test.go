@@ -38,18 +38,32 @@ const sum = "What is 17 + 25?"
 // asked puts a question, waits for its end and returns the address and the page of the run.
 func (h *house) asked(t testing.TB, fields ...string) (string, seen) {
 	t.Helper()
+	path := h.begin(t, fields...)
+	return path, h.until(t, path, func(body string) bool { return !strings.Contains(body, `sse-connect="/runs/`) })
+}
+
+// begin puts a question and returns the address of its run.
+func (h *house) begin(t testing.TB, fields ...string) string {
+	t.Helper()
 	page := h.post(t, "/ask", append([]string{"csrf", h.get(t, "/").token(t)}, fields...)...)
 	path := page.Request.URL.Path
 	if page.StatusCode != 200 || !strings.HasPrefix(path, "/runs/req-") {
 		t.Fatal(page.Status, path, page.body)
 	}
-	for begun := time.Now(); strings.Contains(page.body, `sse-connect="/runs/`); page = h.get(t, path) {
+	return path
+}
+
+// until loads a page again until its text is as wanted.
+func (h *house) until(t testing.TB, path string, wanted func(body string) bool) seen {
+	t.Helper()
+	page := h.get(t, path)
+	for begun := time.Now(); !wanted(page.body); page = h.get(t, path) {
 		if time.Since(begun) > 20*time.Second {
-			t.Fatal("the run does not end")
+			t.Fatal("the page stays what it is: ", page.body)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	return path, page
+	return page
 }
 
 func contains(t testing.TB, what string, page seen, all ...string) {
@@ -69,11 +83,13 @@ func contains(t testing.TB, what string, page seen, all ...string) {
 func TestAskAndLookBack(t *testing.T) {
 	server := llmtest.Start(t, func(c llmtest.Call) string { return "I add them.\nAnswer: 42" })
 	h := open(t, map[string]string{"stubbed": stubbed(server.URL)})
-	contains(t, "the form", h.get(t, "/"), "stubbed: 5 seats", "up to F=1", `name="deadline"`)
+	contains(t, "the form", h.get(t, "/"), "stubbed · 5 members", "F=1", `name="deadline"`,
+		`href="/?q=Which`)
 	path, run := h.asked(t, "question", sum, "council", "stubbed", "system", "Be brief.", "deadline", "60s",
 		"calls", "500")
 	contains(t, "the run", run, "What is 17 &#43; 25?", `<p class="answer"><bdi>42</bdi>`, "members had heard others",
-		`class="drawing"`, "alone", `class="chip c0"`, "Be brief.", "Certificate", "5 of 5")
+		`class="drawing"`, "alone", `class="chip c0"`, "Be brief.", "Certificate", "5 of 5", "5 of 5 seats agree",
+		`<div class="prose" dir="auto"><p>I add them.</p>`, `class="bar"`)
 	contains(t, "the calls", h.get(t, path+"/calls"), "Reply", "I add them.", "Be brief.", "+ ", "tokens")
 	contains(t, "the history", h.get(t, "/history?q=17+%2B&status=agreed"), path, "42", "agreed")
 	contains(t, "an empty history", h.get(t, "/history?q=nothing"), "No run fits")
