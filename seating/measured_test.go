@@ -138,7 +138,8 @@ func TestAgainstTheRule(t *testing.T) {
 	if s == nil {
 		t.Fatal(why)
 	}
-	if c := s.Against[1]; c.With != "the council as it is: cascade, F=1" || c.Right.Value != 0 || c.Difference.Low <= 0 {
+	if c := s.Against[1]; c.With != "the council as it is: cascade, F=1" || c.Right.Value != 0 ||
+		c.Difference.Low <= 0 {
 		t.Errorf("a rule that decides nothing rightly: %q, %+v", c.With, c)
 	}
 	now.Right = nil

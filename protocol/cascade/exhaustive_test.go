@@ -361,7 +361,8 @@ func TestMargin(t *testing.T) {
 		if posterior := got.posterior(table, 0); table[0].answer != "a" || posterior < 0.5 {
 			t.Fatalf("%s leads with probability %v: this case shows nothing", table[0].answer, posterior)
 		}
-		if d := p.Recorded(of, votes, 1); d.Answer != synod.None || !strings.Contains(d.Why, "weigh too much against it") {
+		d := p.Recorded(of, votes, 1)
+		if d.Answer != synod.None || !strings.Contains(d.Why, "weigh too much against it") {
 			t.Errorf("question %d: %+v", q, d)
 		}
 	}

@@ -97,8 +97,8 @@ func TestForecastBoundsTheModel(t *testing.T) {
 	}
 }
 
-// The posterior by which asking stops and the forecast of missing votes give the same probability to the leading answer,
-// because both give the answers that nobody gave the same share.
+// The posterior by which asking stops and the forecast of missing votes give the same probability to the leading
+// answer, because both give the answers that nobody gave the same share.
 func TestOneShareOfUnseen(t *testing.T) {
 	chance := rand.New(rand.NewPCG(5, 5))
 	for q := range 500 {
