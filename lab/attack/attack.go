@@ -130,7 +130,7 @@ func Honest(p *council.Plan) error {
 
 // cells returns the overlays of the baseline and of all attacks.
 func (s Spec) cells(p *council.Plan) (yaml.MapSlice, error) {
-	names, err := Names(p, s.Adversaries)
+	names, err := Names(p, s.Adversaries, false)
 	if err != nil {
 		return nil, err
 	}
@@ -161,10 +161,11 @@ func (s Spec) cells(p *council.Plan) (yaml.MapSlice, error) {
 }
 
 // Names returns the names of the adversaries that attack: those listed, or all that apply to the protocol of the plan
-// if the list is empty or has All. It fails for a name that is unknown or does not sit in a seat.
-func Names(p *council.Plan, listed []string) ([]string, error) {
+// if the list is empty or has All. learns says whether the council does (council.Spec.Learns), which its plan does not
+// know. It fails for a name that is unknown, does not sit in a seat, or needs a setting that the council does not have.
+func Names(p *council.Plan, listed []string, learns bool) ([]string, error) {
 	if len(listed) == 0 || slices.Contains(listed, All) {
-		return Applicable(p), nil
+		return Applicable(p, learns), nil
 	}
 	for _, name := range listed {
 		e, err := adversary.Catalogue.Find(name)
@@ -178,15 +179,24 @@ func Names(p *council.Plan, listed []string) ([]string, error) {
 			}
 			return nil, fmt.Errorf("%s does not sit in a seat but %s; see: synod explain %s", name, what, name)
 		}
+		if e.Setting != "" && !learns {
+			return nil, fmt.Errorf("%s needs %s: it poisons the answers from which weights are learned, and this "+
+				"council learns none (example, with protocol cascade: trust: {file: trust.json, learn: true})", name,
+				e.Setting)
+		}
 	}
 	return listed, nil
 }
 
 // Applicable returns the names of the adversaries that do more than give a wrong answer or none in the protocol of
-// a plan. Other names of an adversary are left out, and those that need parameters.
-func Applicable(p *council.Plan) (names []string) {
+// a plan. Other names of an adversary are left out, and those that need parameters, or a council that learns if this
+// one does not.
+func Applicable(p *council.Plan, learns bool) (names []string) {
 	for _, e := range adversary.Catalogue.All() {
-		if e.Place != adversary.AtSeat || e.SameAs != "" || !slices.ContainsFunc(e.Protocols, func(name string) bool {
+		if e.Place != adversary.AtSeat || e.SameAs != "" || e.Setting != "" && !learns {
+			continue
+		}
+		if !slices.ContainsFunc(e.Protocols, func(name string) bool {
 			return name == All || name == p.Spec().Protocol["name"]
 		}) {
 			continue

@@ -149,7 +149,7 @@ func (s *searching) open() error {
 	if err != nil {
 		return err
 	}
-	names, err := attack.Names(plan, s.Adversaries)
+	names, err := attack.Names(plan, s.Adversaries, false)
 	if err != nil {
 		return err
 	}
