@@ -14,6 +14,7 @@ import (
 	"synod.dev/synod/lab"
 	"synod.dev/synod/lab/manifest"
 	"synod.dev/synod/param"
+	"synod.dev/synod/reliability"
 )
 
 // usualHistory is how many questions a council that learns learns from before it is measured.
@@ -85,34 +86,29 @@ func (s Spec) Planned() (*manifest.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.learned = map[string]*weighed{historyOf(baseline): {}}
+	l.learned = map[string]map[string]any{historyOf(baseline): {}}
 	for _, a := range l.attacks {
-		l.learned[historyOf(a.cell())] = &weighed{}
+		l.learned[historyOf(a.cell())] = map[string]any{}
 	}
 	return l.all()
 }
 
-// weighed is what a history says about the seats.
-type weighed struct {
-	Weights  map[string][]float64
-	Together any
-}
-
-// overlay returns the parameters of the protocol.
-func (w *weighed) overlay() map[string]any {
+// Learned returns the parameters of a protocol with what answers say about the seats of a plan.
+func Learned(p *council.Plan, seen []reliability.Observation) map[string]any {
 	o := map[string]any{}
-	if len(w.Weights) > 0 {
-		o["weights"] = w.Weights
+	weights, together := p.Learned(seen)
+	if len(weights) > 0 {
+		o["weights"] = weights
 	}
-	if w.Together != nil {
-		o["together"] = w.Together
+	if len(together) > 0 {
+		o["together"] = together
 	}
 	return o
 }
 
 // learnedIn returns what the histories of a grid say, by cell.
-func learnedIn(g *lab.Grid) (map[string]*weighed, error) {
-	all := map[string]*weighed{}
+func learnedIn(g *lab.Grid) (map[string]map[string]any, error) {
+	all := map[string]map[string]any{}
 	for i, c := range g.Cells {
 		if c.Params["phase"] != phaseHistory {
 			continue
@@ -130,12 +126,7 @@ func learnedIn(g *lab.Grid) (map[string]*weighed, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := &weighed{}
-		weights, together := plan.Learned(seen)
-		if w.Weights = weights; len(together) > 0 {
-			w.Together = together
-		}
-		all[c.Name] = w
+		all[c.Name] = Learned(plan, seen)
 	}
 	return all, nil
 }
@@ -154,7 +145,7 @@ type learning struct {
 	history int // questions
 	attacks []placed
 	rules   int
-	learned map[string]*weighed // by cell of a history
+	learned map[string]map[string]any // parameters of the protocol, by cell of a history
 }
 
 // first returns the history without adversaries.
@@ -211,8 +202,8 @@ func (l *learning) measured() (yaml.MapSlice, error) {
 	var others yaml.MapSlice
 	for i, c := range cells {
 		overlay, name := c.Value.(map[string]any), c.Key.(string)
-		w := l.learned[historyOf(name)]
-		if w == nil {
+		learned, played := l.learned[historyOf(name)]
+		if !played {
 			return nil, fmt.Errorf("the history of %s was not played", name)
 		}
 		overlay["skip"] = l.history
@@ -221,8 +212,8 @@ func (l *learning) measured() (yaml.MapSlice, error) {
 				"protocol": map[string]any{"name": "majority"},
 				"rule":     map[string]any{"name": string(council.Plurality)}}))
 		}
-		if o := w.overlay(); len(o) > 0 {
-			overlay["protocol"] = o
+		if len(learned) > 0 {
+			overlay["protocol"] = learned
 		}
 		overlay["params"].(map[string]any)["phase"] = phaseAttack
 		overlay["params"].(map[string]any)["history"] = l.history
@@ -251,26 +242,31 @@ func (l *learning) given(a placed, measured bool) (map[string]any, error) {
 		return nil, err
 	}
 	given := map[string]any{}
-	for _, f := range param.Fields(e.Params()) {
-		switch f.Key {
-		case "defects":
-			given[f.Key] = btoi(measured)
-		case "block":
-			given[f.Key] = btoi(measured)
-		case "copies":
-			if given[f.Key], err = l.best(a); err != nil {
-				return nil, err
-			}
+	if slices.ContainsFunc(param.Fields(e.Params()), func(f param.Field) bool { return f.Key == "copies" }) {
+		if given["copies"], err = l.best(a); err != nil {
+			return nil, err
 		}
 	}
+	SetPhase(a.name, given, measured)
 	return given, nil
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
+// PhaseKeys are the parameters by which an adversary is told whether the history is over, or still lasts.
+var PhaseKeys = []string{"defects", "block"}
+
+// SetPhase sets those of PhaseKeys that an adversary has.
+func SetPhase(name string, params map[string]any, over bool) {
+	e, err := adversary.Catalogue.Find(name)
+	if err != nil || e.Params == nil {
+		return
 	}
-	return 0
+	for _, f := range param.Fields(e.Params()) {
+		if slices.Contains(PhaseKeys, f.Key) {
+			if params[f.Key] = 0; over {
+				params[f.Key] = 1
+			}
+		}
+	}
 }
 
 // best returns the seat without the adversary that has the largest weights in the history without adversaries.
@@ -284,7 +280,8 @@ func (l *learning) best(a placed) (string, error) {
 	best, most := "", -1.0
 	for i, s := range l.target.plan.Seats() {
 		sum := 0.0
-		for _, w := range l.learned[historyOf(baseline)].Weights {
+		weights, _ := l.learned[historyOf(baseline)]["weights"].(map[string][]float64)
+		for _, w := range weights {
 			sum += w[i]
 		}
 		if sum > most && !slices.Contains(at, i) {

@@ -25,6 +25,7 @@ type Summary struct {
 	First     *int          `json:"first_capture"` // the first try that captured a right answer; null: none did
 	WorstTry  int           `json:"worst_try"`
 	Ended     string        `json:"ended"`
+	History   int           `json:"history,omitempty"` // questions from which the council learned before each try; 0: it does not
 	Worst     Case          `json:"worst"`
 	Found     Figures       `json:"found"` // on the questions of the search: chosen for it, so too high
 	Fresh     Figures       `json:"fresh"` // on questions that the search has not seen
@@ -65,7 +66,12 @@ func (s *Summary) Text(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "%s (%s), %s: %d tries, %s, seed %d; %s\n", table.Plain(s.Council), s.Protocol, kinds, s.Tries,
 		s.Strategy, s.Seed, s.Ended)
-	fmt.Fprintf(w, "sought: %s; %s\n\n", s.Objective, first)
+	fmt.Fprintf(w, "sought: %s; %s\n", s.Objective, first)
+	if s.History > 0 {
+		fmt.Fprintf(w, "before each try all members answered a history of %d questions, with the attack in place, "+
+			"and have the weights that it gave them\n", s.History)
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "worst attack (try %d, reduced in %d more)\n", s.WorstTry, s.Reducing)
 	seats := &table.Table{Head: []string{"seat", "adversary"}}
 	for _, p := range s.Worst {
