@@ -23,9 +23,10 @@ func poisons() []Entry {
 	}
 	return []Entry{
 		entry(FollowDefect, "follows the plurality while trust is learned, and lies then", `Waits for the first answers of the others, and gives the most frequent of them as its own.
-Where it defects, it gives a wrong answer as the colluder does. Following earns it the record
-of a plurality, which is better than that of most members. All that have this adversary are
-accomplices, and defect on the same questions.
+Where it defects, it gives a wrong answer as the colluder does, which recorded members do not:
+their replies stay as they were. Following earns it the record of a plurality, which is better
+than that of most members. All that have this adversary are accomplices, and defect on the
+same questions.
 
 waits    how long it waits for the others, in milliseconds (one message's time)
 defects  share of the questions on which it defects, 0 to 1 (0); synod attack has it defect
@@ -50,8 +51,8 @@ waits    how long it waits for the others, in milliseconds (one message's time)
 defects  share of the questions on which it may lie, 0 to 1 (0); synod attack has it lie on
          none of the history`, func() any { return &defectParams{} }),
 		entry(Turns, "lies in every other block of questions, two of them alternately", `Follows the plurality in one block of questions, as follow-defect does, and lies as the colluder
-does in the next, so that no change of its record lasts. Of several that have this adversary every
-second one begins with lies.
+does in the next, so that no change of its record lasts. Of several that have this adversary
+every second one begins with lies.
 
 waits  how long it waits for the others, in milliseconds (one message's time)
 block  the number of the block, from 0; synod attack counts the blocks (0)`,

@@ -123,7 +123,7 @@ func (s Spec) manifest(t target, cells yaml.MapSlice, where map[string]string) (
 		{Key: "base", Value: base},
 		{Key: "axes", Value: map[string]any{"attack": cells}},
 		{Key: "name", Value: "$attack"},
-		{Key: "plots", Value: plots(len(s.Defences) > 0, where)},
+		{Key: "plots", Value: plots(len(s.Defences) > 0 && where["phase"] != phaseHistory, where)},
 	})
 	if err != nil {
 		return nil, err

@@ -202,3 +202,31 @@ func TestPoisonersAreOffered(t *testing.T) {
 		}
 	}
 }
+
+// A defence is switched in what is measured, beside the weights that were learned, and a history is played once.
+func TestDefencesOfCouncilThatLearns(t *testing.T) {
+	text := strings.Replace(learns, "cascade}", "cascade, together: [[1, 2]]}", 1)
+	s := attack.Spec{Council: council(t, text), Adversaries: []string{"constant"}, Questions: 3, History: 60,
+		Defences: []string{"co-error"}}
+	grid := playLearning(t, s, filepath.Join(t.TempDir(), "grid"), 0, false)
+	toggled := 0
+	for i, c := range grid.Cells {
+		if c.Params["defence_name"] == nil {
+			continue
+		}
+		toggled++
+		spec, err := grid.Runs[i].Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, _ := spec.Protocol["together"].([]any); len(list) > 0 || spec.Protocol["weights"] == nil {
+			t.Errorf("%s has the protocol %v", c.Name, spec.Protocol)
+		}
+	}
+	if toggled != 2 {
+		t.Errorf("%d cells have the defence switched, want the baseline and the attack", toggled)
+	}
+	if text := tableOf(t, grid, "latex"); !strings.Contains(text, "co-error") || !strings.Contains(text, "history") {
+		t.Error(text)
+	}
+}
