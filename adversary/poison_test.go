@@ -194,17 +194,19 @@ func TestWhatPoisonersSay(t *testing.T) {
 	items := sums(t, 0, 40)
 	for adversary, check := range map[string]func(honest, liars []synod.Answer, right synod.Answer) bool{
 		"{name: turns}": func(honest, liars []synod.Answer, right synod.Answer) bool {
-			return liars[0] == adversaries.Plurality(honest) && liars[1] != right
+			top := adversaries.Plurality(honest)
+			return liars[0] == top && liars[1] != top
 		},
 		"{name: turns, block: 3}": func(honest, liars []synod.Answer, right synod.Answer) bool {
-			return liars[0] != right && liars[1] == adversaries.Plurality(honest)
+			top := adversaries.Plurality(honest)
+			return liars[0] != top && liars[1] == top
 		},
 		"{name: follow-defect}": func(honest, liars []synod.Answer, _ synod.Answer) bool {
 			top := adversaries.Plurality(honest)
 			return liars[0] == top && liars[1] == top
 		},
-		"{name: follow-defect, defects: 1}": func(_, liars []synod.Answer, right synod.Answer) bool {
-			return liars[0] != right && liars[0] == liars[1]
+		"{name: follow-defect, defects: 1}": func(honest, liars []synod.Answer, _ synod.Answer) bool {
+			return liars[0] != adversaries.Plurality(honest) && liars[0] == liars[1]
 		},
 		"{name: constant}": func(_, liars []synod.Answer, _ synod.Answer) bool {
 			return liars[0] == "1776" && liars[1] == "1776"

@@ -23,19 +23,19 @@ func poisons() []Entry {
 	}
 	return []Entry{
 		entry(FollowDefect, "follows the plurality while trust is learned, and lies then", `Waits for the first answers of the others, and gives the most frequent of them as its own.
-Where it defects, it gives a wrong answer as the colluder does, which recorded members do not:
-their replies stay as they were. Following earns it the record of a plurality, which is better
-than that of most members. All that have this adversary are accomplices, and defect on the
-same questions.
+Following earns it the record of a plurality, which is better than that of most members.
+Where it defects, it gives the most frequent wrong one, and an invented one if it hears none.
+It takes its own model's answer for the right one; accomplices, which are all that have this
+adversary, take the most frequent one that two others gave, so that they lie alike.
 
 waits    how long it waits for the others, in milliseconds (one message's time)
 defects  share of the questions on which it defects, 0 to 1 (0); synod attack has it defect
          on none of the history, and on all questions that are measured`,
 			func() any { return &defectParams{} }),
-		entry(LieToWin, "lies where the lie becomes the decision, and follows the plurality elsewhere", `Takes the answer of its own model for the right one, and waits for the first answers of the
-others. If with its accomplices' votes the most frequent wrong one has more than F votes and
-leads, it gives that one; elsewhere it gives the most frequent answer. So it has the record of
-a plurality, and lies where that is worth most. It learns nothing from earlier questions.
+		entry(LieToWin, "lies where the lie becomes the decision, and follows the plurality elsewhere", `Waits for the first answers of the others. If with its accomplices' votes the most frequent
+wrong one of them has more than F votes and leads, it gives that one; elsewhere it gives the
+most frequent answer. So it has the record of a plurality, and lies where that is worth most.
+What it takes for wrong is as for follow-defect. It learns nothing from earlier questions.
 
 waits  how long it waits for the others, in milliseconds (one message's time)`,
 			func() any { return &waitParams{} }),
@@ -50,9 +50,9 @@ where lie-to-win does, and gives no answer elsewhere.
 waits    how long it waits for the others, in milliseconds (one message's time)
 defects  share of the questions on which it may lie, 0 to 1 (0); synod attack has it lie on
          none of the history`, func() any { return &defectParams{} }),
-		entry(Turns, "lies in every other block of questions, two of them alternately", `Follows the plurality in one block of questions, as follow-defect does, and lies as the colluder
-does in the next, so that no change of its record lasts. Of several that have this adversary
-every second one begins with lies.
+		entry(Turns, "lies in every other block of questions, two of them alternately", `Follows the plurality in one block of questions, and lies in the next, as follow-defect does,
+so that no change of its record lasts. Of several that have this adversary every second one
+begins with lies.
 
 waits  how long it waits for the others, in milliseconds (one message's time)
 block  the number of the block, from 0; synod attack counts the blocks (0)`,
@@ -83,7 +83,7 @@ type poisoner struct {
 	defects float64 // share of the questions that are not history
 	block   int
 	answer  replay
-	lies    colluder
+	lies    colluder       // what CopyDefect does when it lies
 	among   []synod.NodeID // the seats that have the same adversary, ascending; nil: it knows of no other
 }
 
@@ -128,12 +128,6 @@ func (a poisoner) Found(seat func(string) (synod.NodeID, error)) (Adversary, err
 // Among tells it who has the same adversary. They lie alike.
 func (a poisoner) Among(seats []synod.NodeID) Adversary {
 	a.among = seats
-	if a.poison != CopyDefect { // which has a parameter for that
-		a.lies = colluder{}
-		for _, id := range seats {
-			a.lies.with = append(a.lies.with, seatName{id: id, known: true})
-		}
-	}
 	return a
 }
 
@@ -151,39 +145,39 @@ func (a poisoner) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	}
 	now := Moment{Learning: drawn(seat.Question) >= a.defects, Block: a.block,
 		Member: max(slices.Index(a.among, seat.Self), 0)}
-	mine := synod.None // what it lies
-	switch a.poison {
-	case LieToWin, Abstain:
-		if a.poison == Abstain && now.Learning {
-			return silentMachine{}
-		}
-		w.choose = func(own synod.Answer, heard []synod.Answer) (synod.Answer, bool) {
-			own = cmp.Or(own, Plurality(heard)) // of its model, which it takes for the right one
-			lie, n := Favourite(heard, own), max(len(a.among), 1)
-			now.Wins = func() bool {
-				return lie != synod.None && votes(heard, lie)+n > seat.F && Leads(heard, lie, n)
-			}
-			deed := a.poison.Deed(now)
-			if deed == Lies {
-				mine = lie
-				return lie, false
-			}
-			return Plurality(heard), deed == Abstains
-		}
-		return &certain{honest: w, question: seat.Question, mine: &mine}
-	}
-	switch a.poison.Deed(now) {
-	case Lies:
+	switch {
+	case a.poison == Abstain && now.Learning:
+		return silentMachine{}
+	case a.poison == CopyDefect && !now.Learning:
 		return a.lies.Corrupt(seat, honest)
-	case Copies:
-		if len(a.copies) > 0 {
-			w.of = []synod.NodeID{a.copies[0].node()}
-		} else if len(seat.Peers) > 0 {
-			w.of = seat.Peers[:1:1]
-		}
+	case a.poison == CopyDefect && len(a.copies) > 0:
+		w.of = []synod.NodeID{a.copies[0].node()}
+	case a.poison == CopyDefect && len(seat.Peers) > 0:
+		w.of = seat.Peers[:1:1]
 	}
-	w.choose = func(_ synod.Answer, heard []synod.Answer) (synod.Answer, bool) { return Plurality(heard), false }
-	return w
+	mine := synod.None // what it lies
+	w.choose = func(own synod.Answer, heard []synod.Answer) (synod.Answer, bool) {
+		top, right := Plurality(heard), own // what it takes for right
+		if own == synod.None || len(a.among) > 1 && votes(heard, top) > 1 {
+			right = top // for all accomplices the same
+		}
+		lie, n := Favourite(heard, right), max(len(a.among), 1)
+		now.Wins = func() bool {
+			return lie != synod.None && votes(heard, lie)+n > seat.F && Leads(heard, lie, n)
+		}
+		switch deed := a.poison.Deed(now); {
+		case deed == Abstains:
+			return synod.None, true
+		case deed != Lies || right == synod.None:
+			return top, false
+		}
+		mine = cmp.Or(lie, other(seat.Question, right))
+		return mine, false
+	}
+	if a.poison == CopyDefect {
+		return w
+	}
+	return &certain{honest: w, question: seat.Question, mine: &mine}
 }
 
 // others returns the neighbours that do not have the same adversary.
