@@ -8,6 +8,7 @@ import (
 	"synod.dev/synod"
 	adversaries "synod.dev/synod/adversary"
 	"synod.dev/synod/council"
+	"synod.dev/synod/defence"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/reliability"
 	"synod.dev/synod/task"
@@ -81,8 +82,12 @@ func (x *poisonTrial) asks(t *testing.T, protocol council.Params, adversary stri
 		models += fmt.Sprintf("  m%d: {provider: simulated, ability: %v, wrong: 5, seed: %d}\n", i, ability, i)
 		seats += fmt.Sprintf("  - {id: m%d, model: m%d%s}\n", i, i, of)
 	}
-	spec, err := council.Parse(fmt.Appendf(nil, "protocol: {name: cascade}\ngraph: {family: complete}\nf: %d\n"+
-		"models:\n%sseats:\n%s", x.liars, models, seats))
+	text := fmt.Sprintf("protocol: {name: cascade}\ngraph: {family: complete}\nf: %d\nmodels:\n%sseats:\n%s", x.liars,
+		models, seats)
+	if _, err := defence.Catalogue.Find("commit"); err == nil { // with it liars of the first stage hear nobody
+		text += "defences: {commit: off}\n"
+	}
+	spec, err := council.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
