@@ -71,8 +71,8 @@ type Entry struct {
 }
 
 // Catalogue lists the adversaries. Programs of other modules add theirs with Add.
-var Catalogue = synod.NewCatalogue("adversary", append(slices.Concat(writers(), aliases()), replayEntry,
-	weakAnswerEntry,
+var Catalogue = synod.NewCatalogue("adversary", append(slices.Concat(writers(), aliases(), poisons()),
+	replayEntry, weakAnswerEntry,
 	overconfidentEntry, persuaderEntry, adaptiveEntry, silentEntry, selectiveSilenceEntry,
 	equivocatorEntry, inverterEntry, lastMoverEntry, strategistEntry, sleeperEntry, echoEntry,
 	honestNoiseEntry, digitTwinEntry, anchorPoisonerEntry, styleMirrorEntry, squatterEntry, clonesEntry, labourEntry,

@@ -1,12 +1,9 @@
 package adversary
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
 )
 
 var copierEntry = Entry{
@@ -39,131 +36,15 @@ type copierParams struct {
 	With    any     `yaml:"with" doc:"ids or indices of the seats whose wrong answers it joins" example:"[a1, 2]"`
 }
 
-type copier struct {
-	copies  []seatName // at most one
-	waits   synod.Tick
-	defects float64
-	lies    colluder
-}
-
 func newCopier(params map[string]any) (Adversary, error) {
 	var given copierParams
-	if err := param.Decode(params, &given); err != nil {
+	if err := decode(params, &given); err != nil {
 		return nil, err
 	}
-	if !(given.Defects >= 0 && given.Defects <= 1) {
-		return nil, fmt.Errorf("defects is %v; it must be between 0 and 1", given.Defects)
-	}
-	a := copier{seatNames(given.Copies), synod.Tick(given.Waits), given.Defects, colluder{seatNames(given.With)}}
+	a := poisoner{poison: CopyDefect, copies: seatNames(given.Copies), waits: synod.Tick(given.Waits),
+		defects: given.Defects, lies: colluder{seatNames(given.With)}}
 	if len(a.copies) > 1 {
 		return nil, fmt.Errorf("copies names %d seats; it must name one (example: copies: a1)", len(a.copies))
 	}
-	return a, inRange("waits", given.Waits, 0, 600_000)
-}
-
-// Steady reports that its answer does not change once it is given.
-func (copier) Steady() bool { return true }
-
-func (a copier) Found(seat func(string) (synod.NodeID, error)) (Adversary, error) {
-	both, err := colluder{a.copies}.Found(seat)
-	if err != nil {
-		return nil, err
-	}
-	lies, err := a.lies.Found(seat)
-	if err != nil {
-		return nil, err
-	}
-	a.copies, a.lies = both.(colluder).with, lies.(colluder)
 	return a, nil
-}
-
-func (a copier) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
-	if a.defecting(seat.Question) {
-		return a.lies.Corrupt(seat, honest)
-	}
-	m := &copying{honest: honest, question: seat.Question, from: -1, waits: a.waits}
-	switch {
-	case len(a.copies) > 0:
-		m.from = a.copies[0].node()
-	case len(seat.Peers) > 0:
-		m.from = seat.Peers[0]
-	}
-	if m.waits == 0 {
-		m.waits = seat.Pace.Within
-	}
-	return m
-}
-
-// defecting reports whether it lies about a question.
-func (a copier) defecting(q *synod.Question) bool {
-	sum := sha256.Sum256([]byte("copier\x00" + q.ID + "\x00" + q.Text))
-	return float64(binary.BigEndian.Uint64(sum[:8])>>11)/(1<<53) < a.defects
-}
-
-// copying is a machine that holds its model's first answer back until it has heard whom it copies.
-type copying struct {
-	honest   synod.Machine
-	question *synod.Question
-	from     synod.NodeID
-	waits    synod.Tick
-	open     *synod.ConsultID // the prompt for a first answer that the model is answering
-	held     *synod.Answered  // its reply, until the other seat's answer comes
-	answered bool
-	heard    synod.Answer
-	out      []synod.Effect
-}
-
-// Step passes the event on, and a held reply when it is time.
-func (m *copying) Step(now synod.Tick, e synod.Event) []synod.Effect {
-	m.out = m.out[:0]
-	switch x := e.(type) {
-	case synod.Expired:
-		if x.ID == ownAlarms {
-			return m.release(now)
-		}
-	case synod.Heard:
-		if x.From == m.from && m.heard == synod.None {
-			m.heard = heardAnswer(m.question, x)
-		}
-		m.pass(now, e)
-		if m.heard != synod.None {
-			return m.release(now)
-		}
-		return m.out
-	case synod.Answered:
-		if m.open != nil && x.ID == *m.open && !m.answered {
-			m.held, m.answered = &x, true
-			if m.heard != synod.None {
-				return m.release(now)
-			}
-			return append(m.out, synod.Alarm{ID: ownAlarms, At: now + m.waits})
-		}
-	}
-	return m.pass(now, e)
-}
-
-// pass hands an event to the honest machine and notes its first prompt for an answer.
-func (m *copying) pass(now synod.Tick, e synod.Event) []synod.Effect {
-	for _, x := range m.honest.Step(now, e) {
-		if c, ok := x.(synod.Consult); ok && m.open == nil && c.Prompt.Purpose == synod.Answering {
-			id := c.ID
-			m.open = &id
-		}
-		m.out = append(m.out, x)
-	}
-	return m.out
-}
-
-// release hands the held reply on, with the copied answer if there is one.
-func (m *copying) release(now synod.Tick) []synod.Effect {
-	if m.held == nil {
-		return m.out
-	}
-	reply := *m.held.Reply // with the model's cost
-	if m.heard != synod.None {
-		reply.Status, reply.Typed, reply.Answer, reply.Text = synod.OK, true, m.heard, ""
-	}
-	id := m.held.ID
-	m.held = nil
-	return m.pass(now, synod.Answered{ID: id, Reply: &reply})
 }

@@ -66,8 +66,12 @@ func generated(t *testing.T) string {
 				params = append(params, "`"+f.Key+"`")
 			}
 		}
-		x.Add(numberOf(e), "`"+e.Name+"`", e.Summary, string(e.Place), string(e.Model), strings.Join(e.Protocols, ", "),
-			e.Defence, string(e.Kind), e.Source, strings.Join(params, ", "))
+		in := strings.Join(e.Protocols, ", ")
+		if e.Setting != "" {
+			in += " with `" + e.Setting + "`"
+		}
+		x.Add(numberOf(e), "`"+e.Name+"`", e.Summary, string(e.Place), string(e.Model), in, e.Defence,
+			string(e.Kind), e.Source, strings.Join(params, ", "))
 	}
 	var b bytes.Buffer
 	if err := x.Write(&b, "md"); err != nil {

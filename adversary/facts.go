@@ -9,7 +9,8 @@ type Facts struct {
 	Model  Model  `json:"fault_model"`       // the most restricted fault model that it stays in
 	// Protocols are those in which it does more than give a wrong answer or none.
 	Protocols []string `json:"protocols"`
-	Defence   string   `json:"defence"` // what is said to stop it
+	Setting   string   `json:"setting,omitempty"` // of a council file, without which it has nothing to attack; "": none
+	Defence   string   `json:"defence"`           // what is said to stop it
 	Kind      Kind     `json:"defence_kind"`
 	Source    string   `json:"source"` // where the attack comes from
 }
@@ -70,5 +71,5 @@ func alias(name string, number int, e Entry) Entry {
 // aliases returns the entries that the list of attacks calls by other names.
 func aliases() []Entry {
 	return []Entry{alias("confidence-liar", 2, replayEntry), alias("calm-liar", 3, persuaderEntry),
-		alias("evaluator-cartel", 25, cartelEntry)}
+		alias("evaluator-cartel", 25, cartelEntry), alias(string(CopyDefect), 0, copierEntry)}
 }

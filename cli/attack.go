@@ -13,6 +13,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/lab/attack"
+	"synod.dev/synod/lab/manifest"
 	"synod.dev/synod/report"
 )
 
@@ -38,6 +39,12 @@ or on if the council does not have it, and the table says what the defence chang
 What simulated members do against an attack is a model of it, not a measurement, and every
 format says so.
 
+A council that learns (trust: {file: FILE, learn: true}, with protocol cascade) first learns
+from --history questions, which every member answers, with each adversary in place. Those
+that poison a history build their record there, and defect in the questions that are
+measured. Each attack is also measured without a history, and against a plurality. FILE is
+neither read nor changed.
+
 The folder of -o is a grid: ^C saves, and the same command goes on. Without TASK the
 built-in problems are asked.
 
@@ -46,6 +53,7 @@ above --max-capture · 130 interrupted.`,
 		Example: `  synod attack -c council.yaml -o runs/attack -n 50
   synod attack -c council.yaml --adversary replay,persuader --members 1,2 --seats worst,random -o runs/a
   synod attack -c council.yaml --adversary delimiter-forger --defences fence,tokens -o runs/fence
+  synod attack -c learns.yaml --adversary follow-defect,lie-to-win --history 200 -n 200 -o runs/poisoned
   synod attack -c council.yaml mine.jsonl -o runs/ci --max-capture 0.05 --format junit > attack.xml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,6 +81,8 @@ func (f *attackFlags) add(cmd *cobra.Command) {
 	fl.IntVarP(&f.n, "number", "n", 0, "number of questions (default: all of the task)")
 	fl.StringSliceVar(&f.spec.Defences, "defences", nil, "measure these `names` of synod list defences, or all: play "+
 		"everything again with each in its other state")
+	fl.IntVar(&f.spec.History, "history", 0, "of a council that learns: how many `questions` it learns from before an "+
+		"attack is measured (default 100)")
 	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the runs")
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each question is asked")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
@@ -106,12 +116,23 @@ func (a *app) attack(cmd *cobra.Command, f attackFlags) error {
 	}
 	f.pulled = a.tasks().Dir
 	f.spec.Questions, f.spec.Repeat, f.spec.Seed = f.n, f.repeat, f.seed
+	learns, err := f.spec.Learns()
+	if err != nil {
+		return configError(err)
+	}
+	if cmd.Flags().Changed("history") && (!learns || f.spec.History < 1) {
+		return fail(exitUsage, fmt.Errorf("--history is %d; it must be at least 1, and is for a council with protocol "+
+			"cascade that learns (trust: {file: trust.json, learn: true})", f.spec.History))
+	}
+	o := f.manifestOptions(cmd, a)
+	o.N = 0 // it is in the manifest
+	if learns {
+		return a.attackLearning(cmd, f, o)
+	}
 	m, err := f.spec.Manifest()
 	if err != nil {
 		return configError(err)
 	}
-	o := f.manifestOptions(cmd, a)
-	o.N = 0 // it is in the manifest
 	grid, err := m.Draft(o)
 	if err != nil {
 		return configError(err)
@@ -124,6 +145,40 @@ func (a *app) attack(cmd *cobra.Command, f attackFlags) error {
 	}
 	if err := a.benchWork(cmd, grid, f.benchFlags); err != nil {
 		return err
+	}
+	return a.attackReport(cmd, grid, f)
+}
+
+// attackLearning plays the histories from which a council learns, and then the attacks, in one folder.
+func (a *app) attackLearning(cmd *cobra.Command, f attackFlags, o manifest.Options) error {
+	m, err := f.spec.Planned()
+	if err != nil {
+		return configError(err)
+	}
+	grid, err := m.Draft(o) // which fails before anything is played
+	if err != nil {
+		return configError(err)
+	}
+	if f.dryRun {
+		return printPlan(cmd, grid, f.asJSON)
+	}
+	grid = nil
+	f.again = "the same synod attack command, with -o " + council.ShellWord(f.out)
+	for last := false; !last; {
+		m, end, err := f.spec.Next(grid)
+		if err != nil {
+			return configError(err)
+		}
+		if grid, err = m.Draft(o); err != nil {
+			return configError(err)
+		}
+		last = end
+		if err := a.bring(cmd, grid, f.benchFlags); err != nil {
+			return err
+		}
+		if err := a.benchWork(cmd, grid, f.benchFlags); err != nil {
+			return err
+		}
 	}
 	return a.attackReport(cmd, grid, f)
 }

@@ -17,7 +17,6 @@ import (
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/lab/attack"
 	"synod.dev/synod/lab/attack/search"
-	"synod.dev/synod/task"
 )
 
 type searchFlags struct {
@@ -25,6 +24,7 @@ type searchFlags struct {
 	council string
 	options search.Options
 	fresh   int
+	history int
 	asJSON  bool
 }
 
@@ -51,12 +51,17 @@ on --fresh questions that the search has not seen: on its own questions its figu
 high, because it was chosen for them. The folder of -o gets worst.json, which synod attack
 replay plays again, and worst.yaml, the council with this attack in it, for synod ask -c.
 
+A council that learns (trust: {file: FILE, learn: true}, with protocol cascade) learns before
+each try from --history questions, which every member answers with the attack in place, as in
+synod attack. FILE is neither read nor changed.
+
 ^C saves; the same command goes on, also with a larger --budget. Without TASK the built-in
 problems are asked.
 
 Exit codes: 0 done · 1 error · 2 usage · 5 --calls or --usd was reached · 130 interrupted.`,
 		Example: `  synod attack search -c council.yaml -o runs/search
   synod attack search -c council.yaml --budget 10000 --members 2 --adversary persuader,replay -o runs/search
+  synod attack search -c learns.yaml --history 50 --budget 200 -o runs/poisoned
   synod attack search -c paid.yaml mine.jsonl -n 5 --fresh 20 --budget 200 --usd 10 -o runs/paid`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -78,6 +83,8 @@ Exit codes: 0 done · 1 error · 2 usage · 5 --calls or --usd was reached · 13
 	fl.Uint64Var(&f.options.Seed, "seed", 1, "seed of all random choices")
 	fl.IntVarP(&f.n, "number", "n", 10, "number of questions of each try")
 	fl.IntVar(&f.fresh, "fresh", 100, "number of questions on which the worst attack is measured again")
+	fl.IntVar(&f.history, "history", 100, "of a council that learns: how many `questions` it learns from before each "+
+		"try")
 	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the search")
 	fl.StringVar(&f.data, "data", "", "`file` or folder of the questions (default: what synod data pull fetched)")
 	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
@@ -93,8 +100,8 @@ func (f *searchFlags) checkSearch() error {
 		return errors.New("-o is missing: the folder of the search, such as -o runs/search")
 	case o.Tries < 1 || o.Tries > 1_000_000:
 		return fmt.Errorf("--budget is %d; it must be between 1 and 1000000 tries", o.Tries)
-	case f.n < 1 || f.fresh < 1:
-		return fmt.Errorf("-n is %d and --fresh is %d; both must be at least 1", f.n, f.fresh)
+	case f.n < 1 || f.fresh < 1 || f.history < 1:
+		return fmt.Errorf("-n is %d, --fresh %d and --history %d; they must be at least 1", f.n, f.fresh, f.history)
 	case o.Calls < 0 || !(o.USD >= 0):
 		return fmt.Errorf("--calls is %d and --usd is %v; neither may be negative", o.Calls, o.USD)
 	case o.Members < 0:
@@ -115,10 +122,18 @@ func (a *app) attackSearch(cmd *cobra.Command, name string, f searchFlags) error
 	if o.Spec, err = council.Load(f.council); err != nil {
 		return configError(err)
 	}
-	if o.Items, o.Fresh, err = a.searchItems(name, f, &o.Spec); err != nil {
+	if cmd.Flags().Changed("history") && !o.Spec.Learns() {
+		return fail(exitUsage, errors.New("--history is for a council with protocol cascade that learns (trust: "+
+			"{file: trust.json, learn: true})"))
+	}
+	if !o.Spec.Learns() {
+		f.history = 0
+	}
+	if err := a.searchItems(name, f, &o); err != nil {
 		return err
 	}
 	o.Env = a.env()
+	o.Spec.Trust = council.TrustSpec{}
 	plan, err := council.NewPlan(o.Spec)
 	if err == nil {
 		err = attack.Honest(plan)
@@ -147,19 +162,21 @@ func (a *app) attackSearch(cmd *cobra.Command, name string, f searchFlags) error
 	return a.searchReport(cmd, f, o, plan, r)
 }
 
-// searchItems returns the questions of the search, and as many others as --fresh says.
-func (a *app) searchItems(name string, f searchFlags, spec *council.Spec) (items, fresh []task.Item, err error) {
+// searchItems sets the questions of the history, those of the search, and as many others as --fresh says.
+func (a *app) searchItems(name string, f searchFlags, o *search.Options) error {
 	if name == "" {
 		name = "builtin"
 	}
 	f.pulled, f.seed = a.tasks().Dir, f.options.Seed
 	n := f.n
-	f.n += f.fresh
-	all, err := f.benchFlags.items(name, spec)
+	f.n += f.fresh + f.history
+	all, err := f.benchFlags.items(name, &o.Spec)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	return all[:n], all[n:], nil
+	o.History, all = all[:f.history:f.history], all[f.history:]
+	o.Items, o.Fresh = all[:n], all[n:]
+	return nil
 }
 
 // searchReport writes the files of the worst attack and prints what was found.
@@ -167,7 +184,8 @@ func (a *app) searchReport(cmd *cobra.Command, f searchFlags, o search.Options, 
 ) error {
 	s := search.Summary{Version: search.Version, Council: filepath.Base(f.council),
 		Protocol: fmt.Sprint(plan.Spec().Protocol["name"]), Strategy: o.Strategy, Seed: o.Seed,
-		Objective: search.Objective, Tries: r.Tries, Reducing: r.Reducing, WorstTry: r.Found.N, Ended: r.Ended,
+		Objective: search.Objective, History: len(o.History), Tries: r.Tries, Reducing: r.Reducing,
+		WorstTry: r.Found.N, Ended: r.Ended,
 		Worst: r.Worst, Found: r.Before.Figures(), Fresh: r.After.Figures(), Capture: r.After.Score.Capture(),
 		File: filepath.Join(f.out, worstFile), Attacked: filepath.Join(f.out, worstCouncil)}
 	if r.First > 0 {

@@ -117,8 +117,10 @@ func explainAdversary(e adversary.Entry) string {
 		return s
 	}
 	s += fmt.Sprintf("\n\nsits at      %s\nfault model  %s\nin           %s\ndefence      %s (%s)\nsource       %s",
-		e.Place,
-		e.Model, strings.Join(e.Protocols, ", "), e.Defence, e.Kind, e.Source)
+		e.Place, e.Model, strings.Join(e.Protocols, ", "), e.Defence, e.Kind, e.Source)
+	if e.Setting != "" {
+		s += "\nneeds        " + e.Setting
+	}
 	if e.SameAs != "" {
 		s += "\nsame as      " + e.SameAs
 	}

@@ -49,23 +49,7 @@ func (p *Plan) loadTrust(from source) error {
 	if err != nil {
 		return err
 	}
-	names := p.trustNames()
-	weights, together := map[string][]float64{}, [][2]synod.NodeID{}
-	all := h.Observations()
-	for _, kind := range reliability.Kinds(all) {
-		e := reliability.Estimate(ofMembers(all, names), kind, p.spec.F)
-		if e == nil {
-			continue
-		}
-		weights[kind] = e.Weights(names)
-		for _, pair := range e.Pairs {
-			a, b := slices.Index(names, pair.A), slices.Index(names, pair.B)
-			if two := [2]synod.NodeID{synod.NodeID(a), synod.NodeID(b)}; pair.Together &&
-				!slices.Contains(together, two) {
-				together = append(together, two)
-			}
-		}
-	}
+	weights, together := p.Learned(h.Observations())
 	p.spec.Protocol = maps.Clone(p.spec.Protocol)
 	if learn {
 		if err := p.audits(audit); err != nil {
@@ -80,6 +64,31 @@ func (p *Plan) loadTrust(from source) error {
 	}
 	return nil
 }
+
+// Learned returns what answers say about the seats: their weights before the cap by kind of question, and the pairs of
+// seats that err together. A kind with too few questions has no weights.
+func (p *Plan) Learned(all []reliability.Observation) (weights map[string][]float64, together [][2]synod.NodeID) {
+	names := p.trustNames()
+	weights = map[string][]float64{}
+	for _, kind := range reliability.Kinds(all) {
+		e := reliability.Estimate(ofMembers(all, names), kind, p.spec.F)
+		if e == nil {
+			continue
+		}
+		weights[kind] = e.Weights(names)
+		for _, pair := range e.Pairs {
+			a, b := slices.Index(names, pair.A), slices.Index(names, pair.B)
+			if two := [2]synod.NodeID{synod.NodeID(a), synod.NodeID(b)}; pair.Together &&
+				!slices.Contains(together, two) {
+				together = append(together, two)
+			}
+		}
+	}
+	return weights, together
+}
+
+// Learns reports whether a council changes what its members' answers weigh by what they have answered before.
+func (s *Spec) Learns() bool { return s.Trust.Learn && s.Protocol["name"] == cascade.Entry.Name }
 
 // audits has the protocol ask every member of some questions. Their seed is drawn here, and stands in the plan, so a
 // journal is replayed with the same audits.

@@ -129,6 +129,26 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
+// A suggestion is compared with what the council's own rule decides where that is known, and else with a vote of more
+// than half, which is called so.
+func TestAgainstTheRule(t *testing.T) {
+	m := draw(rand.New(rand.NewPCG(8, 8)), 60, []float64{0.9, 0.9, 0.9}, []int{0, 0, 0})
+	now := Now{Seats: []string{"a", "b", "c"}, Rule: "cascade, F=1", Right: map[string]bool{}}
+	s, why := m.Suggest(nil, now)
+	if s == nil {
+		t.Fatal(why)
+	}
+	if c := s.Against[1]; c.With != "the council as it is: cascade, F=1" || c.Right.Value != 0 ||
+		c.Difference.Low <= 0 {
+		t.Errorf("a rule that decides nothing rightly: %q, %+v", c.With, c)
+	}
+	now.Right = nil
+	if s, _ = m.Suggest(nil, now); s.Against[1].Right.Value < 0.8 ||
+		!strings.HasPrefix(s.Against[1].With, "more than half of the council's seats") {
+		t.Errorf("where members talk: %+v", s.Against[1])
+	}
+}
+
 // Of models that are equally right, the cheapest are suggested, and a model with an unknown price last.
 func TestSuggestPrice(t *testing.T) {
 	m := &Measured{}

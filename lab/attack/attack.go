@@ -51,60 +51,88 @@ type Spec struct {
 	Repeat      int      // how often each is asked; 0: once
 	Seed        uint64   // 0: 1
 	Defences    []string // names of package defence, or All, each of which is measured on and off
+	History     int      // questions from which a council that learns learns before it is measured; 0: 100
 }
 
 // baseline is the name of the cell without adversaries.
 const baseline = "baseline"
 
-// Manifest returns the experiment of the attack.
+// Manifest returns the experiment of the attack on a council that does not learn; Next those on one that does.
 func (s Spec) Manifest() (*manifest.Manifest, error) {
-	path, err := filepath.Abs(s.Council)
+	t, err := s.target()
 	if err != nil {
 		return nil, err
 	}
-	spec, err := council.Load(path)
+	cells, err := s.cells(t)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := council.NewPlan(spec)
+	return s.manifest(t, cells, nil)
+}
+
+// target is the council that is attacked.
+type target struct {
+	path   string
+	plan   *council.Plan // without what it has learned
+	learns bool
+}
+
+// target reads the council.
+func (s Spec) target() (t target, err error) {
+	if t.path, err = filepath.Abs(s.Council); err != nil {
+		return t, err
+	}
+	spec, err := council.Load(t.path)
 	if err != nil {
-		return nil, err
+		return t, err
 	}
-	if err := Honest(plan); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Council, err)
+	if t.learns = spec.Learns(); t.learns {
+		spec.Trust = council.TrustSpec{}
 	}
-	cells, err := s.cells(plan)
-	if err != nil {
-		return nil, err
+	if t.plan, err = council.NewPlan(spec); err != nil {
+		return t, err
 	}
-	base := map[string]any{"council_file": path, "task": cmp.Or(s.Task, "builtin")}
+	if err := Honest(t.plan); err != nil {
+		return t, fmt.Errorf("%s: %w", s.Council, err)
+	}
+	return t, nil
+}
+
+// manifest returns the experiment of some cells. where are conditions of the cells that plots draw; nil: all.
+func (s Spec) manifest(t target, cells yaml.MapSlice, where map[string]string) (*manifest.Manifest, error) {
+	base := map[string]any{"council_file": t.path, "task": cmp.Or(s.Task, "builtin")}
 	if task.IsFile(s.Task) {
-		if base["task"], err = filepath.Abs(s.Task); err != nil {
+		file, err := filepath.Abs(s.Task)
+		if err != nil {
 			return nil, err
 		}
+		base["task"] = file
 	}
 	for key, n := range map[string]int{"questions": s.Questions, "repeat": s.Repeat, "seed": int(s.Seed)} {
 		if n > 0 {
 			base[key] = n
 		}
 	}
+	if t.learns {
+		base["trust"] = map[string]any{"file": "", "learn": false}
+	}
 	text, err := yaml.Marshal(yaml.MapSlice{
 		{Key: "experiment", Value: Experiment},
-		{Key: "source", Value: filepath.Base(path)},
-		{Key: "summary", Value: "adversaries against " + filepath.Base(path)},
+		{Key: "source", Value: filepath.Base(t.path)},
+		{Key: "summary", Value: "adversaries against " + filepath.Base(t.path)},
 		{Key: "base", Value: base},
 		{Key: "axes", Value: map[string]any{"attack": cells}},
 		{Key: "name", Value: "$attack"},
-		{Key: "plots", Value: plots(len(s.Defences) > 0)},
+		{Key: "plots", Value: plots(len(s.Defences) > 0 && where["phase"] != phaseHistory, where)},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return manifest.Parse(text, filepath.Dir(path))
+	return manifest.Parse(text, filepath.Dir(t.path))
 }
 
 // plots are the figures of every attack. Where defences are measured, each state of one has a panel.
-func plots(defences bool) (all []map[string]any) {
+func plots(defences bool, where map[string]string) (all []map[string]any) {
 	panels := "seats"
 	if defences {
 		panels = "council"
@@ -112,7 +140,7 @@ func plots(defences bool) (all []map[string]any) {
 	for _, p := range [][3]string{{"capture", "Questions captured", "capture"},
 		{"decided", "Questions decided", "agreed"}, {"right", "Decisions that are right", "decision_accuracy"}} {
 		all = append(all, map[string]any{"name": p[0], "kind": "bars", "title": p[1], "y": p[2], "x": "adversary",
-			"series": "members", "panels": panels})
+			"series": "members", "panels": panels, "where": where})
 	}
 	return all
 }
@@ -129,42 +157,62 @@ func Honest(p *council.Plan) error {
 }
 
 // cells returns the overlays of the baseline and of all attacks.
-func (s Spec) cells(p *council.Plan) (yaml.MapSlice, error) {
-	names, err := Names(p, s.Adversaries)
+func (s Spec) cells(t target) (yaml.MapSlice, error) {
+	attacks, places, err := s.attacks(t)
 	if err != nil {
 		return nil, err
 	}
-	places, err := s.places(p)
+	cells := yaml.MapSlice{{Key: baseline, Value: map[string]any{
+		"params": map[string]any{"adversary": "", "members": 0, "seats": ""}}}}
+	for _, a := range attacks {
+		cells = append(cells, yaml.MapItem{Key: a.cell(), Value: a.overlay(nil)})
+	}
+	toggles, err := s.toggles(t.plan)
+	return append(cells, toggled(cells, toggles, places)...), err
+}
+
+// placed is an adversary at k seats of a place.
+type placed struct {
+	name string
+	k    int
+	at   place
+}
+
+// attacks returns all adversaries at all places, and how many rules choose the seats.
+func (s Spec) attacks(t target) (all []placed, rules int, err error) {
+	names, err := Names(t.plan, s.Adversaries, t.learns)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
+	}
+	places, err := s.places(t.plan)
+	if err != nil {
+		return nil, 0, err
 	}
 	members := s.Members
 	if len(members) == 0 {
 		members = []int{1}
 	}
-	cells := yaml.MapSlice{{Key: baseline, Value: map[string]any{
-		"params": map[string]any{"adversary": "", "members": 0, "seats": ""}}}}
 	for _, name := range names {
 		for _, k := range members {
-			if err := enough(p, k, places); err != nil {
-				return nil, err
+			if err := enough(t.plan, k, places); err != nil {
+				return nil, 0, err
 			}
 			for _, at := range places {
 				if k <= at.most {
-					cells = append(cells, at.cell(name, k))
+					all = append(all, placed{name, k, at})
 				}
 			}
 		}
 	}
-	toggles, err := s.toggles(p)
-	return append(cells, toggled(cells, toggles, len(places))...), err
+	return all, len(places), nil
 }
 
 // Names returns the names of the adversaries that attack: those listed, or all that apply to the protocol of the plan
-// if the list is empty or has All. It fails for a name that is unknown or does not sit in a seat.
-func Names(p *council.Plan, listed []string) ([]string, error) {
+// if the list is empty or has All. learns says whether the council does (council.Spec.Learns), which its plan does not
+// know. It fails for a name that is unknown, does not sit in a seat, or needs a setting that the council does not have.
+func Names(p *council.Plan, listed []string, learns bool) ([]string, error) {
 	if len(listed) == 0 || slices.Contains(listed, All) {
-		return Applicable(p), nil
+		return Applicable(p, learns), nil
 	}
 	for _, name := range listed {
 		e, err := adversary.Catalogue.Find(name)
@@ -178,15 +226,24 @@ func Names(p *council.Plan, listed []string) ([]string, error) {
 			}
 			return nil, fmt.Errorf("%s does not sit in a seat but %s; see: synod explain %s", name, what, name)
 		}
+		if e.Setting != "" && !learns {
+			return nil, fmt.Errorf("%s needs %s: it poisons the answers from which weights are learned, and this "+
+				"council learns none (example, with protocol cascade: trust: {file: trust.json, learn: true})", name,
+				e.Setting)
+		}
 	}
 	return listed, nil
 }
 
 // Applicable returns the names of the adversaries that do more than give a wrong answer or none in the protocol of
-// a plan. Other names of an adversary are left out, and those that need parameters.
-func Applicable(p *council.Plan) (names []string) {
+// a plan. Other names of an adversary are left out, and those that need parameters, or a council that learns if this
+// one does not.
+func Applicable(p *council.Plan, learns bool) (names []string) {
 	for _, e := range adversary.Catalogue.All() {
-		if e.Place != adversary.AtSeat || e.SameAs != "" || !slices.ContainsFunc(e.Protocols, func(name string) bool {
+		if e.Place != adversary.AtSeat || e.SameAs != "" || e.Setting != "" && !learns {
+			continue
+		}
+		if !slices.ContainsFunc(e.Protocols, func(name string) bool {
 			return name == All || name == p.Spec().Protocol["name"]
 		}) {
 			continue
@@ -207,14 +264,19 @@ type place struct {
 	most  int    // how many seats there are
 }
 
-// cell is the overlay of an adversary at k seats.
-func (at place) cell(name string, k int) yaml.MapItem {
-	of := map[string]any{"adversary": map[string]any{"name": name}, "members": k, "seats": at.seats, "seed": at.seed}
-	if at.role != "" {
-		of["role"] = at.role
+// cell is the name of its cell.
+func (a placed) cell() string { return fmt.Sprintf("%s-%d-%s", a.name, a.k, a.at.name) }
+
+// overlay returns the overlay of its cell. given are parameters of the adversary.
+func (a placed) overlay(given map[string]any) map[string]any {
+	params := map[string]any{"name": a.name}
+	maps.Copy(params, given)
+	of := map[string]any{"adversary": params, "members": a.k, "seats": a.at.seats, "seed": a.at.seed}
+	if a.at.role != "" {
+		of["role"] = a.at.role
 	}
-	return yaml.MapItem{Key: fmt.Sprintf("%s-%d-%s", name, k, at.name), Value: map[string]any{"adversaries": of,
-		"params": map[string]any{"adversary": name, "members": k, "seats": at.name}}}
+	return map[string]any{"adversaries": of,
+		"params": map[string]any{"adversary": a.name, "members": a.k, "seats": a.at.name}}
 }
 
 // enough returns an error if k members cannot be adversaries at any of the places.

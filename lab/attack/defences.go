@@ -74,6 +74,11 @@ func toggled(cells yaml.MapSlice, toggles []toggle, places int) (all yaml.MapSli
 		for _, c := range cells {
 			overlay := maps.Clone(t.overlay)
 			maps.Copy(overlay, c.Value.(map[string]any))
+			if learned, ok := overlay["protocol"].(map[string]any); ok { // beside what the defence sets
+				own, _ := t.overlay["protocol"].(map[string]any)
+				overlay["protocol"] = maps.Clone(learned)
+				maps.Copy(overlay["protocol"].(map[string]any), own)
+			}
 			params := maps.Clone(overlay["params"].(map[string]any))
 			params["defence"], params["defence_name"] = t.state, t.name
 			params["council"] = panel(t.name+" "+t.state, params, places)

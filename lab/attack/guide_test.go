@@ -47,7 +47,7 @@ func TestPresetHasEveryAdversary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			applicable[protocol] = attack.Applicable(plan)
+			applicable[protocol] = attack.Applicable(plan, false)
 			continue
 		}
 		played[protocol] = append(played[protocol], name)

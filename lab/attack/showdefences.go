@@ -56,7 +56,7 @@ func change(r *metrics.Rate) string {
 // rows is the one table of formats that hold a single table: the attacks, and below them the cells in which a defence
 // is toggled.
 func (t *Table) rows() *table.Table {
-	out := t.table()
+	out := t.withPasts(t.table())
 	if len(t.Defences) == 0 {
 		return out
 	}
@@ -67,9 +67,13 @@ func (t *Table) rows() *table.Table {
 	}
 	for i := range t.Defences {
 		m := &t.Defences[i]
-		out.Add(cmp.Or(m.Adversary, "none"), m.Members, strings.Join(m.Seats, " "), share(m.Capture),
-			interval(m.Capture), share(m.Accuracy), "", share(m.Liveness), "", "", "", m.Name, m.Defence,
-			change(m.Change.Capture), change(m.Change.Accuracy), change(m.Change.Liveness), factor(m.Change.CostFactor))
+		cells := []any{cmp.Or(m.Adversary, "none"), m.Members, strings.Join(m.Seats, " "), share(m.Capture),
+			interval(m.Capture), share(m.Accuracy), "", share(m.Liveness), "", "", ""}
+		if t.learned() {
+			cells = append(cells, "", "", "", "", "")
+		}
+		out.Add(append(cells, m.Name, m.Defence, change(m.Change.Capture), change(m.Change.Accuracy),
+			change(m.Change.Liveness), factor(m.Change.CostFactor))...)
 	}
 	return out
 }

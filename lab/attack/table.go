@@ -54,6 +54,9 @@ type Attack struct {
 	LivenessLost *metrics.Rate `json:"liveness_lost"`
 	CostFactor   *float64      `json:"cost_factor"` // tokens over those of the baseline; calls where no member counts tokens
 	Evidence     int           `json:"evidence"`    // questions whose record proves that a member signed two values
+
+	// Past compares it with what it does without a history; null: the council does not learn.
+	Past *Past `json:"past"`
 }
 
 // errNoAttack is returned for a grid that another experiment made.
@@ -87,7 +90,7 @@ func Compute(g *lab.Grid) (*Table, error) {
 	t.Fooling = fooling(r.Cells)
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		if c.Cell == baseline || toggledOf(c) != "" {
+		if c.Cell == baseline || toggledOf(c) != "" || !measuredIn(c) {
 			continue
 		}
 		a := Attack{Adversary: fmt.Sprint(c.Params["adversary"]), Rule: fmt.Sprint(c.Params["seats"]), Defence: "on",
@@ -99,6 +102,9 @@ func Compute(g *lab.Grid) (*Table, error) {
 		}
 		a.Members = len(a.Seats)
 		if err := a.compare(g.Runs[i], honest, &t.Baseline); err != nil {
+			return nil, err
+		}
+		if err := a.recall(g, r, i); err != nil {
 			return nil, err
 		}
 		t.Attacks = append(t.Attacks, a)

@@ -53,8 +53,19 @@ func (t *Table) Write(w io.Writer, format string, most float64, plots []report.P
 	if _, err := fmt.Fprintln(w, wrap(t.head())+"\n"); err != nil {
 		return err
 	}
-	if err := t.table().Write(w, format); err != nil || len(t.Defences) == 0 {
+	if err := t.table().Write(w, format); err != nil {
 		return err
+	}
+	if t.learned() {
+		if _, err := fmt.Fprintf(w, "\n%s\n\n", wrap(t.pastHead())); err != nil {
+			return err
+		}
+		if err := t.pasts().Write(w, format); err != nil {
+			return err
+		}
+	}
+	if len(t.Defences) == 0 {
+		return nil
 	}
 	if _, err := fmt.Fprintf(w, "\n%s\n\n", wrap(defencesHead)); err != nil {
 		return err
@@ -193,6 +204,12 @@ func (t *Table) page(w io.Writer, plots []report.Plot) error {
 	var rows strings.Builder
 	if err := t.table().Write(&rows, "html"); err != nil {
 		return err
+	}
+	if t.learned() {
+		rows.WriteString("<p>" + template.HTMLEscapeString(t.pastHead()) + "</p>\n")
+		if err := t.pasts().Write(&rows, "html"); err != nil {
+			return err
+		}
 	}
 	if len(t.Defences) > 0 {
 		rows.WriteString("<p>" + defencesHead + "</p>\n")

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/protocol/cascade"
@@ -257,18 +258,7 @@ func (p *division) answers(q int, history bool) []synod.Answer {
 // favourite returns the wrong answer that most honest members gave; the first by its bytes of several, and any
 // wrong one if all are right.
 func favourite(honest []synod.Answer, gold synod.Answer, choice bool) synod.Answer {
-	votes := map[synod.Answer]int{}
-	best := synod.None
-	for _, a := range honest {
-		if a != synod.None && a != gold {
-			votes[a]++
-		}
-	}
-	for a, n := range votes {
-		if best == synod.None || n > votes[best] || n == votes[best] && a < best {
-			best = a
-		}
-	}
+	best := adversary.Favourite(honest, gold)
 	for _, a := range []synod.Answer{"A", "B"} {
 		if best == synod.None && choice && a != gold {
 			best = a

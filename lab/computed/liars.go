@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary"
 )
 
 // noLiar is the kind of a council without liars.
@@ -11,7 +12,8 @@ const noLiar = "none"
 
 // liarKinds are the history attacks: what liars do where weights are learned from answers. They know the right answer,
 // all answers of the honest members, and everything that they have answered before.
-var liarKinds = []string{"follow-defect", "copy-defect", "lie-to-win", "constant", "abstain", "turns"}
+var liarKinds = []adversary.Poison{adversary.FollowDefect, adversary.CopyDefect, adversary.LieToWin, adversary.Constant,
+	adversary.Abstain, adversary.Turns}
 
 // scene is what liars see when they answer.
 type scene struct {
@@ -30,7 +32,7 @@ type scene struct {
 // wins reports whether a lie of b liars becomes the decision.
 func (s *scene) wins(lie synod.Answer, b int) bool {
 	if s.succeeds == nil {
-		return leads(s.honest, lie, b)
+		return adversary.Leads(s.honest, lie, b)
 	}
 	return s.succeeds(append(slices.Clone(s.honest), slices.Repeat([]synod.Answer{lie}, b)...), lie)
 }
@@ -39,55 +41,21 @@ func (s *scene) wins(lie synod.Answer, b int) bool {
 const blockOf = 50
 
 // lies returns the answers of b liars of a kind.
-func lies(kind string, s scene, b int) []synod.Answer {
-	top := plurality(s.honest)
+func lies(kind adversary.Poison, s scene, b int) []synod.Answer {
 	lie := favourite(s.honest, s.gold, s.choice)
-	all := slices.Repeat([]synod.Answer{lie}, b)
-	hidden := s.history || s.known
-	switch {
-	case kind == "constant":
-		return slices.Repeat([]synod.Answer{replayed[s.choice]}, b)
-	case kind == "turns":
-		for i := range all {
-			if s.known || (s.round/blockOf+i)%2 == 0 {
-				all[i] = top
-			}
+	all := make([]synod.Answer, b)
+	for i := range all {
+		switch kind.Deed(adversary.Moment{Learning: s.history, Known: s.known, Block: s.round / blockOf, Member: i,
+			Wins: func() bool { return s.wins(lie, b) }}) {
+		case adversary.Lies:
+			all[i] = lie
+		case adversary.Follows:
+			all[i] = adversary.Plurality(s.honest)
+		case adversary.Copies:
+			all[i] = s.honest[s.best]
+		case adversary.Repeats:
+			all[i] = replayed[s.choice]
 		}
-	case kind == "copy-defect" && hidden:
-		return slices.Repeat(s.honest[s.best:s.best+1:s.best+1], b)
-	case kind == "follow-defect" && hidden, kind == "lie-to-win" && (s.known || !s.wins(lie, b)):
-		return slices.Repeat([]synod.Answer{top}, b)
-	case kind == "abstain" && (hidden || !s.wins(lie, b)):
-		return slices.Repeat([]synod.Answer{synod.None}, b)
 	}
 	return all
-}
-
-// plurality returns the most frequent answer, the first of several in the order of the members.
-func plurality(all []synod.Answer) (top synod.Answer) {
-	most := 0
-	for _, a := range all {
-		n := count(all, a)
-		if a != synod.None && n > most {
-			top, most = a, n
-		}
-	}
-	return top
-}
-
-func count(all []synod.Answer, a synod.Answer) (n int) {
-	for _, x := range all {
-		if x == a {
-			n++
-		}
-	}
-	return n
-}
-
-// leads reports whether b more votes make an answer at least as frequent as any other one.
-func leads(honest []synod.Answer, lie synod.Answer, b int) bool {
-	votes := count(honest, lie) + b
-	return !slices.ContainsFunc(honest, func(a synod.Answer) bool {
-		return a != synod.None && a != lie && count(honest, a) > votes
-	})
 }

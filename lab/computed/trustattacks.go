@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/protocol/cascade"
 	"synod.dev/synod/reliability"
@@ -189,7 +190,7 @@ func (p *castPlay) answers(k int, history, known bool, succeeds func(first []syn
 	}
 	s := scene{honest: honest, gold: q.gold, best: p.best, history: history, known: known, round: k,
 		choice: p.votes.choice, succeeds: succeeds}
-	return append(honest, lies(p.Liar, s, p.Liars)...)
+	return append(honest, lies(adversary.Poison(p.Liar), s, p.Liars)...)
 }
 
 func (p *castPlay) learn(k int, answers []synod.Answer) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/report"
 )
@@ -34,7 +35,8 @@ func attacked(t *testing.T, params map[string]any) *report.Figures {
 // poisoned, is wrong more often.
 func TestPoisonedHistory(t *testing.T) {
 	for _, kind := range liarKinds {
-		f := attacked(t, map[string]any{"set": "crux", "members": 7, "f": 1, "liar": kind, "liars": 1, "casts": 6})
+		f := attacked(t, map[string]any{"set": "crux", "members": 7, "f": 1, "liar": string(kind), "liars": 1,
+			"casts": 6})
 		if more, wrong := f.Rates["right_more"].Value, f.Rates["wrong_more"].Value; more < -0.04 || wrong > 0.02 {
 			t.Errorf("%s: right %+.3f, wrong %+.3f more than plurality", kind, more, wrong)
 		}
@@ -48,7 +50,7 @@ func TestPoisonedHistory(t *testing.T) {
 				weighted.Add(row.Wrong)
 			}
 		}
-		if kind == "follow-defect" && weighted.Rate().Value < plural.Rate().Value+0.03 {
+		if kind == adversary.FollowDefect && weighted.Rate().Value < plural.Rate().Value+0.03 {
 			t.Errorf("the control is wrong in %v, plurality in %v", weighted.Rate().Value, plural.Rate().Value)
 		}
 		if s := sum.Rate().Value; s < 0.999 || s > 1.001 {
@@ -62,7 +64,7 @@ func TestLiars(t *testing.T) {
 	split := []synod.Answer{"A", "A", "B", "B", "C"}
 	clear := []synod.Answer{"A", "A", "A", "A", "B"}
 	for _, c := range []struct {
-		kind    string
+		kind    adversary.Poison
 		honest  []synod.Answer
 		history bool
 		want    string

@@ -23,6 +23,7 @@ type Settings struct {
 	Task      string            `yaml:"task" doc:"a task of synod list tasks, or a file of own questions, such as mine.jsonl or mine.csv" example:"mine.jsonl"`
 	Form      string            `yaml:"form" doc:"form of the answers to own questions; default: guessed for each line" example:"number"`
 	Questions int               `yaml:"questions" doc:"how many questions, the first of the task; 0: all" range:"0:5000000"`
+	Skip      int               `yaml:"skip" doc:"how many questions of the task come before the first one, such as those of a history" range:"0:5000000"`
 	Levels    []int             `yaml:"levels" doc:"only questions of these levels" example:"[4, 5]"`
 	Answered  Answered          `yaml:"answered" doc:"only questions that recorded models have answered"`
 	Repeat    int               `yaml:"repeat" doc:"how often each question is asked; 0: once" range:"0:100000"`

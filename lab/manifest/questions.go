@@ -40,7 +40,7 @@ type sets map[string]asked
 
 // questions returns the questions of a cell.
 func (s sets) questions(c *Settings, o Options, seed uint64) (asked, error) {
-	key := fmt.Sprintf("%q %q %d %v %+v %d", c.Task, c.Form, c.Questions, c.Levels, c.Answered, seed)
+	key := fmt.Sprintf("%q %q %d %d %v %+v %d", c.Task, c.Form, c.Skip, c.Questions, c.Levels, c.Answered, seed)
 	if known, ok := s[key]; ok {
 		return known, nil
 	}
@@ -73,6 +73,10 @@ func (c *Settings) open(o Options, seed uint64) (q asked, err error) {
 	if err != nil {
 		return q, err
 	}
+	if c.Skip > 0 && c.Skip >= len(q.items) {
+		return q, fmt.Errorf("skip is %d, and %s has %d questions", c.Skip, q.task, len(q.items))
+	}
+	q.items = q.items[c.Skip:]
 	if o.N > len(q.items) || len(q.items) == 0 {
 		return q, fmt.Errorf("-n is %d, and %s has %d questions", o.N, q.task, len(q.items))
 	}
@@ -106,14 +110,18 @@ func (c *Settings) published(o Options, seed uint64) (used string, items []task.
 	if c.Form != "" {
 		return "", nil, "", fmt.Errorf("form is for a file of own questions; task %s defines its form", name)
 	}
-	options := task.Options{Data: o.Data, Pulled: o.Pulled, Levels: c.Levels, Seed: seed, Number: c.Questions}
+	number := c.Questions // of the task; 0: all
+	if number > 0 {
+		number += c.Skip
+	}
+	options := task.Options{Data: o.Data, Pulled: o.Pulled, Levels: c.Levels, Seed: seed, Number: number}
 	set, err := task.Open(name, options)
 	var none *task.NoDataError
 	switch {
 	case errors.As(err, &none):
 		used, note = "builtin", fmt.Sprintf("Questions: substitutes. All are built-in ones, because those of task %s "+
 			"are not available; use --data.", name)
-		set, err = task.Open(used, task.Options{Seed: seed, Number: c.Questions})
+		set, err = task.Open(used, task.Options{Seed: seed, Number: number})
 	case err != nil && !slices.Contains(task.Catalogue.Names(), name):
 		return "", nil, "", fmt.Errorf("%w; the name of a file of own questions ends in %s", err, task.Endings())
 	}

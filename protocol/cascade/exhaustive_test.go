@@ -348,6 +348,26 @@ func TestOutweighedSoleCandidate(t *testing.T) {
 	}
 }
 
+// An answer that is more probable than not, but leads by less than what one liar among its supporters may weigh, is no
+// decision, also after a contest that it would win.
+func TestMargin(t *testing.T) {
+	p := New()
+	p.Doubt, p.Weights = 0, map[string][]float64{"text": {3, 3, 2, 1.9, 3}}
+	votes := []synod.Answer{"a", "a", "b", "b", ""}
+	for q := range 20 {
+		of := &synod.Question{ID: fmt.Sprint(q), Form: synod.Text}
+		got, _ := all(p.convene(of, 5, 1), votes)
+		table := got.table()
+		if posterior := got.posterior(table, 0); table[0].answer != "a" || posterior < 0.5 {
+			t.Fatalf("%s leads with probability %v: this case shows nothing", table[0].answer, posterior)
+		}
+		d := p.Recorded(of, votes, 1)
+		if d.Answer != synod.None || !strings.Contains(d.Why, "weigh too much against it") {
+			t.Errorf("question %d: %+v", q, d)
+		}
+	}
+}
+
 // What is said about a decision has counts, and no probability that nobody has calibrated.
 func TestAgreementAsCounts(t *testing.T) {
 	for _, votes := range [][]synod.Answer{{"a", "a", "a", "a", "a"}, {"a", "a", "a", "b", "a"},

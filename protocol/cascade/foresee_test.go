@@ -97,6 +97,25 @@ func TestForecastBoundsTheModel(t *testing.T) {
 	}
 }
 
+// The posterior by which asking stops and the forecast of missing votes give the same probability to the leading
+// answer, because both give the answers that nobody gave the same share.
+func TestOneShareOfUnseen(t *testing.T) {
+	chance := rand.New(rand.NewPCG(5, 5))
+	for q := range 500 {
+		n := 3 + chance.IntN(5)
+		c := New().convene(&synod.Question{ID: fmt.Sprint(q), Form: synod.Text}, n, 1)
+		s := &tally{council: c, answers: make([]synod.Answer, n)}
+		s.asked = c.order[:1+chance.IntN(n)]
+		for _, id := range s.asked {
+			s.answers[id] = synod.Answer([]string{"a", "a", "b", "c"}[chance.IntN(4)])
+		}
+		all := s.table()
+		if one, other := s.posterior(all, 0), s.foresee(all).right[0]; math.Abs(one-other) > 1e-12 {
+			t.Fatalf("question %d, %v: the posterior is %v, and that of the forecast %v", q, s.answers, one, other)
+		}
+	}
+}
+
 // A smaller doubt asks more members, none asks as long as a vote can matter, and it must be a probability.
 func TestDoubt(t *testing.T) {
 	chance, calls := rand.New(rand.NewPCG(4, 4)), map[float64]int{}

@@ -45,11 +45,13 @@ func ask(t *testing.T, spec council.Spec, seed uint64, path string) council.Outc
 	return o
 }
 
-// In runs with adversaries that answer wrongly, fall silent and tell members different things, every decision was given
-// independently by an honest member, asked lists whom it cost a call, and the journal replays to the same outcome.
+// In runs with adversaries that answer wrongly, fall silent, tell members different things, or wait for the answers of
+// others, every decision was given independently by an honest member, asked lists whom it cost a call, and the journal
+// replays to the same outcome.
 func TestPlay(t *testing.T) {
 	statuses, contested, calls := map[string]int{}, 0, 0
-	casts := [][]string{{}, {"inverter", "silent"}, {"equivocator", "equivocator"}, {"replay", "silent"}}
+	casts := [][]string{{}, {"inverter", "silent"}, {"equivocator", "equivocator"}, {"replay", "silent"},
+		{"lie-to-win", "lie-to-win"}, {"abstain", "constant"}, {"follow-defect", "turns"}}
 	const runs = 60
 	for seed := range uint64(runs) {
 		for _, cast := range casts {

@@ -7,11 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
+	"synod.dev/synod/lab/attack"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/reliability"
 	"synod.dev/synod/script"
 	"synod.dev/synod/task"
 )
@@ -20,6 +24,7 @@ import (
 // seeds, so the score of two attacks differs because of the attacks.
 type arena struct {
 	spec   council.Spec // without adversaries
+	past   []task.Item  // from which a council that learns learns before each attack; empty: it does not
 	items  []task.Item
 	seed   uint64
 	env    llm.Env
@@ -39,11 +44,11 @@ type answered struct {
 }
 
 // newArena plays the questions without adversaries.
-func newArena(ctx context.Context, spec council.Spec, items []task.Item, seed uint64, env llm.Env) (*arena, error) {
-	env.Truth = task.Truth(items)
-	a := &arena{spec: spec, items: items, seed: seed, env: env}
-	var err error
-	if a.honest, err = a.play(ctx, spec); err != nil {
+func newArena(ctx context.Context, spec council.Spec, past, items []task.Item, seed uint64, env llm.Env,
+) (a *arena, err error) {
+	env.Truth = task.Truth(slices.Concat(past, items))
+	a = &arena{spec: spec, past: past, items: items, seed: seed, env: env}
+	if a.honest, _, err = a.play(ctx, nil); err != nil {
 		return nil, err
 	}
 	for i, x := range a.honest {
@@ -55,26 +60,73 @@ func newArena(ctx context.Context, spec council.Spec, items []task.Item, seed ui
 	return a, nil
 }
 
-// play plays all questions with a council.
-func (a *arena) play(ctx context.Context, spec council.Spec) ([]answered, error) {
+// play plays all questions under an attack, after its history.
+func (a *arena) play(ctx context.Context, c Case) (all []answered, u used, err error) {
+	spec := a.spec
+	if len(a.past) > 0 {
+		learned, cost, err := a.learn(ctx, c)
+		if err != nil {
+			return nil, u, err
+		}
+		spec.Protocol = maps.Clone(spec.Protocol)
+		maps.Copy(spec.Protocol, learned)
+		c, u = c.phased(true), cost
+	}
+	if spec, err = c.corrupt(spec); err != nil {
+		return nil, u, err
+	}
+	err = a.ask(ctx, spec, a.items, func(_ *council.Plan, it *task.Item, o *council.Outcome) {
+		x := result(*it, o)
+		u.calls, u.usd = u.calls+x.calls, u.usd+x.usd
+		all = append(all, x)
+	})
+	return all, u, err
+}
+
+// learn plays the history of an attack, which asks every member, and returns the parameters of the protocol that it
+// gives the council.
+func (a *arena) learn(ctx context.Context, c Case) (learned map[string]any, u used, err error) {
+	spec, err := c.phased(false).corrupt(a.spec)
+	if err != nil {
+		return nil, u, err
+	}
+	spec.Protocol = maps.Clone(spec.Protocol)
+	spec.Protocol["audit"] = 1.0
+	var seen []reliability.Observation
+	var plan *council.Plan
+	err = a.ask(ctx, spec, a.past, func(p *council.Plan, it *task.Item, o *council.Outcome) {
+		x := result(*it, o)
+		u.calls, u.usd = u.calls+x.calls, u.usd+x.usd
+		seen = append(seen, p.Observations(&it.Question, o, nil)...)
+		plan = p
+	})
+	if err != nil {
+		return nil, u, err
+	}
+	return attack.Learned(plan, seen), u, nil
+}
+
+// ask asks a council some questions, and hands every outcome to see.
+func (a *arena) ask(ctx context.Context, spec council.Spec, items []task.Item,
+	see func(*council.Plan, *task.Item, *council.Outcome)) error {
 	c, err := council.Convene(spec, a.env)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	all := make([]answered, 0, len(a.items))
-	for _, it := range a.items {
+	for i := range items {
+		q := items[i].Question
 		h := fnv.New64a()
-		h.Write([]byte(it.Question.ID))
-		o, err := c.Decide(ctx, council.Ask{Question: it.Question, Seed: script.Derive(a.seed, h.Sum64())})
+		h.Write([]byte(q.ID))
+		o, err := c.Decide(ctx, council.Ask{Question: q, Seed: script.Derive(a.seed, h.Sum64())})
 		if ctx.Err() != nil {
-			return nil, errors.Join(ctx.Err(), c.Close())
+			return errors.Join(ctx.Err(), c.Close())
 		}
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("question %s: %w", it.Question.ID, err), c.Close())
+			return errors.Join(fmt.Errorf("question %s: %w", q.ID, err), c.Close())
 		}
-		all = append(all, result(it, &o))
+		see(c.Plan(), &items[i], &o)
 	}
-	return all, c.Close()
+	return c.Close()
 }
 
 // result grades one outcome.
@@ -112,18 +164,13 @@ type used struct {
 
 // try plays an attack. The digest is that of the runs of all questions.
 func (a *arena) try(ctx context.Context, c Case) (s Score, digest string, u used, err error) {
-	spec, err := c.corrupt(a.spec)
-	if err != nil {
-		return s, "", u, err
-	}
-	all, err := a.play(ctx, spec)
+	all, u, err := a.play(ctx, c)
 	if err != nil {
 		return s, "", u, err
 	}
 	sum := sha256.New()
 	for i, x := range all {
 		fmt.Fprintf(sum, "%s %t %t %t %s\n", a.items[i].Question.ID, x.decided, x.right, x.held, x.digest)
-		u.calls, u.usd = u.calls+x.calls, u.usd+x.usd
 		s.add(a.honest[i], x)
 	}
 	return s, hex.EncodeToString(sum.Sum(nil)), u, nil

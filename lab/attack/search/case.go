@@ -3,12 +3,14 @@ package search
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/lab/attack"
 )
 
 // Case is an attack: adversaries with their parameters at some seats of a council, in the order of the seats.
@@ -66,6 +68,16 @@ func (p Placed) Settings() string {
 		return p.name()
 	}
 	return strings.TrimSpace(string(text))
+}
+
+// phased returns the case with the parameters that tell adversaries whether the history is over.
+func (c Case) phased(over bool) Case {
+	out := make(Case, len(c))
+	for i, p := range c {
+		out[i] = Placed{p.Seat, maps.Clone(p.Adversary)}
+		attack.SetPhase(p.name(), out[i].Adversary, over)
+	}
+	return out
 }
 
 // corrupt returns a council with the adversaries of the case. The council must have none.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/goccy/go-yaml"
 
@@ -26,8 +27,12 @@ type File struct {
 	Council   string `json:"council"` // the complete council file, without adversaries
 	Case      Case   `json:"case"`
 	Objective string `json:"objective"`
-	Found     Played `json:"found"` // on the questions of the search
-	Fresh     Played `json:"fresh"` // on questions that the search has not seen
+	// History are the questions from which the council learns before the attack; absent: it does not learn. Learned
+	// are the parameters of its protocol after them.
+	History []task.Record  `json:"history,omitempty"`
+	Learned map[string]any `json:"learned,omitempty"`
+	Found   Played         `json:"found"` // on the questions of the search
+	Fresh   Played         `json:"fresh"` // on questions that the search has not seen
 }
 
 // Played is what an attack did to some questions.
@@ -44,6 +49,7 @@ func (o Options) File(r *Result, program string) (*File, error) {
 		return nil, err
 	}
 	f := &File{Version: Version, Program: program, Council: string(text), Case: r.Worst, Objective: Objective,
+		History: records(o.History), Learned: r.Learned,
 		Found: Played{Seed: o.Seed, Items: records(o.Items), Measured: r.Before},
 		Fresh: Played{Seed: (&searching{Options: o}).freshSeed(), Items: records(o.Fresh), Measured: r.After}}
 	return f, nil
@@ -71,7 +77,12 @@ func (f *File) Attacked() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if spec, err = f.Case.corrupt(spec); err != nil {
+	c := f.Case
+	if len(f.History) > 0 {
+		c, spec.Protocol = c.phased(true), maps.Clone(spec.Protocol)
+		maps.Copy(spec.Protocol, f.Learned)
+	}
+	if spec, err = c.corrupt(spec); err != nil {
 		return nil, err
 	}
 	return yaml.Marshal(spec)
@@ -125,7 +136,7 @@ func (f *File) Replay(ctx context.Context, env llm.Env) (*Replayed, error) {
 		was  *Played
 		is   *Measured
 	}{{"found", &f.Found, &r.Found}, {"fresh", &f.Fresh, &r.Fresh}} {
-		if *part.is, err = part.was.again(ctx, spec, f.Case, env); err != nil {
+		if *part.is, err = part.was.again(ctx, spec, f, env); err != nil {
 			return nil, err
 		}
 		if part.is.Score != part.was.Score {
@@ -141,16 +152,29 @@ func (f *File) Replay(ctx context.Context, env llm.Env) (*Replayed, error) {
 }
 
 // again plays the questions of one part of a file.
-func (p *Played) again(ctx context.Context, spec council.Spec, c Case, env llm.Env) (m Measured, err error) {
-	items := make([]task.Item, len(p.Items))
-	for i, rec := range p.Items {
-		if items[i], err = rec.Item(); err != nil {
-			return m, fmt.Errorf("question %d in the file: %w", i+1, err)
-		}
-	}
-	a, err := newArena(ctx, spec, items, p.Seed, env)
+func (p *Played) again(ctx context.Context, spec council.Spec, f *File, env llm.Env) (m Measured, err error) {
+	items, err := itemsOf(p.Items)
 	if err != nil {
 		return m, err
 	}
-	return a.measure(ctx, c)
+	past, err := itemsOf(f.History)
+	if err != nil {
+		return m, err
+	}
+	a, err := newArena(ctx, spec, past, items, p.Seed, env)
+	if err != nil {
+		return m, err
+	}
+	return a.measure(ctx, f.Case)
+}
+
+// itemsOf returns the questions of a file.
+func itemsOf(records []task.Record) (items []task.Item, err error) {
+	items = make([]task.Item, len(records))
+	for i, rec := range records {
+		if items[i], err = rec.Item(); err != nil {
+			return nil, fmt.Errorf("question %d in the file: %w", i+1, err)
+		}
+	}
+	return items, nil
 }

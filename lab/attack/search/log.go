@@ -35,13 +35,17 @@ type identity struct {
 	Members     int      `json:"members"`
 	Strategy    Strategy `json:"strategy"`
 	Seed        uint64   `json:"seed"`
-	Questions   string   `json:"questions"` // SHA-256 of the questions of the search
+	Questions   string   `json:"questions"`         // SHA-256 of the questions of the search
+	History     string   `json:"history,omitempty"` // of those of the history; "": the council does not learn
 }
 
 func (s *searching) identity() identity {
 	text, _ := yaml.Marshal(s.Spec) // it was read from YAML
 	i := identity{Version: Version, Council: string(text), Seats: s.space.seats, Keep: s.Keep, Members: s.Members,
 		Strategy: s.Strategy, Seed: s.Seed, Questions: digest(s.Items)}
+	if len(s.History) > 0 {
+		i.History = digest(s.History)
+	}
 	for _, k := range s.space.kinds {
 		i.Adversaries = append(i.Adversaries, k.name)
 	}

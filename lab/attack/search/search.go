@@ -41,7 +41,7 @@ func Strategies() []string { return []string{string(Random), string(Greedy), str
 
 // Options say what is searched.
 type Options struct {
-	Spec        council.Spec // the council, without adversaries
+	Spec        council.Spec // the council, without adversaries and without trust
 	Adversaries []string     // names of the catalogue, or attack.All; empty: all that apply to the protocol
 	Members     int          // the most seats that adversaries get; 0: F of the council, or 1
 	Seats       []string     // ids of the seats that they may get; empty: all
@@ -53,6 +53,7 @@ type Options struct {
 	Seed        uint64
 	Items       []task.Item // the questions of the search
 	Fresh       []task.Item // those on which the worst attack is measured again
+	History     []task.Item // those from which a council that learns learns before each try; empty: it does not learn
 	Env         llm.Env
 	// Progress is called after each try; may be nil.
 	Progress func(n int, worst Try)
@@ -86,6 +87,8 @@ type Result struct {
 	Ended    string // one of the constants above
 	Before   Measured
 	After    Measured // on the fresh questions
+	// Learned are the parameters of the protocol that a council has after the history of the worst attack.
+	Learned map[string]any
 }
 
 // Measured is the score of the worst attack on some questions.
@@ -126,7 +129,7 @@ func Run(ctx context.Context, dir string, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer s.log.close()
-	if s.arena, err = newArena(ctx, o.Spec, o.Items, o.Seed, o.Env); err != nil {
+	if s.arena, err = newArena(ctx, o.Spec, o.History, o.Items, o.Seed, o.Env); err != nil {
 		return nil, err
 	}
 	for _, t := range s.log.tries {
@@ -149,7 +152,7 @@ func (s *searching) open() error {
 	if err != nil {
 		return err
 	}
-	names, err := attack.Names(plan, s.Adversaries)
+	names, err := attack.Names(plan, s.Adversaries, len(s.History) > 0)
 	if err != nil {
 		return err
 	}
@@ -172,7 +175,11 @@ func (s *searching) open() error {
 			"honest (example: --members 1)", s.Members, all, len(seats))
 	}
 	s.Strategy = cmp.Or(s.Strategy, Evolutionary)
-	if s.space, err = newSpace(seats, names, s.Keep, s.Members); err != nil {
+	keep := s.Keep
+	if len(s.History) > 0 {
+		keep = slices.Concat(keep, attack.PhaseKeys) // the arena sets them
+	}
+	if s.space, err = newSpace(seats, names, keep, s.Members); err != nil {
 		return err
 	}
 	places, err := s.places(plan)
@@ -318,7 +325,12 @@ func (s *searching) finish(ctx context.Context, ended string) (*Result, error) {
 	if r.Before, err = s.arena.measure(ctx, r.Worst); err != nil {
 		return nil, err
 	}
-	fresh, err := newArena(ctx, s.Spec, s.Fresh, s.freshSeed(), s.Env)
+	if len(s.History) > 0 {
+		if r.Learned, _, err = s.arena.learn(ctx, r.Worst); err != nil {
+			return nil, err
+		}
+	}
+	fresh, err := newArena(ctx, s.Spec, s.History, s.Fresh, s.freshSeed(), s.Env)
 	if err != nil {
 		return nil, err
 	}

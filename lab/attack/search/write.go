@@ -25,6 +25,7 @@ type Summary struct {
 	First     *int          `json:"first_capture"` // the first try that captured a right answer; null: none did
 	WorstTry  int           `json:"worst_try"`
 	Ended     string        `json:"ended"`
+	History   int           `json:"history,omitempty"` // questions from which the council learned before each try; 0: it does not
 	Worst     Case          `json:"worst"`
 	Found     Figures       `json:"found"` // on the questions of the search: chosen for it, so too high
 	Fresh     Figures       `json:"fresh"` // on questions that the search has not seen
@@ -63,11 +64,16 @@ func (s *Summary) Text(w io.Writer) error {
 	if s.First != nil {
 		first = fmt.Sprintf("the first capture was in try %d", *s.First)
 	}
-	for _, line := range []string{
+	lines := []string{
 		fmt.Sprintf("%s (%s), %s: attacks tried: %d, %s, seed %d; %s", table.Plain(s.Council), s.Protocol, kinds,
 			s.Tries, s.Strategy, s.Seed, s.Ended),
 		fmt.Sprintf("sought: %s; %s", s.Objective, first),
-	} {
+	}
+	if s.History > 0 {
+		lines = append(lines, fmt.Sprintf("before each try all members answered a history of %d questions, with the "+
+			"attack in place, and have the weights that it gave them", s.History))
+	}
+	for _, line := range lines {
 		fmt.Fprintln(w, table.Wrap(line, table.Columns(w)))
 	}
 	fmt.Fprintln(w)
