@@ -56,6 +56,7 @@ type node struct {
 	required   []string
 	additional *node // nil: any value
 	open       bool  // additionalProperties is absent
+	names      *node // of the names of members; nil: any
 	count      span  // of members
 	items      *node // nil: any value
 	prefix     []*node
@@ -91,7 +92,7 @@ func (s span) has(n int) bool { return n >= s.least && (s.most < 0 || n <= s.mos
 // Compile checks a JSON schema. It accepts the part of JSON Schema 2020-12 that a merge can follow:
 //
 //   - type, enum, const, default; annotations such as title and description, which change nothing;
-//   - properties, required, additionalProperties, minProperties, maxProperties;
+//   - properties, required, additionalProperties, propertyNames, minProperties, maxProperties;
 //   - items, prefixItems, minItems, maxItems, uniqueItems;
 //   - minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf; minLength, maxLength, pattern (the
 //     syntax of Go's regexp, which takes linear time); format, which is not checked;
@@ -195,10 +196,10 @@ func (c *compiler) keyword(n *node, m Member, depth int) error {
 
 // supported lists the keywords for messages.
 var supported = []string{"type", "enum", "const", "default", "properties", "required", "additionalProperties",
-	"minProperties", "maxProperties", "items", "prefixItems", "minItems", "maxItems", "uniqueItems", "minimum",
-	"maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format",
-	"anyOf", "oneOf", "allOf", "not", "$ref", "$defs", "x-merge", "x-tolerance",
-	"x-together", "x-key", "x-check"}
+	"propertyNames", "minProperties", "maxProperties", "items", "prefixItems", "minItems", "maxItems",
+	"uniqueItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
+	"maxLength", "pattern", "format", "anyOf", "oneOf", "allOf", "not", "$ref", "$defs", "x-merge",
+	"x-tolerance", "x-together", "x-key", "x-check"}
 
 // alternative says what to write in place of a keyword.
 func alternative(key string) string {
@@ -340,6 +341,8 @@ func (c *compiler) container(n *node, m Member, depth int) (bool, error) {
 	case "additionalProperties":
 		n.open = false
 		n.additional, err = c.schema(m.Value, pointer(n.at, m.Key), depth+1)
+	case "propertyNames":
+		n.names, err = c.schema(m.Value, pointer(n.at, m.Key), depth+1)
 	case "items":
 		if m.Value.kind == Array {
 			return true, wrong(n.at, "items is a list; write prefixItems")

@@ -201,7 +201,8 @@ func (g generator) object(depth int) string {
 	}
 	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s]%s%s}`, strings.Join(properties, ","),
 		strings.Join(required, ","), pick(g, ``, `,"additionalProperties":false`,
-			`,"additionalProperties":{"type":"integer"}`, `,"maxProperties":2`), g.together(len(properties)))
+			`,"additionalProperties":{"type":"integer"}`, `,"maxProperties":2`,
+			`,"propertyNames":{"maxLength":1}`), g.together(len(properties)))
 }
 
 // together says of some objects which of their parts belong together.

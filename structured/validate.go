@@ -177,6 +177,9 @@ func (c *checker) object(n *node, v *Value, at string) string {
 		}
 	}
 	for _, m := range v.members {
+		if n.names != nil && !c.valid(n.names, newString(m.Key)) {
+			return fmt.Sprintf("%shas the member %q, and the schema allows no such name", place(at), shorten(m.Key))
+		}
 		of, declared := n.property(m.Key)
 		if of == nil {
 			continue

@@ -1,170 +1,132 @@
 //go:build clients
 
-// Package clients runs the makers' own clients of other languages, unmodified, against a gateway. testdata/run.sh
-// installs them and starts this test.
 package clients
 
 import (
+	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
-
-	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/sign"
-
-	"synod.dev/synod/cmd/synod-serve/internal/a2aserver"
-	"synod.dev/synod/cmd/synod-serve/internal/gateway"
-	"synod.dev/synod/cmd/synod-serve/internal/gatewaytest"
-	"synod.dev/synod/cmd/synod-serve/internal/mcpserver"
 )
 
-var sum = regexp.MustCompile(`(\d+) *([-+*]) *(\d+)`)
+var record = flag.Bool("record", false, "keep the requests of the clients in testdata/recorded, for TestRecorded")
 
-// models answer what a capable model would: sums, the colour of an image, a call of the first tool until there is
-// a result, and values that follow a schema.
-type models struct{ n atomic.Int64 }
-
-func (m *models) reply(c llmtest.Call) string {
-	if c.Scoring() {
-		return llmtest.Fixed("", 0.9)(c)
-	}
-	if strings.Contains(c.User, "slowly") {
-		time.Sleep(3 * time.Second)
-	}
-	if len(c.Schema) == 0 {
-		return m.text(c)
-	}
-	var schema map[string]any
-	if err := json.Unmarshal(c.Schema, &schema); err != nil {
-		panic(err) // the gateway has sent no JSON
-	}
-	b, err := json.Marshal(m.fill(schema, c))
-	if err != nil {
-		panic(err) // it was just decoded
-	}
-	return string(b)
+// tape is a proxy that notes the requests that pass, and how they were answered.
+type tape struct {
+	*httptest.Server
+	mu  sync.Mutex
+	all []recorded
 }
 
-func (m *models) text(c llmtest.Call) string {
-	body := string(c.Body)
-	switch {
-	case strings.Contains(c.User, "differently"):
-		return strconv.FormatInt(m.n.Add(1), 10)
-	case strings.Contains(body, `"image_url"`):
-		return "red"
-	case strings.Contains(body, `"role":"tool"`):
-		return "It is sunny in Paris."
-	}
-	found := sum.FindAllStringSubmatch(c.User, -1)
-	if len(found) == 0 {
-		return "42"
-	}
-	last := found[len(found)-1]
-	a, _ := strconv.Atoi(last[1])
-	b, _ := strconv.Atoi(last[3])
-	return strconv.Itoa(map[string]int{"+": a + b, "-": a - b, "*": a * b}[last[2]])
-}
-
-// fill returns a value that follows a schema.
-func (m *models) fill(s map[string]any, c llmtest.Call) any {
-	if options, ok := s["anyOf"].([]any); ok {
-		i := 0
-		if strings.Contains(string(c.Body), `"role":"tool"`) {
-			i = len(options) - 1 // words
-		}
-		return m.fill(options[i].(map[string]any), c)
-	}
-	if enum, ok := s["enum"].([]any); ok {
-		return enum[0]
-	}
-	switch s["type"] {
-	case "object":
-		all := map[string]any{}
-		properties, _ := s["properties"].(map[string]any)
-		for key, p := range properties {
-			switch key {
-			case "reasoning":
-				all[key] = "seen"
-			case "city":
-				all[key] = "Paris"
-			default:
-				all[key] = m.fill(p.(map[string]any), c)
-			}
-		}
-		return all
-	case "integer", "number":
-		n, _ := strconv.Atoi(m.text(c))
-		return n
-	case "boolean":
-		return true
-	case "array":
-		return []any{}
-	}
-	return m.text(c)
-}
-
-// house starts a gateway with all protocols, and a page that tells how many calls the models got.
-func house(t *testing.T) (url, counter string) {
-	t.Helper()
-	stub := gatewaytest.Watch(t, (&models{}).reply)
-	files := map[string]string{"seven": gatewaytest.Stubbed(stub.URL)}
-	for _, language := range []string{"python", "javascript"} { // a breaker opens after the first failures
-		bad := broken(t, stub)
-		files["broken-"+language] = strings.NewReplacer("{stub:", "{bad-"+language+":", "model: stub, count",
-			"model: bad-"+language+", count").Replace(gatewaytest.Stubbed(bad.URL))
-	}
-	count := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"total": %d, "open": %d}`, stub.Total.Load(), stub.Open.Load())
-	}))
-	t.Cleanup(count.Close)
-	secret, err := sign.Generate(rand.Reader)
+func newTape(t *testing.T, to string) *tape {
+	target, err := url.Parse(to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := gatewaytest.Open(t, files, func(o *gateway.Options) {
-		o.Owner = func() (sign.Secret,
-			error) {
-			return secret, nil
+	x := &tape{}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.FlushInterval = -1
+	proxy.ModifyResponse = func(res *http.Response) error {
+		b, err := io.ReadAll(res.Body)
+		if err != nil {
+			return nil // the client is gone
 		}
-	})
-	m := mcpserver.New(mcpserver.Options{Gateway: h.Gateway, Store: h.Store, Log: h.Log, Version: "test"})
-	h.Mount("/mcp", m)
-	a := a2aserver.New(a2aserver.Options{Gateway: h.Gateway, Store: h.Store, Log: h.Log, Version: "test",
-		Signer: func() (sign.Secret, bool, error) { return secret, true, nil }})
-	a.Mount(h.Gateway)
-	h.Start(t)
-	t.Cleanup(func() {
-		ended, cancel := context.WithCancel(context.Background())
-		cancel()
-		h.Drain(ended)
-		m.Close()
-		a.Wait()
-	})
-	return h.URL, count.URL
+		res.Body = io.NopCloser(bytes.NewReader(b))
+		sent, _ := res.Request.Context().Value(sentKey{}).([]byte)
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.all = append(x.all, recorded{res.Request.Method, res.Request.URL.Path, string(sent), res.StatusCode,
+			ids(b)})
+		return nil
+	}
+	x.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client is gone
+		}
+		r.Body = io.NopCloser(bytes.NewReader(b))
+		proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sentKey{}, b)))
+	}))
+	t.Cleanup(x.Close)
+	return x
 }
 
-// broken is a server of models that only fails.
-func broken(t *testing.T, stub *gatewaytest.Models) *httptest.Server {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		stub.Total.Add(1)
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusInternalServerError)
-		fmt.Fprint(w, `{"error": {"message": "broken", "type": "server_error"}}`)
-	}))
-	t.Cleanup(s.Close)
-	return s
+type sentKey struct{}
+
+// brief returns a body without long texts: instructions and descriptions of tools are their makers' own.
+func brief(t *testing.T, body string) string {
+	t.Helper()
+	if body == "" {
+		return ""
+	}
+	var v any
+	d := json.NewDecoder(strings.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return body // one that is to be refused
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(shorter(v)); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(out.String())
+}
+
+func shorter(v any) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) > 60 && strings.Contains(v, " ") {
+			return fmt.Sprintf("(a text of %d bytes)", len(v))
+		}
+	case []any:
+		for i := range v {
+			v[i] = shorter(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = shorter(v[key])
+		}
+	}
+	return v
+}
+
+// save writes what was noted since the last call.
+func (x *tape) save(t *testing.T, name string) {
+	t.Helper()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	for _, r := range x.all {
+		if strings.HasPrefix(r.Path, "/v1/") {
+			r.Body = brief(t, r.Body)
+			if err := e.Encode(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	x.all = nil
+	if out.Len() > 0 {
+		if err := os.WriteFile(filepath.Join("testdata", "recorded", name+".jsonl"), out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // Each script prints a line for each thing that it has tried, and ends with an error if one does not hold.
@@ -174,6 +136,11 @@ func TestClients(t *testing.T) {
 		t.Fatal("SYNOD_CLIENTS is not set: run make clients")
 	}
 	url, counter := house(t)
+	var tape *tape
+	if *record {
+		tape = newTape(t, url)
+		url = tape.URL
+	}
 	scripts, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -181,12 +148,17 @@ func TestClients(t *testing.T) {
 	for _, s := range []struct{ script, program string }{
 		{"openai_sdk.py", "sdk/bin/python"}, {"anthropic_sdk.py", "sdk/bin/python"}, {"openai_sdk.mjs", "node"},
 		{"litellm_sdk.py", "agents/bin/python"}, {"openai_agents.py", "agents/bin/python"},
+		{"langchain_app.py", "apps/bin/python"}, {"instructor_app.py", "apps/bin/python"},
+		{"pydantic_app.py", "apps/bin/python"}, {"editor_assistant.sh", "sh"},
 		{"inspect_eval.py", "eval/bin/python"}, {"lm_eval.py", "eval/bin/python"},
 		{"mcp_client.py", "sdk/bin/python"}, {"a2a_client.py", "sdk/bin/python"},
 	} {
 		t.Run(s.script, func(t *testing.T) {
 			program := filepath.Join(tools, s.program)
 			path, folder := filepath.Join(scripts, s.script), t.TempDir()
+			if s.program == "sh" {
+				program = "sh"
+			}
 			if s.program == "node" { // it looks for packages beside the script
 				program, folder = "node", filepath.Join(tools, "js")
 				b, err := os.ReadFile(path)
@@ -207,6 +179,9 @@ func TestClients(t *testing.T) {
 			t.Logf("%s", out)
 			if err != nil {
 				t.Error(err)
+			}
+			if tape != nil {
+				tape.save(t, strings.ReplaceAll(s.script, ".", "-"))
 			}
 		})
 	}

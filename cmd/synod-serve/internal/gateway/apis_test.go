@@ -82,12 +82,31 @@ func TestEventOrders(t *testing.T) {
 		}
 	}
 	for _, body := range []string{`{"model": "seven", "messages": []}`,
-		`{"model": "seven", "max_tokens": 5, "messages": [{"role": "system", "content": "x"}]}`,
+		`{"model": "seven", "max_tokens": 5, "messages": [{"role": "tool", "content": "x"}]}`,
 		`{"model": "seven", "max_tokens": 5, "messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "url"}}]}]}`} {
 		r := h.post(t, "/v1/messages", body)
 		if r.StatusCode != 400 || !strings.HasPrefix(string(r.body), `{"error":{"code":`) ||
 			!strings.Contains(string(r.body), `"type":"error"`) || r.Header.Get("Request-Id") == "" {
 			t.Errorf("%s: %d %s", body, r.StatusCode, r.body)
+		}
+	}
+}
+
+// The system may speak last, and alone; what it says after the user is no question.
+func TestSystemLast(t *testing.T) {
+	stub := watch(t, llmtest.Fixed("42", 0.9))
+	h := open(t, map[string]string{"seven": stubbed(stub.URL)})
+	for _, list := range []string{
+		`{"role": "user", "content": "What is 17 + 25?"}, {"role": "system", "content": "There are tools."}`,
+		`{"role": "system", "content": "What is 17 + 25?"}`,
+		`{"role": "user", "content": "What is 17 + 25?"}, {"role": "system", "content": "There are tools."},
+			{"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+			{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "42"}]}`,
+	} {
+		r := h.post(t, "/v1/messages", `{"model": "seven", "max_tokens": 50, "context_management": {"edits": []},
+			"messages": [`+list+`]}`)
+		if r.StatusCode != 200 || !strings.Contains(string(r.body), "42") {
+			t.Errorf("%s: %d %s", list, r.StatusCode, r.body)
 		}
 	}
 }

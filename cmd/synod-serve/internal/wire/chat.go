@@ -107,6 +107,7 @@ func (r *Request) check(rules Rules) *Error {
 		return Invalid("messages", "there is no message")
 	}
 	r.systemAsks()
+	r.systemBefore()
 	r.goOn()
 	switch {
 	case r.Turns[len(r.Turns)-1].Role != synod.ByUser && r.Turns[len(r.Turns)-1].Role != synod.ByTool:
@@ -125,6 +126,27 @@ func (r *Request) goOn() {
 	r.Prefill = last.Text
 	r.Turns = append(r.Turns, synod.Turn{Role: synod.ByUser, Text: "Go on with your last reply where it stops. Write " +
 		"only what follows, and do not repeat what is there."})
+}
+
+// systemBefore has the system say before the last words of the user what it says after them, so that these are the
+// question.
+func (r *Request) systemBefore() {
+	last := len(r.Turns) - 1
+	for last >= 0 && r.Turns[last].Role != synod.ByUser {
+		last--
+	}
+	if last < 0 {
+		return
+	}
+	before, after := slices.Clone(r.Turns[:last]), []synod.Turn{r.Turns[last]}
+	for _, t := range r.Turns[last+1:] {
+		if t.Role == synod.BySystem {
+			before = append(before, t)
+		} else {
+			after = append(after, t)
+		}
+	}
+	r.Turns = append(before, after...)
 }
 
 // systemAsks has the last text of the system be the question, where the user says nothing.

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"synod.dev/synod"
@@ -34,7 +35,7 @@ func ReadMessages(body []byte, rules Rules) (*Request, *Error) {
 		return nil, e
 	}
 	return r, o.settle(r, r.Synod.Drops(rules.Drop), []string{"metadata", "service_tier", "container"},
-		[]string{"thinking"})
+		[]string{"thinking", "context_management"})
 }
 
 // anthropicTurns reads the system prompt and the messages.
@@ -178,8 +179,8 @@ type anthropicMessage struct {
 
 // chat returns the message as messages of a chat completion: results of tools are messages of their own there.
 func (m anthropicMessage) chat() (all []message, err error) {
-	if m.Role != "user" && m.Role != "assistant" {
-		return nil, fmt.Errorf("role is %.40q; it must be user or assistant", m.Role)
+	if !slices.Contains([]string{"user", "assistant", "system"}, m.Role) {
+		return nil, fmt.Errorf("role is %.40q; it must be user, assistant or system", m.Role)
 	}
 	blocks, err := readBlocks(m.Content)
 	if err != nil {

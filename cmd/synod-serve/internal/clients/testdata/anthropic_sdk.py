@@ -60,7 +60,7 @@ ok("errors")
 before = count()["total"]
 try:
     client.messages.create(model="seven", max_tokens=100, messages=[
-        {"role": "user", "content": "Answer differently: a number, please"}])
+        {"role": "user", "content": "How many models answered differently?"}])
     raise SystemExit("a decision of members that do not agree")
 except anthropic.UnprocessableEntityError as e:
     made = e.response.json()["synod"]["calls"]["made"]

@@ -40,7 +40,7 @@ assert r.output[0].content[0].text == "42", r
 ok("responses")
 
 try:
-    litellm.completion(messages=[{"role": "user", "content": "Answer differently: a number, for once"}], **BASE)
+    litellm.completion(messages=[{"role": "user", "content": "How many agents answered differently?"}], **BASE)
     raise SystemExit("a decision of members that do not agree")
 except litellm.exceptions.BadRequestError as e:  # LiteLLM repeats no request with this error
     assert "no consensus" in str(e), e

@@ -60,7 +60,7 @@ await assert.rejects(client.chat.completions.create({ model: "absent", messages 
   e instanceof OpenAI.NotFoundError && e.code === "model_not_found" && e.requestID !== undefined);
 let before = (await count()).total, made = 0;
 await assert.rejects(client.chat.completions.create({ model: "seven",
-  messages: [{ role: "user", content: "Answer differently: any number" }] }), (e) => {
+  messages: [{ role: "user", content: "How many members answered differently?" }] }), (e) => {
   made = Number(e.headers.get("x-synod-calls"));
   return e instanceof OpenAI.UnprocessableEntityError && e.code === "no_consensus";
 });

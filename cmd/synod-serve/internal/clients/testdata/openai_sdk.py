@@ -100,7 +100,7 @@ ok("models and errors")
 
 before = count()["total"]
 try:
-    client.chat.completions.create(model="seven", messages=[{"role": "user", "content": "Answer differently: a number"}])
+    client.chat.completions.create(model="seven", messages=[{"role": "user", "content": "How many people answered differently?"}])
     raise SystemExit("a decision of members that do not agree")
 except openai.UnprocessableEntityError as e:
     assert e.code == "no_consensus", e
