@@ -199,6 +199,15 @@ func (p *Cascade) Settles() bool { return false }
 // AllToAll reports that every member must hear every first answer.
 func (p *Cascade) AllToAll() bool { return true }
 
+// TellsFirst reports that members exchange their first answers.
+func (p *Cascade) TellsFirst() bool { return true }
+
+// FirstAsked returns the members of the first stage. Those of later stages are asked because of the answers before, so
+// they see these in any case.
+func (p *Cascade) FirstAsked(q *synod.Question, n, f int) []synod.NodeID {
+	return slices.Sorted(slices.Values(p.convene(q, n, f).stage(0)))
+}
+
 // WantsPrices reports whether the council file gives no prices.
 func (p *Cascade) WantsPrices() bool { return len(p.Prices) == 0 }
 

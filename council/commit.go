@@ -1,0 +1,140 @@
+package council
+
+import (
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/adversary"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/reveal"
+	"synod.dev/synod/read"
+)
+
+// setCommit finds out whether members commit to their first answers before they tell them, and how far a member is
+// from another at most.
+func (p *Plan) setCommit() error {
+	t, ok := p.protocol.(protocol.Telling)
+	if p.commits = ok && t.TellsFirst() && p.guards.Commit && p.protocol.MaxRounds() > 0; p.commits {
+		p.hops = p.widest()
+	}
+	return nil
+}
+
+// firstPeers returns the neighbours of a seat in round 0.
+func (p *Plan) firstPeers(seat int) []synod.NodeID {
+	if p.byRound != nil {
+		return p.byRound[seat][0]
+	}
+	return p.peers[seat]
+}
+
+// mostHops bounds how often members say that they are ready. On a wider graph, copies of answers are excluded within
+// this distance only.
+const mostHops = 8
+
+// widest returns the greatest distance between two seats that are connected, at least 1 and at most mostHops.
+func (p *Plan) widest() (most int) {
+	n := len(p.seats)
+	most = 1
+	for from := range n {
+		if len(p.firstPeers(from)) == n-1 {
+			continue
+		}
+		far, reached := make([]int, n), []int{from}
+		for i := 0; i < len(reached); i++ {
+			at := reached[i]
+			most = max(most, far[at])
+			for _, to := range p.firstPeers(at) {
+				if far[to] == 0 && int(to) != from {
+					far[to], reached = far[at]+1, append(reached, int(to))
+				}
+			}
+		}
+	}
+	return min(most, mostHops)
+}
+
+// committing says who commits in a run of a question.
+func (p *Plan) committing(q *synod.Question) reveal.Config {
+	c := reveal.Config{Hops: p.hops}
+	if b, ok := p.protocol.(protocol.Beginning); ok {
+		c.Asked = b.FirstAsked(q, len(p.seats), p.spec.F)
+	}
+	return c
+}
+
+// join returns the machine of a seat: that of its adversary if it has one, inside the machine that commits to first
+// answers. An adversary that attacks commitments is outside of that.
+func (p *Plan) join(seat synod.Seat, join func(synod.Seat) synod.Machine) synod.Machine {
+	a := p.adversaries[seat.Self]
+	if !p.commits {
+		return corrupted(a, seat, join)
+	}
+	c := p.committing(seat.Question)
+	slow := func(s synod.Seat) synod.Machine { return reveal.Inside(s, c, join) }
+	m := reveal.Around(seat, c, corrupted(a, seat, slow))
+	if o, ok := a.(adversary.Outer); ok {
+		return o.Enclose(seat, m)
+	}
+	return m
+}
+
+func corrupted(a adversary.Adversary, seat synod.Seat, join func(synod.Seat) synod.Machine) synod.Machine {
+	if a == nil {
+		return join(seat)
+	}
+	return adversary.Seat(a, seat, join)
+}
+
+// dropUncommitted takes the first answers from members of which too few others say that they committed to them in
+// time: they may have copied them. Where nobody has opened anything, nobody had seen an answer.
+func (j *judgment) dropUncommitted() {
+	p := j.plan
+	if !p.commits || !slices.ContainsFunc(j.seats, func(r *Record) bool { return r.Opened != nil }) {
+		return
+	}
+	asked := p.committing(&j.in.Question).Asked
+	for i, a := range j.first {
+		if a == synod.None || asked != nil && !slices.Contains(asked, synod.NodeID(i)) {
+			continue
+		}
+		if j.witnesses(synod.NodeID(i), a) >= min(max(1, p.spec.F), len(p.firstPeers(i))) {
+			continue
+		}
+		j.first[i] = synod.None
+		if j.uncommitted == nil {
+			j.uncommitted = make([]bool, len(j.seats))
+		}
+		j.uncommitted[i] = true
+	}
+}
+
+// witnesses returns how many others say that a member committed to an answer in time and opened it. With F of them one
+// is honest, because the member is Byzantine itself where it lies.
+func (j *judgment) witnesses(of synod.NodeID, a synod.Answer) (n int) {
+	for i, r := range j.seats {
+		if synod.NodeID(i) == of {
+			continue
+		}
+		if k, ok := slices.BinarySearchFunc(r.Opened, of, func(g synod.Given, id synod.NodeID) int {
+			return int(g.Of - id)
+		}); ok && j.means(r.Opened[k].Answer, a) {
+			n++
+		}
+	}
+	return n
+}
+
+// means reports whether an answer that was sent is the one that its sender noted.
+func (j *judgment) means(sent, noted synod.Answer) bool {
+	if sent == noted.Brief() {
+		return true
+	}
+	q := j.in.Question
+	if a, ok := read.Canonical(&q, string(sent)); ok || !j.plan.guards.Untyped {
+		return a == noted && ok
+	}
+	q.Form, q.Options = synod.Text, nil // as members read it
+	a, ok := read.Canonical(&q, string(sent))
+	return ok && a == noted
+}
