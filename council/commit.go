@@ -32,26 +32,37 @@ func (p *Plan) firstPeers(seat int) []synod.NodeID {
 // this distance only.
 const mostHops = 8
 
-// widest returns the greatest distance between two seats that are connected, at least 1 and at most mostHops.
+// mostExact is how many seats a council has at most whose greatest distance is measured from every seat.
+const mostExact = 256
+
+// widest returns the greatest distance between two seats that are connected in round 0, at least 1 and at most
+// mostHops. For many seats it may return more than that distance: twice the greatest one from the first seat.
 func (p *Plan) widest() (most int) {
 	n := len(p.seats)
+	if n > mostExact {
+		return max(1, min(2*p.farthest(0), mostHops))
+	}
 	most = 1
 	for from := range n {
-		if len(p.firstPeers(from)) == n-1 {
-			continue
+		if len(p.firstPeers(from)) < n-1 {
+			most = max(most, p.farthest(from))
 		}
-		far, reached := make([]int, n), []int{from}
-		for i := 0; i < len(reached); i++ {
-			at := reached[i]
-			most = max(most, far[at])
-			for _, to := range p.firstPeers(at) {
-				if far[to] == 0 && int(to) != from {
-					far[to], reached = far[at]+1, append(reached, int(to))
-				}
+	}
+	return most
+}
+
+// farthest returns the greatest distance from a seat in round 0, at most mostHops.
+func (p *Plan) farthest(from int) (most int) {
+	far, reached := make([]int, len(p.seats)), []int{from}
+	for i := 0; i < len(reached) && most < mostHops; i++ {
+		for _, to := range p.firstPeers(reached[i]) {
+			if far[to] == 0 && int(to) != from {
+				far[to], reached = far[reached[i]]+1, append(reached, int(to))
+				most = far[to]
 			}
 		}
 	}
-	return min(most, mostHops)
+	return most
 }
 
 // committing says who commits in a run of a question.

@@ -34,6 +34,7 @@ type machine struct {
 	box    outbox
 	hash   []byte          // buffer
 	inbox  []synod.Message // by peer: what the inner machine hears
+	heard  []synod.Input   // the part of it that it has not been given yet
 	known  []known         // the different answers that were opened
 	first  []synod.Given
 	opened synod.Effect // with first
@@ -76,7 +77,7 @@ func (m *machine) prepare(seat *synod.Seat) {
 		}
 	}
 	m.now, m.stage, m.told, m.known = 0, 0, false, m.known[:0]
-	m.box.sends, m.box.held, m.box.set = 0, m.box.held[:0], 0
+	m.box.sends, m.box.held, m.box.set, m.heard = 0, m.box.held[:0], 0, m.heard[:0]
 }
 
 // Step implements synod.Machine.
@@ -84,6 +85,7 @@ func (m *machine) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	m.out, m.now = m.out[:0], now
 	if mine(e) {
 		m.handle(e)
+		m.deliver()
 		return m.out
 	}
 	if _, begins := e.(synod.Begin); begins {
@@ -105,12 +107,22 @@ func (m *machine) StepAll(now synod.Tick, events []synod.Input) []synod.Effect {
 		if e == nil || !mine(e) {
 			continue
 		}
-		m.pass(events[from:i])
+		if from < i {
+			m.deliver()
+			m.pass(events[from:i])
+		}
 		m.handle(e)
 		from = i + 1
 	}
+	m.deliver()
 	m.pass(events[from:])
 	return m.out
+}
+
+// deliver hands what was opened to the inner machine.
+func (m *machine) deliver() {
+	m.pass(m.heard)
+	m.heard = m.heard[:0]
 }
 
 // pass hands events to the inner machine.
@@ -299,7 +311,7 @@ func (m *machine) open(i int) {
 	if m.missing--; m.missing == 0 {
 		m.tell() // before the inner machine goes on
 	}
-	m.take(m.inner.Step(m.now, synod.Heard{Message: x}))
+	m.heard = append(m.heard, synod.Input{Event: synod.Heard{Message: x}})
 }
 
 // read returns the answer of a message, in brief.
