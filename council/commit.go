@@ -65,11 +65,11 @@ func (p *Plan) farthest(from int) (most int) {
 	return most
 }
 
-// committing says who commits in a run of a question.
-func (p *Plan) committing(q *synod.Question) reveal.Config {
+// committing says who commits.
+func (p *Plan) committing() reveal.Config {
 	c := reveal.Config{Hops: p.hops}
 	if b, ok := p.protocol.(protocol.Beginning); ok {
-		c.Asked = b.FirstAsked(q, len(p.seats), p.spec.F)
+		c.Asked = func(q *synod.Question) []synod.NodeID { return b.FirstAsked(q, len(p.seats), p.spec.F) }
 	}
 	return c
 }
@@ -81,7 +81,7 @@ func (p *Plan) join(seat synod.Seat, join func(synod.Seat) synod.Machine) synod.
 	if !p.commits {
 		return corrupted(a, seat, join)
 	}
-	c := p.committing(seat.Question)
+	c := p.committing()
 	slow := func(s synod.Seat) synod.Machine { return reveal.Inside(s, c, join) }
 	m := reveal.Around(seat, c, corrupted(a, seat, slow))
 	if o, ok := a.(adversary.Outer); ok {
@@ -104,9 +104,13 @@ func (j *judgment) dropUncommitted() {
 	if !p.commits || !slices.ContainsFunc(j.seats, func(r *Record) bool { return r.Opened != nil }) {
 		return
 	}
-	asked := p.committing(&j.in.Question).Asked
+	var asked []synod.NodeID
+	c := p.committing()
+	if c.Asked != nil {
+		asked = c.Asked(&j.in.Question)
+	}
 	for i, a := range j.first {
-		if a == synod.None || asked != nil && !slices.Contains(asked, synod.NodeID(i)) {
+		if a == synod.None || c.Asked != nil && !slices.Contains(asked, synod.NodeID(i)) {
 			continue
 		}
 		if j.witnesses(synod.NodeID(i), a) >= min(max(1, p.spec.F), len(p.firstPeers(i))) {

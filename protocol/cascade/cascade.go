@@ -205,7 +205,7 @@ func (p *Cascade) TellsFirst() bool { return true }
 // FirstAsked returns the members of the first stage. Those of later stages are asked because of the answers before, so
 // they see these in any case.
 func (p *Cascade) FirstAsked(q *synod.Question, n, f int) []synod.NodeID {
-	return slices.Sorted(slices.Values(p.convene(q, n, f).stage(0)))
+	return p.convene(q, n, f).stage(0)
 }
 
 // WantsPrices reports whether the council file gives no prices.

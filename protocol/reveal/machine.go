@@ -69,9 +69,13 @@ func (m *machine) prepare(seat *synod.Seat) {
 	m.to = seat.Neighbours(0)
 	n := len(m.to)
 	m.peers, m.inbox = slices.Grow(m.peers[:0], n)[:n], slices.Grow(m.inbox[:0], n)[:n]
+	var asked []synod.NodeID
+	if m.config.Asked != nil {
+		asked = m.config.Asked(seat.Question)
+	}
 	m.missing = 0
 	for i, id := range m.to {
-		m.peers[i] = peer{id: id, asked: m.config.asks(id)}
+		m.peers[i] = peer{id: id, asked: m.config.Asked == nil || slices.Contains(asked, id)}
 		if m.peers[i].asked {
 			m.missing++
 		}

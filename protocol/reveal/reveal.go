@@ -37,16 +37,15 @@ package reveal
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"slices"
 
 	"synod.dev/synod"
 )
 
 // Config says who commits.
 type Config struct {
-	// Asked are the members that give a first answer in round 0, ascending; nil: all. Answers that others give later
-	// are told at once, in slots of later rounds.
-	Asked []synod.NodeID
+	// Asked returns the members that give a first answer to a question in round 0; nil: all. Answers that others give
+	// later are told at once, in slots of later rounds.
+	Asked func(*synod.Question) []synod.NodeID
 	Hops  int // the greatest distance between two members in the graph of round 0, at least 1
 }
 
@@ -153,9 +152,4 @@ func Commitment(run string, from synod.NodeID, body []byte, buffer *[]byte) [sha
 	b = append(binary.BigEndian.AppendUint32(b, uint32(len(body))), body...)
 	*buffer = b
 	return sha256.Sum256(b)
-}
-
-// asks reports whether a member is asked.
-func (c *Config) asks(id synod.NodeID) bool {
-	return c.Asked == nil || slices.Contains(c.Asked, id)
 }

@@ -65,7 +65,10 @@ type result struct {
 }
 
 func (t *table) run() result {
-	config := reveal.Config{Asked: t.asked, Hops: cmp.Or(t.hops, 1)}
+	config := reveal.Config{Hops: cmp.Or(t.hops, 1)}
+	if t.asked != nil {
+		config.Asked = func(*synod.Question) []synod.NodeID { return t.asked }
+	}
 	q := &synod.Question{Text: "?", Form: synod.Number}
 	machines := make([]synod.Machine, t.n)
 	join := func(s synod.Seat) synod.Machine { return script.New(s, script.Options{}, play) }
@@ -408,7 +411,7 @@ func TestResetMachineIsLikeANewOne(t *testing.T) {
 	join := func(s synod.Seat) synod.Machine { return script.New(s, script.Options{}, play) }
 	seats := func(run string) (all []synod.Seat) {
 		for i := range synod.NodeID(4) {
-			s := synod.Seat{Self: i, Pace: pace, Question: &synod.Question{Text: "?", Form: synod.Number}, Run: run,
+			s := synod.Seat{Self: i, Pace: pace, Question: &synod.Question{Text: run, Form: synod.Number}, Run: run,
 				Seed: uint64(i) + 1}
 			for k := range synod.NodeID(4) {
 				if k != i {
@@ -422,7 +425,9 @@ func TestResetMachineIsLikeANewOne(t *testing.T) {
 	}
 	machines := func(run string) (all []synod.Machine) {
 		for _, s := range seats(run) {
-			c := reveal.Config{Hops: 1}
+			c := reveal.Config{Hops: 1, Asked: func(q *synod.Question) []synod.NodeID { // another one for each question
+				return []synod.NodeID{0, 1, 2, 3}[len(q.Text)-5:]
+			}}
 			all = append(all, reveal.Around(s, c, reveal.Inside(s, c, join)))
 		}
 		return all
