@@ -20,6 +20,19 @@ func (p *Plan) setCommit() error {
 	return nil
 }
 
+// uncommitted says of a claim or a rule that counts first answers that they may be copies.
+func (p *Plan) uncommitted(b Bound) Bound {
+	t, tells := p.protocol.(protocol.Telling)
+	_, staged := p.protocol.(protocol.Staged)
+	if tells = tells && p.protocol.MaxRounds() > 0 && !p.commits; tells && (staged || p.spec.Rule.Support > 0) {
+		b.Note += "; members tell their first answers at once, so one that waits can copy one, and the copy counts"
+		if !t.TellsFirst() {
+			b.Note += " (asynchronous rounds have no end by which members could commit)"
+		}
+	}
+	return b
+}
+
 // firstPeers returns the neighbours of a seat in round 0.
 func (p *Plan) firstPeers(seat int) []synod.NodeID {
 	if p.byRound != nil {
