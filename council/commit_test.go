@@ -2,12 +2,14 @@ package council
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"synod.dev/synod"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/sim"
 )
 
@@ -98,7 +100,7 @@ func TestWitnesses(t *testing.T) {
 		{name: "in another spelling", opened: map[int]string{0: "42.0", 1: "$42$"}, counts: true},
 		{name: "one says so", opened: map[int]string{0: "42", 1: "41", 2: "41"}},
 		{name: "another answer", opened: map[int]string{0: "41", 1: "41", 2: "41", 3: "41"}},
-		{name: "itself only", opened: map[int]string{6: "42"}},
+		{name: "one and itself", opened: map[int]string{0: "42", 6: "42"}},
 	} {
 		records := newRecords(7)
 		for i := range records {
@@ -122,6 +124,33 @@ func TestWitnesses(t *testing.T) {
 		if m := o.Members[6]; (m.First != nil) != c.counts || m.Uncommitted == c.counts || o.Voices < 6 {
 			t.Errorf("%s: the first answer counts: %v; it is marked: %v; %d gave the answer", c.name, m.First != nil,
 				m.Uncommitted, o.Voices)
+		}
+	}
+}
+
+// Cascade decides nothing from an answer of its first stage to which its member did not commit in time.
+func TestCascadeCountsNoCopies(t *testing.T) {
+	p, err := NewPlan(parsed(t, strings.Replace(seven("protocol: {name: cascade}"), "f: 2", "f: 1", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Instance{Question: synod.Question{Text: "?", Form: synod.Number}, Seed: 1}
+	asked := p.protocol.(protocol.Beginning).FirstAsked(&in.Question, 7, 1)
+	for _, committed := range []int{1, 2} {
+		records := newRecords(7)
+		for i := range records {
+			records[i] = Record{Seat: synod.NodeID(i), Stopped: sim.Finished, Opened: []synod.Given{}}
+			for _, of := range slices.Sorted(slices.Values(asked[:committed])) {
+				if of != synod.NodeID(i) {
+					records[i].Opened = append(records[i].Opened, synod.Given{Of: of, Answer: "42"})
+				}
+			}
+		}
+		for _, id := range asked {
+			records[id].Opinions = []Noted{{Opinion: &synod.Opinion{Answer: "42"}}}
+		}
+		if o := Judge(p, in, records); (o.Decision == "42") != (committed == 2) || len(o.Asked) != 2 {
+			t.Errorf("%d of 2 members have committed: decided %s (%s)", committed, o.Decision, o.Reason)
 		}
 	}
 }

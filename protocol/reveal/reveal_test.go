@@ -290,6 +290,52 @@ func TestRing(t *testing.T) {
 	}
 }
 
+// A member that has said that it is ready, or whose time for commitments is over, takes none, also while it still waits
+// for others to be ready.
+func TestLateCommitmentIsNone(t *testing.T) {
+	opening := func(id byte) []byte {
+		body, _ := synod.Response{Answer: synod.Answer(fmt.Sprint(10 + id))}.AppendBinary(make([]byte, 32))
+		return body
+	}
+	for _, late := range []bool{false, true} {
+		seat := synod.Seat{Peers: []synod.NodeID{1, 2}, Pace: pace, F: 1, Seed: 1,
+			Question: &synod.Question{Text: "?", Form: synod.Number}}
+		c := reveal.Config{Hops: 1}
+		m := reveal.Around(seat, c, reveal.Inside(seat, c, func(s synod.Seat) synod.Machine {
+			return script.New(s, script.Options{}, play)
+		}))
+		hear := func(now synod.Tick, from synod.NodeID, name string, body []byte) []synod.Effect {
+			x := &synod.Message{From: from, Slot: synod.Slot{Name: name}, Body: body}
+			return m.Step(now, synod.Heard{Message: x})
+		}
+		commit := func(now synod.Tick, from synod.NodeID) {
+			sum := reveal.Commitment("", from, opening(byte(from)), new([]byte))
+			hear(now, from, reveal.Commit, sum[:])
+		}
+		alarm := m.Step(0, synod.Begin{})[0].(synod.Alarm)
+		m.Step(1, synod.Answered{Reply: &synod.Reply{Status: synod.OK, Typed: true, Answer: "10"}})
+		commit(2, 1)
+		if !late {
+			commit(3, 2)
+		}
+		m.Step(alarm.At, synod.Expired{ID: alarm.ID})
+		commit(alarm.At+1, 2)
+		for from := range synod.NodeID(3) {
+			hear(alarm.At+1, from, reveal.Ready, nil)
+		}
+		hear(alarm.At+2, 1, reveal.Open, opening(1))
+		var decided synod.Answer
+		for _, x := range append(hear(alarm.At+2, 2, reveal.Open, opening(2)), m.Step(alarm.At+9, synod.Halt{})...) {
+			if d, ok := x.(synod.Decide); ok {
+				decided = d.Answer
+			}
+		}
+		if want := map[bool]synod.Answer{false: "1=11 2=12", true: ""}[late]; decided != want {
+			t.Errorf("late %v: the member heard %s, want %s", late, decided, want)
+		}
+	}
+}
+
 // Members that are not asked commit to nothing and hear the others. A member without an answer makes the others wait
 // until the end of the time for commitments, and not longer.
 func TestAsked(t *testing.T) {
