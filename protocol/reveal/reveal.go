@@ -23,6 +23,9 @@
 // that gives no answer, makes the others wait for the ends. No shorter wait would be safe: a Byzantine member can keep
 // its commitment from one honest neighbour, and others cannot tell that one from one that does not run.
 //
+// On a network that loses messages, a lost commitment costs one receiver the answer, and a lost word of step 2 costs
+// the receiver the wait for its end.
+//
 // A member may withhold its opening when it has seen the others'. That is silence, as before. Openings that a
 // member receives before its own phase are held until then, so that a member which opens early gains nothing for
 // others.
