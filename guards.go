@@ -12,4 +12,5 @@ type Guards struct {
 	DropEchoes  bool // reasoning that repeats another member's earlier reasoning is not shown
 	DropMeta    bool // sentences about members, judges and instructions are removed from reasoning
 	AnswerFirst bool // who judges answers first, alone, and has its answer before it when it judges
+	Commit      bool // members commit to their first answers before they tell them (package protocol/reveal)
 }

@@ -83,6 +83,7 @@ var ranks = map[string]int{
 	"protocol/broadcast": 2, // used by several protocols, and by programs that check its evidence
 	"protocol/answer":    2, // what answer-sharing protocols share
 	"protocol/grade":     2, // how evaluators grade answers, in several protocols
+	"protocol/reveal":    2, // commits to first answers, around the machine of any protocol
 	"protocol/leader":    3, // what leader-based protocols share
 
 	"graph/robustness":    1,

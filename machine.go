@@ -32,10 +32,15 @@ type Seat struct {
 	Question *Question
 	Seed     uint64 // the only source of randomness
 	Signer   Signer // nil in a protocol that signs nothing
+	Run      string // the id of the run; "" where one process plays all seats
+	Salt     Salt   // hides the seat's commitment until it is opened
 	Guards   Guards // how it treats what others send
 	// Names are the ids of all seats, by NodeID, if lists of answers are to name them (Guards.Named); else nil.
 	Names []string
 }
+
+// Salt is a secret of one seat in one run, which nobody else can derive from anything that he knows.
+type Salt [32]byte
 
 // Neighbours returns the neighbours in the round of a slot, from 0, ascending. Where the graph
 // changes, the list of rounds begins again after its last one. The slice must not be changed.
@@ -151,11 +156,22 @@ type Note struct{ *Opinion }
 // Decide is the member's final answer, or None.
 type Decide struct{ Answer Answer }
 
+// Opened records the first answers of others to which they committed before the member told its own, in the order of
+// members. It is there once in a run in which first answers are committed to (package protocol/reveal).
+type Opened struct{ First []Given }
+
+// Given is an answer that a member heard of another one.
+type Given struct {
+	Of     NodeID `json:"of"`
+	Answer Answer `json:"answer"` // as it was sent; a long one as its Brief
+}
+
 func (Send) effect()    {}
 func (Consult) effect() {}
 func (Alarm) effect()   {}
 func (Note) effect()    {}
 func (Decide) effect()  {}
+func (Opened) effect()  {}
 
 // MaxSignature is the length of the longest signature in bytes.
 const MaxSignature = 64

@@ -1,6 +1,7 @@
 package synod
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -74,6 +75,17 @@ func (r *Response) UnmarshalBinary(b []byte) error {
 }
 
 var errResponse = fmt.Errorf("synod: response: %w", wire.ErrMalformed)
+
+// briefly is the length in bytes of the longest answer that is its own Brief.
+const briefly = 256
+
+// Brief returns the answer, or if it is long, a hash of it.
+func (a Answer) Brief() Answer {
+	if len(a) <= briefly {
+		return a
+	}
+	return Answer(fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(a))))
+}
 
 // cutBytes returns a byte string that wire.AppendBytes has written, of at most max bytes, and what
 // follows it. A Reader would take twice as long, and a simulation reads millions of responses.

@@ -20,6 +20,14 @@ func (x Alarm) String() string   { return fmt.Sprintf("alarm %d at tick %d", x.I
 func (x Note) String() string    { return fmt.Sprintf("note %s", x.Opinion) }
 func (x Decide) String() string  { return fmt.Sprintf("decide %s", x.Answer) }
 
+func (x Opened) String() string {
+	parts := make([]string, len(x.First))
+	for i, g := range x.First {
+		parts[i] = fmt.Sprintf("n%d %s", g.Of, g.Answer)
+	}
+	return "opened " + strings.Join(parts, ", ")
+}
+
 // String quotes the answer. None is a dash.
 func (a Answer) String() string {
 	if a == None {

@@ -36,6 +36,12 @@ type Rejoining interface {
 	Rejoin(seat synod.Seat, join func(synod.Seat) synod.Machine) synod.Machine
 }
 
+// Outer is implemented by an adversary that sits outside of the machine which commits to first answers
+// (protocol/reveal), so that it can send what it likes in its place. Corrupt returns the honest machine.
+type Outer interface {
+	Enclose(seat synod.Seat, committing synod.Machine) synod.Machine
+}
+
 // Naming is implemented by an adversary whose parameters name other seats. The caller
 // that creates it calls Found once; without that, names must be NodeIDs.
 type Naming interface {
@@ -79,7 +85,7 @@ var Catalogue = synod.NewCatalogue("adversary", append(slices.Concat(writers(), 
 	littleEntry, replayerEntry, malformedEntry,
 	advertiserEntry, numberAltererEntry, cartelEntry, lateRevealerEntry, hashGrinderEntry, delimiterForgerEntry,
 	colluderEntry, copierEntry, midpointEntry, mimicEntry, oscillatorEntry, extremistEntry, saboteurEntry, jammerEntry,
-	flooderEntry, slowDripEntry, forgerEntry, sybilEntry, poisonedEntry)...)
+	flooderEntry, slowDripEntry, forgerEntry, sybilEntry, poisonedEntry, commitmentBreakerEntry)...)
 
 // NoParams returns an Entry.New for an adversary without parameters.
 func NoParams(a Adversary) func(map[string]any) (Adversary, error) {

@@ -190,8 +190,10 @@ func attacks() []attack {
 		warning("sac, rationale: 0", ""), warning("sac, rationale: 600", "defences: {meta-talk: on}\n"),
 		{name: "overthinker", won: costly, weak: seven("sac, rationale: 600", "overthinker", byMajority),
 			firm: seven("sac", "overthinker", byMajority)},
-		{name: "last-mover", weak: one("last-mover", "cp-wbft", "rule: {name: protocol}\n"),
-			firm: one("last-mover", "sac", supported)},
+		{name: "last-mover", weak: one("last-mover", "cp-wbft", "rule: {name: protocol}\ndefences: {commit: off}\n"),
+			firm: one("last-mover", "cp-wbft", "rule: {name: protocol}\n")},
+		{name: "last-mover", weak: one("last-mover", "cp-wbft", "rule: {name: protocol}\ndefences: {commit: off}\n"),
+			firm: one("last-mover", "sac", supported+"defences: {commit: off}\n")},
 		{name: "sleeper", weak: one("sleeper", "cp-wbft", "rule: {name: protocol}\n"), firm: one("sleeper", "sac",
 			supported)},
 		{name: "selective-silence", won: emptied, weak: noisy(seven("sac", "selective-silence, reach: 0",
@@ -411,7 +413,9 @@ var shownBy = map[string]string{
 	"abstain": "TestPoisoners", "turns": "TestPoisoners",
 	"role-breaker": "TestFormAttacks", "unicode-ghost": "TestFormAttacks", "prompt-thief": "TestPromptThief",
 	"digit-twin": "TestDigitTwin", "replayer": "TestReplayer", "markup-bomber": "TestMarkupBomber",
-	"flooder": "TestHostileLinks", "slow-drip": "TestHostileLinks", "forger": "TestHostileLinks",
+	"flooder":            "TestHostileLinks",
+	"commitment-breaker": "TestWithoutReadyACopyCounts TestHostileSeats",
+	"slow-drip":          "TestHostileLinks", "forger": "TestHostileLinks",
 	"sybil-swarm": "TestHostileLinks TestUndeclaredKeys", "poisoned-model": "TestWrongContent",
 }
 

@@ -128,7 +128,7 @@ seats:
 // one wrong answer.
 func TestCopier(t *testing.T) {
 	var seen []reliability.Observation
-	history := sevenWith("{name: sac, rounds: 1}", "{name: copier, copies: a1}")
+	history := sevenWith("{name: sac, rounds: 1}", "{name: copier, copies: a1}") + "defences: {commit: off}\n"
 	play(t, history, 60, func(o *council.Outcome, q *synod.Question, _ synod.Answer) {
 		for _, m := range o.Members[4:] {
 			if m.First == nil || *m.First != *o.Members[0].First {

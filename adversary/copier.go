@@ -10,7 +10,8 @@ var copierEntry = Entry{
 	Entry: synod.Entry{Name: "copier",
 		Summary: "copies another member's first answer, which earns trust, and defects on a share of the questions"},
 	Facts: Facts{Place: AtSeat, Model: Synchronous, Protocols: []string{"cascade", "weighted-majority"},
-		Defence: "reliability that finds copies", Kind: Statistical, Source: "docs/research/cascade.md, attack copy"},
+		Defence: "commitments (commit), and reliability that finds copies", Kind: Statistical,
+		Source: "docs/research/cascade.md, attack copy"},
 	About: `Waits for the answer of the seat that it copies, and gives the same one as its own first
 answer. Where it defects, it gives a wrong answer as the colluder does. Copying the best
 member earns it the weight of that member in protocols that learn reliability

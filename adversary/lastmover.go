@@ -11,7 +11,8 @@ var lastMoverEntry = Entry{
 	Entry: synod.Entry{Name: "last-mover", Summary: "waits for the honest messages of a round, then outbids them"},
 	Facts: Facts{Number: 20, Place: AtSeat, Model: Synchronous, Protocols: []string{"cp-wbft", "debate", "sac",
 		"w-msr"},
-		Defence: "receivers' own scores instead of stated confidence; support rule; signed broadcast, where a late " +
+		Defence: "commitments (commit); receivers' own scores instead of stated confidence; support rule; signed " +
+			"broadcast, where a late " +
 			"value " +
 			"is none", Kind: Deterministic, Source: "the rushing adversary of the literature on broadcast"},
 	About: `Holds back its message of a round until it has heard all its neighbours, or until the

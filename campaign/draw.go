@@ -181,7 +181,7 @@ func (s *subject) findAdversaries() (names []string) {
 		return nil
 	}
 	for _, e := range adversary.Catalogue.All() {
-		if e.Place != adversary.AtSeat || e.SameAs != "" {
+		if e.Place != adversary.AtSeat || e.SameAs != "" || outer(&e) {
 			continue
 		}
 		if slices.Contains(e.Protocols, s.name) || slices.Contains(s.also, e.Name) ||
@@ -190,6 +190,14 @@ func (s *subject) findAdversaries() (names []string) {
 		}
 	}
 	return names
+}
+
+// outer reports whether an adversary attacks commitments to first answers: the machines of a campaign tell theirs at
+// once, and package protocol/reveal has executions of its own.
+func outer(e *adversary.Entry) bool {
+	a, err := e.New(nil)
+	_, is := a.(adversary.Outer)
+	return err == nil && is
 }
 
 // seatAdversaries puts adversaries at some of the Byzantine seats. The others are for faults.

@@ -106,7 +106,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	} else if len(o.Votes) > 0 {
 		parts[0] = fmt.Sprintf("%s %d/%s after %s", o.Status, len(o.Votes[0].Seats), electorate(o),
 			rounds(o.Rounds.Len()-1))
-		parts = append(parts, beforeOthers(o.Votes[0].Independent))
+		parts = append(parts, beforeOthers(&o))
 	}
 	if p := o.Presented; p != nil && p.Head != "" && len(o.Fields) == 0 {
 		parts = []string{o.Status + ": " + oneLine(p.Head)}
@@ -205,7 +205,13 @@ func details(w io.Writer, o council.Outcome) {
 }
 
 // beforeOthers says how many voices gave an answer in round 0.
-func beforeOthers(n int) string { return count(n, "voice") + " said this before seeing others" }
+func beforeOthers(o *council.Outcome) string {
+	said := count(o.Votes[0].Independent, "voice") + " said this "
+	if o.Asked != nil && o.Bound.F > 0 { // who is asked later may copy
+		return said + fmt.Sprintf("first, at most F=%d of them as a copy", o.Bound.F)
+	}
+	return said + "before seeing others"
+}
 
 // callsOf says how many calls were made, and how many of them were retries at least.
 func callsOf(o *council.Outcome) string {

@@ -32,6 +32,10 @@ func conduct(o *council.Outcome) (lines []string) {
 				parts = append(parts, fmt.Sprintf(c.what, c.n))
 			}
 		}
+		if m.Uncommitted {
+			lines = append(lines, m.ID+" did not commit to its first answer in time, so that does not count as "+
+				"independent (no proof of a fault of its own)")
+		}
 		if len(parts) > 0 {
 			lines = append(lines, fmt.Sprintf("%s was %s (no proof of a fault of its own)", m.ID,
 				strings.Join(parts, ", ")))

@@ -96,13 +96,10 @@ limits: {calls: 0, tokens: 0, deadline: 0s}
 // without a journal: executions per second (aim: 20,000), by default and with
 // nothing reused. Garbage is collected as seldom as in bench run.
 func BenchmarkSimulated(b *testing.B) {
-	for _, mode := range []string{"", "paper"} {
-		name := "default"
-		if mode != "" {
-			name = "exact-" + mode
-		}
+	for name, mode := range map[string]string{"default": "exact=", "exact-paper": "exact=paper",
+		"no-commitments": "defences.commit=off"} {
 		b.Run(name, func(b *testing.B) {
-			c := convene(b, diceCouncil, "exact="+mode)
+			c := convene(b, diceCouncil, mode)
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			if os.Getenv("GOGC") == "" {
 				defer debug.SetGCPercent(debug.SetGCPercent(300))

@@ -51,7 +51,7 @@ func (p *Plan) findBound() Bound {
 	if !p.graph.Changes() {
 		b = p.boundOfGraph
 	}
-	return p.byVoice(p.underFaults(b()))
+	return p.byVoice(p.uncommitted(p.underFaults(b())))
 }
 
 // boundOfGraph returns what the protocol guarantees on a graph that does not change.

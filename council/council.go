@@ -431,7 +431,7 @@ func (p *Plan) replay(run *journal.Run) (digest string, err error) {
 			"node can be replayed, and this one has only what they reported")}
 	}
 	in := InstanceOf(run)
-	keys, instance := p.identities(in.Seed), p.InstanceID(in)
+	keys, instance := p.identities(in.Seed), p.signedInstance(in)
 	return journal.Replay(run, func(id synod.NodeID) (synod.Machine, error) {
 		if id < 0 || int(id) >= len(p.seats) {
 			return nil, fmt.Errorf("council: there is no seat %d; the council has %d seats", id, len(p.seats))

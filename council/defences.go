@@ -106,6 +106,8 @@ func given(s *Spec, from source) defence.Given {
 		return defence.Paper
 	case from == fromRecord && s.Defences == nil:
 		return defence.Record
+	case from == fromRecord:
+		return defence.Listed
 	}
 	return defence.Usual
 }

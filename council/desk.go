@@ -2,6 +2,7 @@ package council
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -136,6 +137,13 @@ func (d *Desk) Note(now synod.Tick, o *synod.Opinion) {
 	defer d.mu.Unlock()
 	d.round = o.Round + 1
 	d.record.Opinions = append(d.record.Opinions, Noted{now, o})
+}
+
+// Open keeps what the seat has opened.
+func (d *Desk) Open(first []synod.Given) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.record.open(slices.Clone(first))
 }
 
 // Decide sets the answer with which the seat's machine ended.

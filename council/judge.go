@@ -115,7 +115,7 @@ type judgment struct {
 	plan    *Plan
 	in      *Instance
 	seats   []*Record                     // by seat
-	first   []synod.Answer                // by seat
+	first   []synod.Answer                // by seat: what it gave independently
 	last    []*synod.Opinion              // by seat; nil: the seat noted nothing
 	answers answers                       // that were shown
 	joined  map[synod.Answer]synod.Answer // calls and texts that others stand for; nil: none
@@ -126,6 +126,8 @@ type judgment struct {
 	reused  int
 	ticks   synod.Tick
 	stages  *protocol.StagedDecision // see staged; nil: not computed yet
+	// uncommitted has the seats that are not in first because they did not commit to their answer in time; nil: none.
+	uncommitted []bool
 }
 
 // callCost is calls and tokens.
@@ -159,6 +161,7 @@ func (j *judgment) take(p *Plan, in Instance, records []Record) {
 			j.reused += o.Reused
 		}
 	}
+	j.dropUncommitted()
 	j.dropUntyped()
 }
 
@@ -314,6 +317,9 @@ func (j *judgment) staged() *protocol.StagedDecision {
 		noted := make([][]*synod.Opinion, len(j.seats))
 		for i, r := range j.seats {
 			for _, o := range r.Opinions {
+				if o.Round == 0 && j.uncommitted != nil && j.uncommitted[i] {
+					continue // the others have not counted it either
+				}
 				noted[i] = append(noted[i], o.Opinion)
 			}
 		}
@@ -419,7 +425,8 @@ func (j *judgment) members() []Member {
 		*m = Member{ID: s.ID, Model: s.Model, Kind: s.Kind, Role: cmp.Or(string(s.Role), "member"), Calls: r.Statuses,
 			Trouble: r.Failure, Misreports: r.Misreports,
 			First: j.answers.of(j.first[i]), Final: j.answers.of(answerOf(j.last[i])),
-			Written: written(r, answerOf(j.last[i])), Fooling: s.Fooling}
+			Uncommitted: j.uncommitted != nil && j.uncommitted[i],
+			Written:     written(r, answerOf(j.last[i])), Fooling: s.Fooling}
 		m.Unreadable, m.Voice = j.unreadable(i), j.plan.voice(i)
 		if s.Adversary != "" {
 			m.Adversary = &s.Adversary

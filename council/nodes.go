@@ -192,6 +192,9 @@ func (s *session) keep(records []Record) {
 		for _, o := range r.Opinions {
 			s.journal.Effect(o.Tick, r.Seat, synod.Note{Opinion: o.Opinion})
 		}
+		if r.Opened != nil {
+			s.journal.Effect(r.Ticks, r.Seat, synod.Opened{First: r.Opened})
+		}
 		if r.Decided != nil {
 			s.journal.Effect(r.Ticks, r.Seat, synod.Decide{Answer: *r.Decided})
 		}

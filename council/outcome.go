@@ -115,22 +115,25 @@ type Calls struct {
 
 // Member is one seat and how its calls ended.
 type Member struct {
-	ID         string        `json:"id"`
-	Model      string        `json:"model"`
-	Kind       llm.Kind      `json:"kind"`
-	Voice      int           `json:"-"`                 // the same for seats of one voice; see Spec.Voices
-	Fooling    string        `json:"fooling,omitempty"` // what fools it, if it is simulated and can be fooled
-	Role       string        `json:"role"`
-	Adversary  *string       `json:"adversary"` // null: the experimenter put none there
-	First      *synod.Answer `json:"first"`     // null: no answer
-	Final      *synod.Answer `json:"final"`
-	Written    string        `json:"written,omitempty"` // Final as the member spelled it, if that differs; untrusted
-	Calls      StatusCount   `json:"calls"`
-	Trouble    string        `json:"trouble,omitempty"`    // why its first failed call failed
-	Unreadable *Unread       `json:"unreadable,omitempty"` // what it wrote that could not be read
-	Misreports Misreports    `json:"misreports,omitzero"`  // replies whose usage cannot be true
-	Adapted    []string      `json:"adapted,omitempty"`    // settings that its server refused, and what was sent instead
-	Conduct    Conduct       `json:"conduct"`
+	ID        string        `json:"id"`
+	Model     string        `json:"model"`
+	Kind      llm.Kind      `json:"kind"`
+	Voice     int           `json:"-"`                 // the same for seats of one voice; see Spec.Voices
+	Fooling   string        `json:"fooling,omitempty"` // what fools it, if it is simulated and can be fooled
+	Role      string        `json:"role"`
+	Adversary *string       `json:"adversary"` // null: the experimenter put none there
+	First     *synod.Answer `json:"first"`     // null: no answer
+	Final     *synod.Answer `json:"final"`
+	// Uncommitted is true if it noted a first answer to which too few members say that it had committed in time. The
+	// answer may be a copy, and is neither First nor counted.
+	Uncommitted bool        `json:"uncommitted,omitempty"`
+	Written     string      `json:"written,omitempty"` // Final as the member spelled it, if that differs; untrusted
+	Calls       StatusCount `json:"calls"`
+	Trouble     string      `json:"trouble,omitempty"`    // why its first failed call failed
+	Unreadable  *Unread     `json:"unreadable,omitempty"` // what it wrote that could not be read
+	Misreports  Misreports  `json:"misreports,omitzero"`  // replies whose usage cannot be true
+	Adapted     []string    `json:"adapted,omitempty"`    // settings that its server refused, and what was sent instead
+	Conduct     Conduct     `json:"conduct"`
 }
 
 // Conduct counts what a member did not do. A network or a provider can be the cause, so none

@@ -57,6 +57,8 @@ type Plan struct {
 	calls       int
 	settles     bool // a run may end early
 	guards      synod.Guards
+	commits     bool     // members commit to their first answers
+	hops        int      // with commits: the greatest distance between two seats
 	defencesOn  []string // names; must not be changed
 	bound       func() Bound
 	harm        func() *Harm
@@ -133,6 +135,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 		{"same", p.checkSame},
 		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.setPatience},
 		{"hedge", p.checkHedge}, {"reread", p.checkReread}, {"ledger", p.checkLedger}, {"faults", p.setFaults},
+		{"defences", p.setCommit},
 		{"breakers", func() error { return p.spec.Breakers.Validate() }}, {"limits", p.checkLimits},
 		{"models", p.checkModels},
 	}); err != nil {

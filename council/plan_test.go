@@ -106,8 +106,9 @@ func TestMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if effects := m.Step(0, synod.Begin{}); len(effects) != 1 {
-		t.Errorf("a member of SAC begins with a call of its model: %v", effects)
+	effects := m.Step(0, synod.Begin{})
+	if _, calls := effects[len(effects)-1].(synod.Consult); !calls || len(effects) != 2 {
+		t.Errorf("a member of SAC begins with a call of its model, and an end of commitments: %v", effects)
 	}
 	m.Step(0, synod.Halt{})
 	for _, seat := range []synod.NodeID{-1, 3} {

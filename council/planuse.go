@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"synod.dev/synod"
-	"synod.dev/synod/adversary"
 	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
@@ -89,20 +88,12 @@ func (p *Plan) machine(own sign.Identity, q *synod.Question, join func(synod.Sea
 	return p.join(p.seat(own, q), join)
 }
 
-// join returns the machine of a seat, that of its adversary if it has one.
-func (p *Plan) join(seat synod.Seat, join func(synod.Seat) synod.Machine) synod.Machine {
-	if a := p.adversaries[seat.Self]; a != nil {
-		return adversary.Seat(a, seat, join)
-	}
-	return join(seat)
-}
-
 // seat returns what a seat may know.
 func (p *Plan) seat(own sign.Identity, q *synod.Question) synod.Seat {
 	id := own.Seat
 	seat := synod.Seat{
 		Self: id, Role: p.seats[id].Role, Cast: p.roles, Peers: p.peers[id], F: p.spec.F,
-		Question: q, Seed: own.Seed, Pace: p.pace,
+		Question: q, Seed: own.Seed, Pace: p.pace, Run: string(own.Run), Salt: own.Salt,
 	}
 	if p.byRound != nil {
 		seat.ByRound = p.byRound[id]

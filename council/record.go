@@ -34,6 +34,7 @@ type Instance struct {
 type Record struct {
 	Seat       synod.NodeID
 	Opinions   []Noted       // in the order in which the seat noted them
+	Opened     []synod.Given // the first answers of others that the seat took (synod.Opened); nil: it opened none
 	Decided    *synod.Answer // the answer with which the seat's machine ended; nil if it had not ended
 	Statuses   StatusCount   // how the seat's model calls ended
 	Use        llm.Use       // calls and tokens of them
@@ -125,6 +126,13 @@ type LateCall struct {
 	Refined bool // whether the seat was to refine an answer that it has, and keeps
 }
 
+// open keeps what the seat opened. A list that is empty is not nil.
+func (r *Record) open(first []synod.Given) {
+	if r.Opened = first; first == nil {
+		r.Opened = []synod.Given{}
+	}
+}
+
 // dead reports whether the seat's model was called and no call succeeded.
 func (r *Record) dead() bool {
 	return r.Statuses.Of(synod.OK) == 0 && r.Statuses != StatusCount{}
@@ -149,7 +157,8 @@ func (r *Record) count(reply *synod.Reply) {
 // them that was printed when the run ended. For a run without an end in its journal,
 // which was cut off, the reason is not known.
 func RecordsOf(p *Plan, run *journal.Run) []Record {
-	records := RecordsOfParts(p, run.Opinions(), run.Replies.List(), run.Unanswered, run.Reports, run.End)
+	records := RecordsOfParts(p, &journal.Summary{Noted: run.Opinions(), Opened: run.Opened(),
+		Replies: run.Replies.List(), Unanswered: run.Unanswered, Reports: run.Reports, End: run.End})
 	for _, asked := range run.Asked() {
 		reply := run.Replies[asked.Key]
 		if asked.Node >= 0 && int(asked.Node) < len(records) {
@@ -186,31 +195,33 @@ func (r *Record) unanswered(o *synod.Opinion) bool {
 
 // RecordsOfParts is RecordsOf for the parts of a journal that a reader of many
 // journals keeps. The records have no late rounds.
-func RecordsOfParts(
-	p *Plan, noted []journal.Noted, replies []journal.Replied, unanswered []journal.Unanswered,
-	reports []journal.Report, end *journal.End,
-) []Record {
+func RecordsOfParts(p *Plan, run *journal.Summary) []Record {
 	records := make([]Record, len(p.seats))
 	first := make([]synod.ConsultID, len(p.seats))
 	for i := range records {
 		records[i].Seat = synod.NodeID(i)
-		if end != nil {
-			records[i].Stopped, records[i].Ticks = end.Stopped, end.Ticks
+		if run.End != nil {
+			records[i].Stopped, records[i].Ticks = run.End.Stopped, run.End.Ticks
 		}
 	}
-	for i := range noted {
-		if n := &noted[i]; n.Node >= 0 && int(n.Node) < len(records) {
+	for i := range run.Noted {
+		if n := &run.Noted[i]; n.Node >= 0 && int(n.Node) < len(records) {
 			r := &records[n.Node]
 			r.Opinions = append(r.Opinions, Noted{n.Tick, &n.Opinion})
 		}
 	}
-	for _, u := range unanswered {
+	for _, o := range run.Opened {
+		if o.Node >= 0 && int(o.Node) < len(records) {
+			records[o.Node].open(o.First)
+		}
+	}
+	for _, u := range run.Unanswered {
 		if u.Node >= 0 && int(u.Node) < len(records) {
 			records[u.Node].Use.Lose(u.Calls)
 		}
 	}
-	for i := range replies {
-		reply := &replies[i]
+	for i := range run.Replies {
+		reply := &run.Replies[i]
 		if reply.Node < 0 || int(reply.Node) >= len(records) {
 			continue
 		}
@@ -221,7 +232,7 @@ func RecordsOfParts(
 			r.Failure, first[reply.Node] = reply.Detail, reply.ID
 		}
 	}
-	for _, report := range reports {
+	for _, report := range run.Reports {
 		if report.Node >= 0 && int(report.Node) < len(records) {
 			records[report.Node].report(&report)
 		}

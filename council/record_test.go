@@ -103,7 +103,8 @@ func TestRecordsOfParts(t *testing.T) {
 	list := replies.List()
 	for range 5 {
 		rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-		r := RecordsOfParts(p, noted, list, lost, nil, &journal.End{Stopped: sim.Finished, Ticks: 77})
+		r := RecordsOfParts(p, &journal.Summary{Noted: noted, Replies: list, Unanswered: lost,
+			End: &journal.End{Stopped: sim.Finished, Ticks: 77}})
 		if len(r) != 3 || r[1].Failure != "first" || r[0].Failure != "" || r[1].Statuses.Of(synod.Refused) != 3 {
 			t.Fatalf("%+v", r)
 		}
@@ -122,7 +123,7 @@ func TestRecordsOfParts(t *testing.T) {
 			}
 		}
 	}
-	if r := RecordsOfParts(p, nil, nil, nil, nil, nil); r[0].Stopped != "" || r[0].dead() {
+	if r := RecordsOfParts(p, new(journal.Summary)); r[0].Stopped != "" || r[0].dead() {
 		t.Errorf("a run without an end: %+v", r[0])
 	}
 }

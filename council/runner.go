@@ -129,6 +129,7 @@ func (p *Plan) simulation(run Run, c *crew, join func(synod.Seat) synod.Machine)
 			}
 			return run.Notes(now, notes)
 		},
+		Opened: func(node synod.NodeID, first []synod.Given) { records[node].open(first) },
 	}
 }
 

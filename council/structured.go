@@ -177,7 +177,9 @@ func (j *judgment) given() (in []structured.Given) {
 		}
 		o := j.last[i]
 		if p.firstHand() {
-			o = nil
+			if o = nil; j.uncommitted != nil && j.uncommitted[i] {
+				continue
+			}
 			for _, noted := range r.Opinions {
 				if noted.Round == 0 {
 					o = noted.Opinion

@@ -91,7 +91,7 @@ func (j *judgment) weighed() []robust.Voice {
 	weigh, voices := j.plan.weighting(), make([]robust.Voice, len(j.seats))
 	for i, r := range j.seats {
 		for _, o := range r.Opinions {
-			if o.Round == 0 {
+			if o.Round == 0 && j.first[i] != synod.None {
 				weight := math.Round(weigh(o.Opinion) * float64(claimable))
 				voices[i] = robust.Voice{Answer: o.Answer, Weight: int64(weight)}
 			}

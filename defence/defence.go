@@ -35,6 +35,7 @@ type Entry struct {
 	field func(*synod.Guards) *bool // the guard; nil with a Key
 	weak  bool                      // the field is true when the defence is off
 	since bool                      // records without switches were made without it
+	later bool                      // records without its own switch were made without it
 }
 
 // Guard reports whether the switch sets a field of synod.Guards.
@@ -69,6 +70,7 @@ const (
 	Usual  Given = iota // the defaults
 	Paper               // exact: paper, which has what no choice was needed for
 	Record              // a record of a run that was made before there were switches; the same as Paper
+	Listed              // a record that lists the switches that there were
 )
 
 // Complete returns the switches of all guards that do something in a protocol: those that are given, and the
@@ -80,7 +82,7 @@ func (s Settings) Complete(protocol string, from Given) Settings {
 			continue
 		}
 		value := e.Default
-		if from != Usual && e.since {
+		if from == Listed && e.later || (from == Paper || from == Record) && e.since {
 			value = Off
 		}
 		if given, ok := s[e.Name]; ok {

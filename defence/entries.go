@@ -10,6 +10,7 @@ var (
 	exchanged = []string{"debate", "sac"}                                                  // over several rounds
 	reasoning = []string{"debate", "decentllms", "fixed-leader", "rotating-leader", "sac"} // beside answers
 	judging   = []string{"cascade", "decentllms", "sac"}
+	telling   = []string{"cascade", "cp-wbft", "debate", "majority", "panel", "sac", "w-msr", "weighted-majority"}
 	typed     = []string{"cascade", "cp-wbft", "debate", "majority", "sac", "weighted-majority"}
 )
 
@@ -49,6 +50,16 @@ off  each answer of a list has the id of its member before it. The owner of a me
 off  the order is that of the seats; in sac, of the seats among equal scores; in cp-wbft, of the answers`,
 		Protocols: listing, Against: []string{"position-squatter"}, Default: On, Cost: "none",
 		field: func(g *synod.Guards) *bool { return &g.DrawOrder }, since: true},
+	Entry{Entry: about("commit", "members commit to their first answers before any of them tells its own"),
+		About: `on   a member first sends a hash of its first answer. It sends the answer when all members that are asked have
+     committed, or their time is over, and all have said so; an answer without a commitment in time is silence
+     and supports nothing. In cascade this is about the members that are asked at first: who is asked later
+     has seen the answers before. In majority it does something with same: members only; in sac not with
+     asynchronous: true
+off  answers are sent at once, and a member that waits can copy one, which counts as independent`,
+		Protocols: telling, Against: []string{"copier", "last-mover"}, Default: On,
+		Cost:  "no calls; two more messages to each neighbour, one after the other, before the first answers",
+		field: func(g *synod.Guards) *bool { return &g.Commit }, since: true, later: true},
 	Entry{Entry: about("echo-detector", "reasoning that repeats another member's earlier reasoning is not shown"),
 		About: `on   a member remembers the runs of eight words of the reasoning that it heard and sent, with the member
      that sent each first. Reasoning of which a third or more is another member's of an earlier round is

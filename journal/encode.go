@@ -43,7 +43,15 @@ func (l *line) append(b []byte) ([]byte, error) {
 	if l.Opinion != nil && err == nil {
 		b, err = appendOpinion(append(b, `,"opinion":`...), l.Opinion)
 	}
-	return append(appendSome(b, `,"answer":`, string(l.Answer)), '}'), err
+	b = appendSome(b, `,"answer":`, string(l.Answer))
+	for i, g := range l.First {
+		b = strconv.AppendInt(append(b, first(i, `,"first":[{"of":`, `,{"of":`)...), int64(g.Of), 10)
+		b = append(appendText(append(b, `,"answer":`...), string(g.Answer)), '}')
+	}
+	if len(l.First) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, '}'), err
 }
 
 // appendNodes, appendSome and appendCount write a field of an object, unless it is

@@ -97,6 +97,11 @@ func drawEffect(t *rapid.T) synod.Effect {
 		rapid.Custom(func(t *rapid.T) synod.Effect { return synod.Send{To: nodes(t, "to"), Message: drawMessage(t)} }),
 		rapid.Custom(func(t *rapid.T) synod.Effect { return synod.Decide{Answer: answer(t)} }),
 		rapid.Custom(func(t *rapid.T) synod.Effect {
+			return synod.Opened{First: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) synod.Given {
+				return synod.Given{Of: synod.NodeID(rapid.Int32().Draw(t, "of")), Answer: answer(t)}
+			}), 0, 3).Draw(t, "first")}
+		}),
+		rapid.Custom(func(t *rapid.T) synod.Effect {
 			return synod.Alarm{ID: synod.AlarmID(rapid.Uint32().Draw(t, "id")),
 				At: synod.Tick(rapid.Int64().Draw(t, "at"))}
 		}),

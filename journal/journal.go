@@ -481,6 +481,9 @@ func (w *Writer) step(l line) {
 	if l.Opinion != nil && w.packing != nil {
 		w.packing.note(l.Tick, l.Node, l.Opinion)
 	}
+	if l.What == opened && w.packing != nil {
+		w.packing.opened(l.Node, l.First)
+	}
 	w.written()
 }
 

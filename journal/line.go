@@ -26,7 +26,11 @@ type line struct {
 	Prompt  *synod.Prompt  `json:"prompt,omitempty"`  // consult
 	Opinion *synod.Opinion `json:"opinion,omitempty"` // note
 	Answer  synod.Answer   `json:"answer,omitempty"`  // decide
+	First   []synod.Given  `json:"first,omitempty"`   // opened
 }
+
+// opened is what the line of a synod.Opened says.
+const opened = "opened"
 
 func eventOf(now synod.Tick, node synod.NodeID, e synod.Event) line {
 	l := line{Kind: "event", Tick: now, Node: node}
@@ -58,6 +62,8 @@ func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
 		l.What, l.Opinion = "note", e.Opinion
 	case synod.Decide:
 		l.What, l.Answer = "decide", e.Answer
+	case synod.Opened:
+		l.What, l.First = opened, e.First
 	}
 	return l
 }

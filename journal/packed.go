@@ -35,6 +35,7 @@ const (
 	packedReply = iota + 1
 	packedNote
 	packedEnd
+	packedOpened
 )
 
 // What a reply has beside its status and calls.
@@ -154,6 +155,20 @@ func (p *packing) note(now synod.Tick, node synod.NodeID, o *synod.Opinion) {
 	p.text(string(record))
 }
 
+// opened packs what a node opened.
+func (p *packing) opened(node synod.NodeID, first []synod.Given) {
+	if p.bad {
+		return
+	}
+	p.number(packedOpened)
+	p.number(int(node))
+	p.number(len(first))
+	for _, g := range first {
+		p.number(int(g.Of))
+		p.text(string(g.Answer))
+	}
+}
+
 // end packs the end. The journal is complete then.
 func (p *packing) end(e *End) {
 	p.number(packedEnd)
@@ -184,6 +199,9 @@ func Pack(run *Run) *Packed {
 	}
 	for _, n := range run.Opinions() {
 		p.note(n.Tick, n.Node, &n.Opinion)
+	}
+	for _, o := range run.Opened() {
+		p.opened(o.Node, o.First)
 	}
 	if !p.bad {
 		p.end(run.End)
@@ -272,6 +290,8 @@ func (p *Packed) Summary(head Head) (*Summary, error) {
 			u.reply(&s.Replies[len(s.Replies)-1])
 		case packedNote:
 			s.Noted = append(s.Noted, u.note())
+		case packedOpened:
+			s.Opened = append(s.Opened, u.opened())
 		case packedEnd:
 			s.End = &End{Kind: "end", Stopped: u.text(), Digest: hex.EncodeToString(u.fixed(digestSize)),
 				Ticks: synod.Tick(u.number())}
@@ -328,6 +348,14 @@ func (u *unpacking) call(node synod.NodeID, since synod.ConsultID) (id synod.Con
 	id = u.more[node] + since
 	u.more[node] = id + 1
 	return id
+}
+
+func (u *unpacking) opened() (o Opened) {
+	o.Node = synod.NodeID(u.number())
+	for n := u.number(); n > 0 && !u.bad; n-- {
+		o.First = append(o.First, synod.Given{Of: synod.NodeID(u.number()), Answer: synod.Answer(u.text())})
+	}
+	return o
 }
 
 func (u *unpacking) note() (n Noted) {

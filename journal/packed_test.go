@@ -33,6 +33,8 @@ func free(t testing.TB, more func(*journal.Writer)) *journal.Finished {
 	} {
 		w.Effect(synod.Tick(100*i), synod.NodeID(i%3), synod.Note{Opinion: &o})
 	}
+	w.Effect(300, 1, synod.Opened{First: []synod.Given{{Of: 0, Answer: "é\u2028<b>"}, {Of: 200, Answer: "7"}}})
+	w.Effect(300, 2, synod.Opened{})
 	if more != nil {
 		more(w)
 	}
@@ -67,6 +69,10 @@ func TestPackedAgreesWithLines(t *testing.T) {
 	}
 	if p := journal.Pack(run); !reflect.DeepEqual(p, f.Packed) {
 		t.Errorf("the run is packed as %+v, its lines as %+v", p, f.Packed)
+	}
+	if opened := run.Opened(); len(opened) != 2 || !reflect.DeepEqual(opened, want.Opened) || opened[0].Node != 1 ||
+		len(opened[0].First) != 2 || opened[1].Node != 2 {
+		t.Errorf("opened %+v, and in a summary %+v", opened, want.Opened)
 	}
 	for _, r := range got.Replies {
 		if !reflect.DeepEqual(r.Reply, run.Replies[r.Key]) {

@@ -465,6 +465,22 @@ func (run *Run) Opinions() []Noted {
 	return out
 }
 
+// Opened is what a node of a journal opened: a synod.Opened.
+type Opened struct {
+	Node  synod.NodeID
+	First []synod.Given
+}
+
+// Opened returns what every node opened, in order.
+func (run *Run) Opened() (all []Opened) {
+	for _, k := range run.lines {
+		if k.What == opened {
+			all = append(all, Opened{k.Node, k.First})
+		}
+	}
+	return all
+}
+
 // Lost returns the requests that were paid for and brought nothing that a resumed run can
 // use: Unanswered, and those of calls that were dropped because the run ended.
 func (run *Run) Lost() []Unanswered {

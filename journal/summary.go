@@ -21,8 +21,9 @@ type Summary struct {
 	Unanswered []Unanswered // as Run.Unanswered
 	Reports    []Report     // as Run.Reports
 	// without Surface, Source, From, Scores, Suspects and Unsure
-	Noted []Noted
-	End   *End // nil: the run was cut off
+	Noted  []Noted
+	Opened []Opened
+	End    *End // nil: the run was cut off
 }
 
 // Replied is a call with its reply.
@@ -107,12 +108,15 @@ func (s *Summary) take(in *reading, n int, raw []byte) error {
 		}
 	}
 	if kind, _ := kindOf(raw); kind == "head" { // of a later attempt
-		s.Noted = nil
+		s.Noted, s.Opened = nil, nil
 	}
 	err := in.take(n, raw) // a head, the end, or a line that another program has written
 	for _, k := range in.run.lines {
 		if k.Opinion != nil {
 			s.Noted = append(s.Noted, Noted{k.Tick, k.Node, *k.Opinion})
+		}
+		if k.What == opened {
+			s.Opened = append(s.Opened, Opened{k.Node, k.First})
 		}
 	}
 	in.run.lines = in.run.lines[:0]
@@ -209,9 +213,16 @@ func (in *reading) reply(raw []byte) error {
 // usualNotes is how many notes most runs of a few seats have at most.
 const usualNotes = 32
 
-// note keeps an effect if it is a note.
+// note keeps an effect if it is a note, or what a node opened.
 func (s *Summary) note(in *reading, raw []byte) error {
-	if !isNote(raw) {
+	switch what(raw) {
+	case "note":
+	case opened:
+		var l line
+		err := json.Unmarshal(raw, &l)
+		s.Opened = append(s.Opened, Opened{l.Node, l.First})
+		return err
+	default:
 		return nil
 	}
 	line, err := object(raw)
@@ -243,13 +254,17 @@ func (s *Summary) note(in *reading, raw []byte) error {
 	return nil
 }
 
-// isNote reports whether an effect line is a note. A Writer writes the kind of the
-// effect after its tick and node.
-func isNote(raw []byte) bool {
+// what returns what an effect line is. A Writer writes it after its tick and node.
+func what(raw []byte) string {
 	if _, rest, ok := bytes.Cut(raw[:min(len(raw), 64)], []byte(`,"w":"`)); ok {
-		return bytes.HasPrefix(rest, []byte(`note"`))
+		for _, known := range []string{"note", opened} {
+			if len(rest) > len(known) && string(rest[:len(known)]) == known && rest[len(known)] == '"' {
+				return known
+			}
+		}
+		return ""
 	}
-	return gjson.GetBytes(raw, "w").Str == "note"
+	return gjson.GetBytes(raw, "w").Str
 }
 
 // summarizeOpinion decodes what a report needs of an opinion.

@@ -155,7 +155,7 @@ func (r *reader) judged(j job, b store.Body) (*result, error) {
 	res.took = r.took(run.Noted)
 	res.ranked = r.ranked(item, run.Noted)
 	res.Ending, res.Stop = r.ended(run.Noted)
-	records := council.RecordsOfParts(r.plan, run.Noted, run.Replies, run.Unanswered, run.Reports, run.End)
+	records := council.RecordsOfParts(r.plan, run)
 	res.outcome = council.Judge(r.plan, council.Instance{Question: run.Head.Question, Seed: run.Head.Seed}, records)
 	if d := res.outcome.Decision; d != synod.None && res.Verdicts[d] == "" { // no member gave it: it was merged
 		res.Verdicts[d] = item.Grade(d).Verdict

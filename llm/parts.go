@@ -140,7 +140,9 @@ type block = map[string]any
 // openAIMessages returns the messages of a request: the system texts, the conversation, and the council's own
 // text. Many chat templates refuse two messages of the user in a row, so what follows a message of the user is
 // a block of its own in the same message.
-func openAIMessages(system string, c *prompt.Chat) []openAIMessage { return openAITurns(conversation(system, c)) }
+func openAIMessages(system string, c *prompt.Chat) []openAIMessage {
+	return openAITurns(conversation(system, c))
+}
 
 // openAITurns returns the messages of a conversation after its system texts.
 func openAITurns(texts []string, turns []synod.Turn) (all []openAIMessage) {

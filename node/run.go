@@ -450,6 +450,8 @@ func (r *run) step(t synod.Tick, events []item, replay bool) {
 				if r.note(t, x.Opinion); !replay {
 					r.observer.Round(x.Opinion.Round, t)
 				}
+			case synod.Opened:
+				r.desk.Open(x.First)
 			case synod.Decide:
 				r.decided = true
 				r.desk.Decide(x.Answer)

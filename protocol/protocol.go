@@ -100,6 +100,19 @@ type Concluding interface {
 	Conclude(last []synod.Opinion) synod.Answer
 }
 
+// Telling is implemented by a protocol whose members tell one another the answers that they gave before they heard
+// others, in slot synod.Respond of round 0. They can commit to these answers first (protocol/reveal).
+type Telling interface {
+	// TellsFirst reports whether they do, and whether its rounds have fixed ends, with its present parameters.
+	TellsFirst() bool
+}
+
+// Beginning is implemented by a Telling protocol that does not ask all members in round 0.
+type Beginning interface {
+	// FirstAsked returns those that it asks, of n members with the bound f.
+	FirstAsked(q *synod.Question, n, f int) []synod.NodeID
+}
+
 // Staged is implemented by a protocol that asks members in stages and decides from their first answers. Its rule is
 // "protocol".
 type Staged interface {

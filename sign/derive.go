@@ -82,7 +82,8 @@ func masterOf(seed uint64) [sha256.Size]byte {
 // Identity returns the identity of a seat in one run. It panics if there is no such
 // seat.
 func (d *Derived) Identity(seat synod.NodeID, in Instance) Identity {
-	return Identity{seat, seedOf(&d.roots[seat], nil), d.Signer(seat, in)}
+	root := &d.roots[seat]
+	return Identity{Seat: seat, Seed: seedOf(root, nil), Salt: saltOf(root, nil), Signer: d.Signer(seat, in)}
 }
 
 // Signer signs for one seat in one run. It panics if there is no such seat. It is nil

@@ -62,6 +62,8 @@ func NewInstance(plan []byte, q *synod.Question, nonce []byte) Instance {
 type Identity struct {
 	Seat   synod.NodeID
 	Seed   uint64       // of the seat's randomness, never 0
+	Salt   synod.Salt   // a secret apart from the seed, of which the seat's model sees parts
+	Run    Instance     // "" where one process plays all seats
 	Signer synod.Signer // signs as this seat in this run
 }
 
@@ -144,8 +146,12 @@ func (s Secret) Identity(seat synod.NodeID, committee Committee, in Instance) (I
 			"secret", seat)
 	}
 	own := &signer{verifier{committee, newScope(in, committee.Digest())}, key}
-	return Identity{seat, seedOf(&s.own().root, []byte(in)), own}, nil
+	root := &s.own().root
+	return Identity{seat, seedOf(root, []byte(in)), saltOf(root, []byte(in)), in, own}, nil
 }
+
+// saltOf returns the secret that hides a seat's commitment in one run.
+func saltOf(r *root, context []byte) synod.Salt { return hash("synod/salt/1", r[:], context) }
 
 // seedOf returns the seed of a seat's randomness in one context.
 func seedOf(r *root, context []byte) uint64 {

@@ -215,6 +215,43 @@ func TestDerivedSeeds(t *testing.T) {
 	}
 }
 
+// The salt of a seat is another one in each run and for each seat, is derived again from the same secret, and is no
+// function of the seed, of which others see parts.
+func TestSalts(t *testing.T) {
+	seen := map[synod.Salt]bool{}
+	secret := func(fill string) Secret {
+		s, err := Generate(strings.NewReader(strings.Repeat(fill, 32)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	a, b := secret("a"), secret("b")
+	committee, err := NewCommittee([][]byte{a.PublicKey(), b.PublicKey()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range []Instance{"one", "two"} {
+		for seat, s := range []Secret{a, b} {
+			id, err := s.Identity(synod.NodeID(seat), committee, run)
+			again, err2 := s.Identity(synod.NodeID(seat), committee, run)
+			if err != nil || err2 != nil || id.Salt != again.Salt || id.Run != run {
+				t.Fatal(err, err2, id.Run)
+			}
+			seen[id.Salt] = true
+		}
+	}
+	for seat := range synod.NodeID(3) {
+		seen[Derive(7, 3).Identity(seat, "run").Salt] = true
+		if Derive(7, 3).Identity(seat, "run").Salt != DeriveUnsigned(7, 3).Identity(seat, "").Salt {
+			t.Error("the salts of one seed differ")
+		}
+	}
+	if seen[synod.Salt{}] || len(seen) != 7 {
+		t.Errorf("%d different salts of 7", len(seen))
+	}
+}
+
 // An instance is one plan, question and nonce.
 func TestInstance(t *testing.T) {
 	q := &synod.Question{ID: "q", Text: "?", Form: synod.Number}

@@ -52,6 +52,8 @@ type Config struct {
 	Log    Log    // nil: no log is kept
 	Notes  Watch  // like Watch, but called before the model calls of the tick start; may be nil
 	Watch  Watch  // nil: the run goes on to its end
+	// Opened is called with what a node has opened, which is valid until its machine is used again; it may be nil.
+	Opened func(node synod.NodeID, first []synod.Given)
 }
 
 // Immediate turns a function that answers all calls before it returns into a
@@ -300,6 +302,10 @@ func (s *run) apply(node synod.NodeID, effect synod.Effect) {
 		s.queue.add(max(x.At, s.now+1), item{node: node, event: synod.Expired{ID: x.ID}})
 	case synod.Note:
 		s.notes = append(s.notes, Noted{node, x.Opinion})
+	case synod.Opened:
+		if s.Opened != nil {
+			s.Opened(node, x.First)
+		}
 	case synod.Decide:
 		if d := &s.decided[node]; !d.done {
 			*d = decision{true, x.Answer}

@@ -103,6 +103,7 @@ func Simulate(t testing.TB, r Run) (digests []string, records []council.Record) 
 	}
 	result := sim.Run(sim.Config{
 		Machines: machines, CallTicks: p.CallTicks(), Log: log,
+		Opened: func(node synod.NodeID, first []synod.Given) { desks[node].Open(first) },
 		Ask: sim.Immediate(func(calls []sim.Call) (replies []synod.Reply) {
 			for _, c := range calls {
 				replies = append(replies, desks[c.Node].Ask(context.Background(), c.ID, c.Prompt))

@@ -13,7 +13,8 @@ import (
 
 // seatRecord is a council.Record as nodes send it.
 type seatRecord struct {
-	Opinions []noted `json:"opinions"`
+	Opinions []noted        `json:"opinions"`
+	Opened   *[]synod.Given `json:"opened,omitempty"` // null: it opened none
 	council.Account
 }
 
@@ -27,6 +28,9 @@ func EncodeRecord(r council.Record) ([]byte, error) {
 	s := seatRecord{Opinions: []noted{}, Account: r.Account()}
 	for _, o := range r.Opinions {
 		s.Opinions = append(s.Opinions, noted{o.Tick, *o.Opinion})
+	}
+	if r.Opened != nil {
+		s.Opened = &r.Opened
 	}
 	return json.Marshal(s)
 }
@@ -58,6 +62,9 @@ func (f *Final) SeatRecord() (r council.Record, err error) {
 		}
 		last = o.Opinion.Round
 		r.Opinions = append(r.Opinions, council.Noted{Tick: o.Tick, Opinion: &o.Opinion})
+	}
+	if s.Opened != nil {
+		r.Opened = append([]synod.Given{}, *s.Opened...)
 	}
 	return r, nil
 }

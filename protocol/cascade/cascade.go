@@ -199,13 +199,22 @@ func (p *Cascade) Settles() bool { return false }
 // AllToAll reports that every member must hear every first answer.
 func (p *Cascade) AllToAll() bool { return true }
 
+// TellsFirst reports that members exchange their first answers.
+func (p *Cascade) TellsFirst() bool { return true }
+
+// FirstAsked returns the members of the first stage. Those of later stages are asked because of the answers before, so
+// they see these in any case.
+func (p *Cascade) FirstAsked(q *synod.Question, n, f int) []synod.NodeID {
+	return p.convene(q, n, f).stage(0)
+}
+
 // WantsPrices reports whether the council file gives no prices.
 func (p *Cascade) WantsPrices() bool { return len(p.Prices) == 0 }
 
 // Weighs reports whether members must be able to weigh text (SAC-12).
 func (p *Cascade) Weighs() bool { return p.Score == sac.Likelihood }
 
-// Supported is the guarantee: a decision was given independently by more than F members.
+// Supported is the guarantee: more than F members gave the decision, so an honest one did, independently.
 const Supported = "supported"
 
 // Guarantee returns the guarantee, which does not depend on robustness: the graph is complete.
@@ -240,8 +249,10 @@ When there is nobody left to ask, an answer with more than F independent support
 decision if it is the only one; between several, T rounds of SAC decide, by the weight of the
 members' last answers. Without one the outcome is undecided.
 
-guaranteed  with at most F Byzantine members of n >= 2F+1: the decision was given
-            independently by more than F members, so by an honest one. With stop: certain it
+guaranteed  with at most F Byzantine members of n >= 2F+1: more than F members gave the
+            decision, so an honest one gave it before it heard others. A Byzantine member
+            that is asked after the first F+1 sees the answers before, and can copy one; one
+            of the first F+1 cannot, with the defence commit. With stop: certain the decision
             also is the honest members' own weighted plurality, and does not depend on when
             the asking stopped.
 measured    that few members are enough, and what that costs in accuracy (docs/measure/bench.md).

@@ -92,8 +92,8 @@ func (t *tally) decide(d *protocol.StagedDecision, all []candidate) {
 		why = fmt.Sprintf("%d of the %d not asked would have to agree on another answer to change that",
 			t.foresee(all).needed(lead), len(t.order)-len(t.asked))
 	}
-	d.Why = fmt.Sprintf("%d of the %d asked gave it independently (F is %d); %s", len(lead.seats), len(t.asked), t.f,
-		why)
+	d.Why = fmt.Sprintf("%d of the %d asked gave it, and at most F=%d of them can have copied it; %s", len(lead.seats),
+		len(t.asked), t.f, why)
 }
 
 // next returns how many gave the second answer.

@@ -172,6 +172,9 @@ func (p *CPWBFT) Weighs() bool { return p.Probe == LikelihoodProbe }
 // Dynamic reports that each round has neighbours of its own.
 func (p *CPWBFT) Dynamic() bool { return true }
 
+// TellsFirst reports that members exchange their first answers.
+func (p *CPWBFT) TellsFirst() bool { return true }
+
 // MaxRounds is the number of rounds of stage 1.
 func (p *CPWBFT) MaxRounds() int { return p.Rounds }
 

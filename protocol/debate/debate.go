@@ -85,6 +85,9 @@ func reconsider(m *answer.Member, r answer.Held, heard []answer.Heard) answer.He
 // Calls is n(1+T): everyone answers at first and in every round.
 func (p *Debate) Calls(degrees []int) int { return len(degrees) * (1 + p.Rounds) }
 
+// TellsFirst reports that members exchange their first answers.
+func (p *Debate) TellsFirst() bool { return true }
+
 // Dynamic reports that each round has neighbours of its own.
 func (p *Debate) Dynamic() bool { return true }
 

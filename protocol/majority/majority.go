@@ -61,6 +61,9 @@ func (p *Majority) Dynamic() bool { return true }
 // AllToAll reports whether members hear one another: only to compare answers.
 func (p *Majority) AllToAll() bool { return p.Same }
 
+// TellsFirst reports whether members exchange their first answers: to compare them.
+func (p *Majority) TellsFirst() bool { return p.Same }
+
 // MaxRounds returns 0, and 1 if members compare answers.
 func (p *Majority) MaxRounds() int {
 	if p.Same {

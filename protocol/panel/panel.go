@@ -117,6 +117,9 @@ func (p *Panel) JudgeClaims() { p.Claims = true }
 // Settles returns false: nothing is repeated.
 func (p *Panel) Settles() bool { return false }
 
+// TellsFirst reports that members exchange their first answers.
+func (p *Panel) TellsFirst() bool { return true }
+
 // MaxRounds returns 1 for the grades, and one more for each check of claims.
 func (p *Panel) MaxRounds() int {
 	switch {

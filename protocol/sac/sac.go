@@ -91,6 +91,9 @@ func (p *SAC) Validate() error {
 	return nil
 }
 
+// TellsFirst reports whether rounds have fixed ends.
+func (p *SAC) TellsFirst() bool { return !p.Asynchronous }
+
 // SelectsProse returns true: see member.selects.
 func (p *SAC) SelectsProse() bool { return true }
 

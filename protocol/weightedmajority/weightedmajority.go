@@ -123,6 +123,9 @@ func (p *WeightedMajority) VotesByWeight() bool { return true }
 // Dynamic reports that each round has neighbours of its own.
 func (p *WeightedMajority) Dynamic() bool { return true }
 
+// TellsFirst reports that members exchange their first answers.
+func (p *WeightedMajority) TellsFirst() bool { return true }
+
 // MaxRounds returns 1.
 func (p *WeightedMajority) MaxRounds() int { return 1 }
 

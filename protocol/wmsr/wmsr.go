@@ -175,6 +175,9 @@ func (p *WMSR) Calls(degrees []int) int { return len(degrees) }
 // Dynamic reports that each round has neighbours of its own.
 func (p *WMSR) Dynamic() bool { return true }
 
+// TellsFirst reports that members exchange their first answers.
+func (p *WMSR) TellsFirst() bool { return true }
+
 // MaxRounds returns the number of rounds.
 func (p *WMSR) MaxRounds() int { return p.Rounds }
 

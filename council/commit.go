@@ -1,0 +1,168 @@
+package council
+
+import (
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/adversary"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/reveal"
+	"synod.dev/synod/read"
+)
+
+// setCommit finds out whether members commit to their first answers before they tell them, and how far a member is
+// from another at most.
+func (p *Plan) setCommit() error {
+	t, ok := p.protocol.(protocol.Telling)
+	if p.commits = ok && t.TellsFirst() && p.guards.Commit && p.protocol.MaxRounds() > 0; p.commits {
+		p.hops = p.widest()
+	}
+	return nil
+}
+
+// uncommitted says of a claim or a rule that counts first answers that they may be copies.
+func (p *Plan) uncommitted(b Bound) Bound {
+	t, tells := p.protocol.(protocol.Telling)
+	_, staged := p.protocol.(protocol.Staged)
+	if tells = tells && p.protocol.MaxRounds() > 0 && !p.commits; tells && (staged || p.spec.Rule.Support > 0) {
+		b.Note += "; members tell their first answers at once, so one that waits can copy one, and the copy counts"
+		if !t.TellsFirst() {
+			b.Note += " (asynchronous rounds have no end by which members could commit)"
+		}
+	}
+	return b
+}
+
+// firstPeers returns the neighbours of a seat in round 0.
+func (p *Plan) firstPeers(seat int) []synod.NodeID {
+	if p.byRound != nil {
+		return p.byRound[seat][0]
+	}
+	return p.peers[seat]
+}
+
+// mostHops bounds how often members say that they are ready. On a wider graph, copies of answers are excluded within
+// this distance only.
+const mostHops = 8
+
+// mostExact is how many seats a council has at most whose greatest distance is measured from every seat.
+const mostExact = 256
+
+// widest returns the greatest distance between two seats that are connected in round 0, at least 1 and at most
+// mostHops. For many seats it may return more than that distance: twice the greatest one from the first seat.
+func (p *Plan) widest() (most int) {
+	n := len(p.seats)
+	if n > mostExact {
+		return max(1, min(2*p.farthest(0), mostHops))
+	}
+	most = 1
+	for from := range n {
+		if len(p.firstPeers(from)) < n-1 {
+			most = max(most, p.farthest(from))
+		}
+	}
+	return most
+}
+
+// farthest returns the greatest distance from a seat in round 0, at most mostHops.
+func (p *Plan) farthest(from int) (most int) {
+	far, reached := make([]int, len(p.seats)), []int{from}
+	for i := 0; i < len(reached) && most < mostHops; i++ {
+		for _, to := range p.firstPeers(reached[i]) {
+			if far[to] == 0 && int(to) != from {
+				far[to], reached = far[reached[i]]+1, append(reached, int(to))
+				most = far[to]
+			}
+		}
+	}
+	return most
+}
+
+// committing says who commits.
+func (p *Plan) committing() reveal.Config {
+	c := reveal.Config{Hops: p.hops}
+	if b, ok := p.protocol.(protocol.Beginning); ok {
+		c.Asked = func(q *synod.Question) []synod.NodeID { return b.FirstAsked(q, len(p.seats), p.spec.F) }
+	}
+	return c
+}
+
+// join returns the machine of a seat: that of its adversary if it has one, inside the machine that commits to first
+// answers. An adversary that attacks commitments is outside of that.
+func (p *Plan) join(seat synod.Seat, join func(synod.Seat) synod.Machine) synod.Machine {
+	a := p.adversaries[seat.Self]
+	if !p.commits {
+		return corrupted(a, seat, join)
+	}
+	c := p.committing()
+	slow := func(s synod.Seat) synod.Machine { return reveal.Inside(s, c, join) }
+	m := reveal.Around(seat, c, corrupted(a, seat, slow))
+	if o, ok := a.(adversary.Outer); ok {
+		return o.Enclose(seat, m)
+	}
+	return m
+}
+
+func corrupted(a adversary.Adversary, seat synod.Seat, join func(synod.Seat) synod.Machine) synod.Machine {
+	if a == nil {
+		return join(seat)
+	}
+	return adversary.Seat(a, seat, join)
+}
+
+// dropUncommitted takes the first answers from members of which too few others say that they committed to them in
+// time: they may have copied them. Where nobody has opened anything, nobody had seen an answer.
+func (j *judgment) dropUncommitted() {
+	p := j.plan
+	if !p.commits || !slices.ContainsFunc(j.seats, func(r *Record) bool { return r.Opened != nil }) {
+		return
+	}
+	var asked []synod.NodeID
+	c := p.committing()
+	if c.Asked != nil {
+		asked = c.Asked(&j.in.Question)
+	}
+	for i, a := range j.first {
+		if a == synod.None || c.Asked != nil && !slices.Contains(asked, synod.NodeID(i)) {
+			continue
+		}
+		if j.witnesses(synod.NodeID(i), a) >= min(max(1, p.spec.F), len(p.firstPeers(i))) {
+			continue
+		}
+		j.first[i] = synod.None
+		if j.uncommitted == nil {
+			j.uncommitted = make([]bool, len(j.seats))
+		}
+		j.uncommitted[i] = true
+	}
+}
+
+// witnesses returns how many others say that a member committed to an answer in time and opened it. With F of them one
+// is honest, because the member is Byzantine itself where it lies.
+func (j *judgment) witnesses(of synod.NodeID, a synod.Answer) (n int) {
+	for i, r := range j.seats {
+		if synod.NodeID(i) == of {
+			continue
+		}
+		if k, ok := slices.BinarySearchFunc(r.Opened, of, func(g synod.Given, id synod.NodeID) int {
+			return int(g.Of - id)
+		}); ok && j.means(r.Opened[k].Answer, a) {
+			n++
+		}
+	}
+	return n
+}
+
+// means reports whether an answer that was sent is the one that its sender noted.
+func (j *judgment) means(sent, noted synod.Answer) bool {
+	if sent == noted.Brief() {
+		return true
+	}
+	q := j.in.Question
+	if a, ok := read.Canonical(&q, string(sent)); ok || !j.plan.guards.Untyped {
+		return a == noted && ok
+	}
+	q.Form, q.Options = synod.Text, nil // as members read it
+	a, ok := read.Canonical(&q, string(sent))
+	return ok && a == noted
+}
