@@ -49,8 +49,14 @@ func (t *Table) Write(w io.Writer, format string, most float64, plots []report.P
 	if _, err := fmt.Fprintln(w, t.head()+"\n"); err != nil {
 		return err
 	}
-	if err := t.table().Write(w, format); err != nil || len(t.Defences) == 0 {
+	if err := t.table().Write(w, format); err != nil {
 		return err
+	}
+	if t.Judging != "" {
+		fmt.Fprintf(w, "\n%s\n", table.Plain(t.Judging))
+	}
+	if len(t.Defences) == 0 {
+		return nil
 	}
 	if _, err := fmt.Fprintf(w, "\n%s\n\n", defencesHead); err != nil {
 		return err
@@ -205,8 +211,8 @@ func (t *Table) page(w io.Writer, plots []report.Plot) error {
 		drawings = append(drawings, drawing{p.Title, p.Caption, template.HTML(svg)})
 	}
 	return pageTemplate().Execute(w, struct {
-		Head  string
-		Table template.HTML
-		Plots []drawing
-	}{t.head(), template.HTML(rows.String()), drawings})
+		Head, Judging string
+		Table         template.HTML
+		Plots         []drawing
+	}{t.head(), t.Judging, template.HTML(rows.String()), drawings})
 }
