@@ -553,6 +553,9 @@ func fooling(seats []Member) (all []string) {
 	return all
 }
 
+// mostJudges is how many kinds of judges a report names.
+const mostJudges = 4
+
 // judging names the assumption that a ranking of protocols hangs on: how simulated members judge. "": no member is
 // simulated.
 func judging(seats []Member) string {
@@ -565,6 +568,13 @@ func judging(seats []Member) string {
 	if len(all) == 0 {
 		return ""
 	}
+	if more := len(all) - mostJudges; more > 0 {
+		return said(all[:mostJudges]) + fmt.Sprintf(" %d more kinds of judges are in the JSON report.", more)
+	}
+	return said(all)
+}
+
+func said(all []string) string {
 	return "Figures of protocols in which simulated members judge hang on how well they do: such a judge " +
 		plain(strings.Join(all, "; another one ")) + "."
 }

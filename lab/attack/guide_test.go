@@ -95,8 +95,9 @@ func TestGuide(t *testing.T) {
 	all := map[string]string{}
 	for _, format := range attack.GuideFormats() {
 		var b bytes.Buffer
-		if err := g.Write(&b, format); err != nil || !strings.Contains(b.String(), "simulated") {
-			t.Errorf("%s does not say that the members are simulated: %v", format, err)
+		if err := g.Write(&b, format); err != nil || !strings.Contains(b.String(), "simulated") ||
+			!strings.Contains(b.String(), "prefers the right one of two answers with probability 0.61") {
+			t.Errorf("%s does not say that the members are simulated and how they judge: %v", format, err)
 		}
 		all[format] = b.String()
 	}
