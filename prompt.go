@@ -126,6 +126,7 @@ type Simulation struct {
 	Noise        float64 // the standard deviation of its scores, in [0,1]
 	Stubbornness float64 // the chance that it keeps its answer, in [0,1]
 	Sharpness    int     // the power of a score when it chooses by scores, ≥ 0
+	Primacy      float64 // the chance that it prefers the first of a list, in [0,1]
 	Holds        bool    // it keeps its first answer in this whole run
 	Stalls       bool    // it never agrees to end this run
 	Wary         bool    // likewise, if the prompt mentions hostile members

@@ -36,13 +36,13 @@ type attack struct {
 	against string
 }
 
-// seven returns a council of four honest members and three adversaries, which F allows. All judge sharply:
-// they are wrong only where a text fools them.
+// seven returns a council of four honest members and three adversaries, which F allows. All judge sharply, better than
+// any measured judge: they are wrong only where a text fools them, so what a text does is all that is measured.
 func seven(protocol, name, more string) string {
 	return fmt.Sprintf(`protocol: {name: %s}
 f: 3
 models:
-  m: {provider: simulated, ability: 0.9, skill: 1, noise: 0, gullible: 0.9, fooled: 0.9}
+  m: {provider: simulated, ability: 0.9, primacy: 0, shared: 0, skill: 1, noise: 0, gullible: 0.9, fooled: 0.9}
   sure: {provider: simulated, ability: 1, seed: 9}
 seats: [{id: w, model: m, count: 4}, {id: x, model: sure, count: 3, adversary: {name: %s}}]
 %s`, protocol, name, more)
@@ -147,7 +147,9 @@ seats: [{id: w, model: m, count: %d}, {id: x, model: m, count: %d, adversary: {n
 func panelOf(name, settings string) string {
 	return fmt.Sprintf(`protocol: {name: decentllms, aggregate: median-total, %s}
 f: 3
-models: {m: {provider: simulated, ability: 0.9, skill: 1, noise: 0, fooled: 0.9}, sure: {provider: simulated, ability: 1}}
+models:
+  m: {provider: simulated, ability: 0.9, primacy: 0, shared: 0, skill: 1, noise: 0, fooled: 0.9}
+  sure: {provider: simulated, ability: 1}
 seats:
   - {id: w, model: m, role: worker, count: 4}
   - {id: x, model: sure, role: worker, adversary: {name: %s}}
@@ -245,7 +247,10 @@ func guarded(name, switched string) attack {
 }
 
 // noisy gives honest members judgements that differ.
-func noisy(file string) string { return strings.Replace(file, "skill: 1, noise: 0,", "noise: 0.3,", 1) }
+func noisy(file string) string {
+	return strings.Replace(file, "skill: 1, noise: 0,",
+		"skill: 0.875, noise: 0.3,", 1)
+}
 
 // littlePanel is a panel of good workers and middling evaluators, three of which move their grades a little for a
 // wrong answer.

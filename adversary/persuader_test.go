@@ -14,6 +14,9 @@ import (
 	"synod.dev/synod/llm"
 )
 
+// better is how judges judge that are better than any measured one.
+const better = "skill: 0.5, primacy: 0, shared: 0, "
+
 // persuaded returns a council file of four honest members and three persuaders, whom F allows.
 func persuaded(protocol, judge string) string {
 	return fmt.Sprintf(`protocol: {name: %s}
@@ -27,20 +30,22 @@ rule: {name: majority}
 
 // A persuader wins where members see its derivation and their judges believe it. SAC does not
 // hold then: its properties are about scores. It holds, with the same judges, if members
-// exchange answers alone, and with judges that check a derivation.
+// exchange answers alone, and with judges that check a derivation. These judges are better than any measured one. With
+// judges as measured it does not hold even so: weak members move to three colluders whose answer scores like any other.
 func TestPersuader(t *testing.T) {
 	for _, x := range []struct {
 		protocol, judge string
 		holds           bool
 	}{
-		{"sac, rationale: 600", "gullible: 0.8", false},
-		{"sac, rationale: 600", "gullible: 0", true},
-		{"sac", "gullible: 0.8", true},
-		{"debate, rationale: 600", "gullible: 0.8", false},
+		{"sac, rationale: 600", better + "gullible: 0.8", false},
+		{"sac, rationale: 600", better + "gullible: 0", true},
+		{"sac", better + "gullible: 0.8", true},
+		{"debate, rationale: 600", better + "gullible: 0.8", false},
+		{"sac", "gullible: 0", false},
 	} {
 		rate := captures(t, *trials, persuaded(x.protocol, x.judge), *firstSeed)
 		t.Logf("%s with %s: captured %v", x.protocol, x.judge, rate)
-		if x.holds && rate.High > 0.3 || !x.holds && rate.Low < 0.5 {
+		if x.holds && rate.High > 0.3 || !x.holds && rate.Low < 0.4 {
 			t.Errorf("%s with %s: captured %v", x.protocol, x.judge, rate)
 		}
 	}
@@ -48,8 +53,8 @@ func TestPersuader(t *testing.T) {
 
 // A panel of DecentLLMs sees the reasoning of workers, and a persuader among them captures it.
 func TestPersuaderInAPanel(t *testing.T) {
-	for gullible, want := range map[string]bool{"gullible: 0.8": true, "gullible: 0": false} {
-		rate := captures(t, *trials, panelFile("median-total", gullible, "persuader", 0), *firstSeed)
+	for gullible, want := range map[string]bool{", gullible: 0.8": true, ", gullible: 0": false} {
+		rate := captures(t, *trials, panelFile("median-total", sharp+gullible, "persuader", 0), *firstSeed)
 		t.Logf("%s: captured %v", gullible, rate)
 		if got := rate.Value > 0.15; got != want {
 			t.Errorf("%s: captured %v", gullible, rate)

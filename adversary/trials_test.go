@@ -85,16 +85,19 @@ seats:
 }
 
 // The scores of right and wrong answers, out of 100: middling evaluators 65 and 35 with a standard
-// deviation of 7, sharp ones 94 and 6.
+// deviation of 7, sharp ones 94 and 6. Both are better than any measured judge, and err independently; measured ones
+// have the default settings.
 const (
-	middling = "skill: 0.3"
-	sharp    = "skill: 0.875"
+	middling = "skill: 0.3, primacy: 0, shared: 0"
+	sharp    = "skill: 0.875, primacy: 0, shared: 0"
+	measured = "seed: 0"
 )
 
 // How often a wrong number is decided, with and without a cartel for it, with N and Wilson's 95 %
 // interval. With sharp evaluators both aggregates hold up to the bound. With middling ones the
 // geometric median fails within its own bound (finding F6), and the median of totals rarely. Above
-// the bound both always fail, and so does a member that decides alone.
+// the bound both always fail, and so does a member that decides alone. With measured evaluators the median of totals
+// fails within its bound, even without a cartel: they often prefer a wrong answer, and err together.
 func TestCaptureRates(t *testing.T) {
 	n, seed := *trials, *firstSeed
 	for _, c := range []struct {
@@ -108,6 +111,10 @@ func TestCaptureRates(t *testing.T) {
 			0.2, 0.6},
 		{"middling judges, cartel of 3, median-total", panelFile("median-total", middling, "number-alterer", 3), 0,
 			0.06},
+		{"measured judges, no cartel, median-total", panelFile("median-total", measured, "number-alterer", 0), 0.2,
+			0.55},
+		{"measured judges, cartel of 3, median-total", panelFile("median-total", measured, "number-alterer", 3), 0.3,
+			0.75},
 		{"sharp judges, cartel of 3, geometric-median", panelFile("geometric-median", sharp, "number-alterer", 3), 0,
 			0.06},
 		{"sharp judges, cartel of 3, median-total", panelFile("median-total", sharp, "number-alterer", 3), 0, 0.06},

@@ -289,7 +289,7 @@ func labels(w io.Writer, o council.Outcome) {
 	assumed := map[string]bool{"": true}
 	for _, m := range o.Members {
 		if !assumed[m.Fooling] {
-			fmt.Fprintf(w, "simulated members can be fooled (%s)\n", m.Fooling)
+			fmt.Fprintf(w, "simulated members (%s)\n", m.Fooling)
 		}
 		assumed[m.Fooling] = true
 	}

@@ -21,7 +21,8 @@ func attackGuideCommand() *cobra.Command {
 		Short: "Compare protocols by what every adversary does to them",
 		Long: `Reads folders of the preset attack-table, of one or several kinds of members, and prints for
 each kind what the worst of one and of two adversaries did to each protocol, and what every
-adversary did. Cells that are not finished are left out and counted. A FILE.json is a guide
+adversary did. Cells that are not finished are left out and counted. A folder of the preset
+judge-range adds how the protocols do as judges judge worse and better. A FILE.json is a guide
 that was written earlier with --format json; its figures are added.`,
 		Example: `  synod lab run attack-table -o runs/simulated
   synod lab run attack-table --members recorded --data FOLDER -o runs/recorded

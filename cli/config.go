@@ -322,11 +322,11 @@ func shortName(model string, taken map[string]any) string {
 
 // defaultCouncil has seven members of the embedded model that differ in seed and
 // temperature. A complete graph of seven nodes is 4-robust, so F=3.
-const defaultCouncil = `council: box
-protocol: {name: sac, rounds: 3, score: likelihood}
+var defaultCouncil = `council: box
+protocol: ` + council.ProposedProtocol("rounds: 3", "score: likelihood") + `
 graph: {family: complete}
 f: 3
-rule: {name: majority}
+rule: ` + council.ProposedRule() + `
 models:
   cool: {provider: embedded, model: smollm2-135m-instruct, temperature: 0.2}
   warm: {provider: embedded, model: smollm2-135m-instruct, temperature: 0.6}

@@ -178,7 +178,8 @@ func demoText(all []played, n int, seed uint64) string {
 	}
 	right := questions[shown].right
 	var b strings.Builder
-	b.WriteString("SIMULATED members, not language models: two are right about 90 % of the time, the others 60 %.\n\n")
+	b.WriteString("SIMULATED members, not language models: two are right about 90 % of the time, the others 60 %.\n" +
+		"They judge as recorded real judges do: they prefer the right one of two answers with probability 0.61.\n\n")
 	fmt.Fprintf(&b, "%s\n(question %d of %d: the first in which the adversary wins the vote and SAC is right, if "+
 		"there is one)\n", questions[shown].question.Text, shown+1, n)
 	for i, p := range all {

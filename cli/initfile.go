@@ -6,6 +6,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"synod.dev/synod/council"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/seating"
 )
@@ -41,14 +42,15 @@ func (a *app) councilFile(picks []seating.Pick, sources []source) string {
 	return fmt.Sprintf(`# Proposed by synod init from the models that it found; docs/use/council-file.md has every key.
 # yaml-language-server: $schema=https://synod.dev/council.schema.json
 council: proposed
-protocol: {name: sac, rounds: 3, score: stated}
+protocol: %s
 graph: {family: complete}   # %d seats: r=%d
 f: %d                        # Byzantine neighbours that a run tolerates
-rule: {name: majority}
+rule: %s
 models:                     # behind #: the maker of the weights
 %sseats:
 %slimits: {deadline: 10m}
-`, n, r, max(0, graph.FSAC(r)), models.String(), seats.String())
+`, council.ProposedProtocol("rounds: 3", "score: stated"), n, r, max(0, graph.FSAC(r)), council.ProposedRule(),
+		models.String(), seats.String())
 }
 
 // scalar writes a text as YAML, with quotes where it needs them.
@@ -61,12 +63,12 @@ func scalar(text string) string {
 }
 
 // boxFile is the council file that is proposed where nothing was found.
-const boxFile = "# Proposed by synod init, which found no model: seven seats of the embedded model.\n" +
+var boxFile = "# Proposed by synod init, which found no model: seven seats of the embedded model.\n" +
 	"# Run synod init --force again when there are models.\n" + defaultCouncil
 
 // boxWorth says what that council is worth.
-const boxWorth = `no model was found: this is the model in the box, seven seats of SmolLM2-135M-Instruct
-7 seats · protocol sac · complete graph, r=4 · F=3 · costs nothing · runs on this machine (110 MB, fetched once)
+var boxWorth = `no model was found: this is the model in the box, seven seats of SmolLM2-135M-Instruct
+7 seats · protocol ` + council.DefaultProtocol + ` · complete graph, r=4 · F=3 · costs nothing · runs on this machine (110 MB, fetched once)
 what it is worth: little. The council decided 21 of 24 very easy questions rightly, and one seat answers 55 % of
 ARC-easy (docs/use/box.md). Seven seats of one model err together: their votes are not independent.
 Better members: export OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, or start Ollama, and

@@ -44,8 +44,8 @@ var outcomes = []struct{ name, council, flags, question string }{
 	{"a model alone", voters("s42"), "", adding},
 	{"simulated", "models: {d: {provider: simulated, ability: 1}}\nseats: [{id: a, model: d, count: 5}]", "",
 		adding},
-	{"hostile members", "f: 1\nmodels: {d: {provider: simulated, ability: 1}}\nseats: [{id: a, model: d, count: 4}, " +
-		"{id: m, model: d, adversary: {name: replay}}]", "", adding},
+	{"hostile members", "f: 1\nmodels: {d: {provider: simulated, ability: 1, skill: 1, primacy: 0, shared: 0}}\n" +
+		"seats: [{id: a, model: d, count: 4}, {id: m, model: d, adversary: {name: replay}}]", "", adding},
 }
 
 const (

@@ -119,7 +119,7 @@ type Member struct {
 	Model     string        `json:"model"`
 	Kind      llm.Kind      `json:"kind"`
 	Voice     int           `json:"-"`                 // the same for seats of one voice; see Spec.Voices
-	Fooling   string        `json:"fooling,omitempty"` // what fools it, if it is simulated and can be fooled
+	Fooling   string        `json:"fooling,omitempty"` // what is assumed of it, if it is simulated (llm.Fooling)
 	Role      string        `json:"role"`
 	Adversary *string       `json:"adversary"` // null: the experimenter put none there
 	First     *synod.Answer `json:"first"`     // null: no answer

@@ -42,7 +42,7 @@ func NewReference() Reference {
 	for i := range r.Keys {
 		switch r.Keys[i].Key {
 		case "protocol":
-			r.Keys[i].Default = "{name: sac}"
+			r.Keys[i].Default = ProposedProtocol()
 		case "graph":
 			r.Keys[i].Default = "{family: complete}"
 		case "defences":
@@ -124,7 +124,7 @@ func schema() node {
 	choose := func(key, tag string, variants []Variant, fallback string) node {
 		return joined(keys[key].(node), oneOf(tag, variants, fallback))
 	}
-	keys["protocol"] = choose("protocol", "name", r.Protocols, "sac")
+	keys["protocol"] = choose("protocol", "name", r.Protocols, DefaultProtocol)
 	keys["graph"] = joined(keys["graph"].(node), graphs(r))
 	keys["models"].(node)["additionalProperties"] = oneOf("provider", r.Providers, "")
 	seat := keys["seats"].(node)["items"].(node)

@@ -180,7 +180,7 @@ type Crash struct {
 func Default() Spec {
 	return Spec{
 		Council:  "council",
-		Protocol: Params{"name": "sac"},
+		Protocol: Params{"name": DefaultProtocol},
 		Graph:    Params{"family": "complete"},
 		F:        1,
 		Limits:   Limits{Calls: 2000, Tokens: 4_000_000, Deadline: 10 * time.Minute},

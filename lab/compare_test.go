@@ -10,7 +10,7 @@ import (
 
 // Two runs on the same questions are compared question by question.
 func TestCompare(t *testing.T) {
-	good, bad := create(t, plan(t, seven, 20, 2)), create(t, plan(t, strings.Replace(seven, "0.8", "0.3", 1), 20, 2))
+	good, bad := create(t, plan(t, seven, 20, 2)), create(t, plan(t, strings.Replace(seven, "0.8", "0.05", 1), 20, 2))
 	work(t, good, 2)
 	work(t, bad, 2)
 	c, err := lab.Compare(good, bad)

@@ -6,6 +6,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/report"
 	"synod.dev/synod/sim"
 )
@@ -102,9 +103,10 @@ func held(res *result, noted []journal.Noted) [][]report.Held {
 
 func (r *Run) seats() []report.Member {
 	seats := make([]report.Member, len(r.Seats))
+	spec, _ := r.Spec() // a file that cannot be read has no judges to speak of
 	for i, s := range r.Seats {
 		seats[i] = report.Member{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Group: s.Group, Adversary: s.Adversary,
-			Fooling: s.Fooling}
+			Fooling: s.Fooling, Judging: llm.Judging(spec.Models[s.Model])}
 	}
 	return seats
 }

@@ -25,7 +25,9 @@ import (
 // gives any of them.
 //
 // Scoring. A candidate scores (1+Skill)/2 if it is right and (1−Skill)/2 if it is
-// wrong, plus noise with standard deviation Noise, clipped to [0,1]. A wrong candidate with
+// wrong, plus noise with standard deviation Noise, clipped to [0,1]. A share Shared of the variance
+// of the noise is the same for all judges of the Study that score this candidate, in every round: they err
+// together. The defaults of Skill, Shared and Primacy are those of recorded judges. A wrong candidate with
 // a convincing derivation beside it is taken for a right one with probability Gullible, by
 // one judge always or never. A derivation convinces if it has at least three sentences and
 // the last one names the candidate; members that are no adversaries write none. A text that
@@ -35,8 +37,8 @@ import (
 // keeps control tokens. Where a prompt to judge shows the judge's own answer, that keeps it with probability
 // Anchored from every text beside another answer.
 //
-// Refining. With probability Primacy it takes the first answer of the list. With probability Stubbornness it keeps
-// its own. Else it takes one
+// Refining. With probability Stubbornness it keeps its own. Else it takes the first answer of the list with probability
+// Primacy; a judge that grades a list gives that one the best grades. Else it takes one
 // of the answers it is shown, or its own, each weighted by its score to the power
 // Sharpness; it scores its own, and any that is shown without a score, itself.
 //
@@ -52,13 +54,14 @@ import (
 type SimulatedConfig struct {
 	Ability float64 `yaml:"ability" doc:"share of questions that it answers correctly alone" range:"0:1"`
 	Spread  float64 `yaml:"spread" doc:"of the questions' difficulty" range:"0:10" unit:"logits"`
-	// Difference between its scores of right and wrong, in [-1,1]; default: that of a
-	// judge who compares with its own solution.
-	Skill        *float64 `yaml:"skill" doc:"difference between its scores of right and wrong answers; default: a judge's who compares with its own solution" range:"-1:1"`
+	// Difference between its mean scores of right and wrong, in [-1,1]; default: that at which it prefers the right
+	// one of two with probability 0.61 (skill, in simulated_judging.go).
+	Skill        *float64 `yaml:"skill" doc:"difference between its mean scores of right and wrong answers; default: a measured judge's, who prefers the right one of two with probability 0.61" range:"-1:1"`
 	Noise        float64  `yaml:"noise" doc:"standard deviation of a score" range:"0:1"`
 	Stubbornness float64  `yaml:"stubbornness" doc:"probability to keep its answer whatever it is shown" range:"0:1"`
 	Sharpness    int      `yaml:"sharpness" doc:"how much more a better score weighs when it refines; 0: all the same" range:"0:20"`
 	Correlation  float64  `yaml:"correlation" doc:"probability that its luck is the whole study's, so that members err together" range:"0:1"`
+	Shared       float64  `yaml:"shared" doc:"share of the variance of its noise that all judges of the study have in common, so that they err together" range:"0:1"`
 	Holdout      float64  `yaml:"holdout" doc:"in games: probability to keep its first number for the whole game" range:"0:1"`
 	Stall        float64  `yaml:"stall" doc:"in games: probability that no member of the study votes to stop" range:"0:1"`
 	Wary         float64  `yaml:"wary" doc:"in games: the same probability where prompts mention hostile members, beside stall" range:"0:1"`
@@ -77,12 +80,14 @@ var simulatedProvider = Provider{
 		Summary: "a documented stochastic member, for research; always labelled as such"},
 	About: `ability       share of questions it answers correctly alone
 spread        of the questions' difficulty, in logits
-skill         difference between its scores of right and wrong answers; by default that of a judge
-              who compares with its own solution
+skill         difference between its mean scores of right and wrong answers; by default that of a measured
+              judge, who prefers the right one of two with probability 0.61. One who does so with more than
+              0.716 is labelled as better than any measured judge
 noise         standard deviation of a score
 stubbornness  probability to keep its answer whatever it is shown
 sharpness     how much more a better score weighs when it refines
 correlation   probability that its luck is the whole study's, so that members err together
+shared        share of the variance of its noise that all judges of the study have in common
 holdout       in games: probability to keep its first number for the whole game
 stall         in games: probability that no member of the study ever votes to stop
 wary          in games: the same where prompts mention hostile members, beside stall
@@ -110,7 +115,7 @@ seed, study   of the member, and of what members share`,
 // NewSimulatedConfig returns the defaults.
 func NewSimulatedConfig() SimulatedConfig {
 	return SimulatedConfig{Ability: 0.7, Spread: 1, Noise: 0.15, Stubbornness: 0.3, Sharpness: 4, Gullible: 0.8,
-		Wrong: 4}
+		Wrong: 4, Primacy: measuredFirst, Shared: measuredShared}
 }
 
 // Validate returns an error for the first parameter out of its range.
@@ -124,7 +129,7 @@ func (c SimulatedConfig) Validate() error {
 		{"stubbornness", c.Stubbornness, 0, 1}, {"correlation", c.Correlation, 0, 1}, {"skill", c.skill(), -1, 1},
 		{"holdout", c.Holdout, 0, 1}, {"stall", c.Stall, 0, 1}, {"wary", c.Wary, 0, 1},
 		{"gullible", c.Gullible, 0, 1}, {"fooled", c.Fooled, 0, 1}, {"primacy", c.Primacy, 0, 1},
-		{"anchored", c.Anchored, 0, 1},
+		{"anchored", c.Anchored, 0, 1}, {"shared", c.Shared, 0, 1},
 	} {
 		if !(p.v >= p.low && p.v <= p.top) { // NaN too
 			return fmt.Errorf("%s is %v; it must be between %v and %v", p.name, p.v, p.low, p.top)
@@ -137,16 +142,6 @@ func (c SimulatedConfig) Validate() error {
 		return fmt.Errorf("wrong is %d; it must be between 1 and 1000", c.Wrong)
 	}
 	return nil
-}
-
-// skill returns Skill. The default is that of a judge who solves the question
-// itself and compares: a right candidate matches its own answer as often as it is
-// right, a wrong one as often as it makes that mistake.
-func (c SimulatedConfig) skill() float64 {
-	if c.Skill != nil {
-		return *c.Skill
-	}
-	return math.Max(0, c.Ability-(1-c.Ability)/float64(max(c.Wrong, 1)))
 }
 
 // Truth returns the right answer to a question in canonical form, or None if it
@@ -166,6 +161,8 @@ type simulated struct {
 	truth        Truth
 	offset       float64 // b
 	right, wrong float64 // mean scores
+	sharedBy     float64 // weights of the noise of all judges and of its own
+	ownBy        float64
 	items        [64]itemSlot
 	info         Info
 }
@@ -181,11 +178,15 @@ func newSimulated(c SimulatedConfig, truth Truth) (*simulated, error) {
 	skill := c.skill()
 	m := &simulated{cfg: c, truth: truth, offset: offset(c.Ability, c.Spread)}
 	m.right, m.wrong = (1+skill)/2, (1-skill)/2
+	m.sharedBy, m.ownBy = math.Sqrt(c.Shared), math.Sqrt(1-c.Shared)
 	m.info = Info{Kind: Simulated, Name: fmt.Sprintf("simulated ability %v", c.Ability)}
+	if c.better() {
+		m.info.Name += ", judges " + betterThanMeasured
+	}
 	c.Skill = nil // a pointer has no meaning in an identity
 	// Runs that were made before there were traits of games go on with the same identity.
 	settings := strings.Replace(fmt.Sprintf("%+v", c), " Holdout:0 Stall:0 Wary:0", "", 1)
-	for _, later := range []string{" Primacy:0 ", " Anchored:0 "} { // likewise
+	for _, later := range []string{" Primacy:0 ", " Anchored:0 ", " Shared:0 "} { // likewise
 		settings = strings.Replace(settings, later, " ", 1)
 	}
 	if c.Fooled == 0 { // likewise
@@ -193,7 +194,11 @@ func newSimulated(c SimulatedConfig, truth Truth) (*simulated, error) {
 	} else {
 		m.info.Name += fmt.Sprintf(", fooled %v", c.Fooled)
 	}
-	m.info.Identity = fmt.Sprintf("simulated v1 %s skill=%v", settings, skill)
+	version := 1
+	if c.Primacy > 0 { // members of version 1 took the first answer although they were stubborn
+		version = 2
+	}
+	m.info.Identity = fmt.Sprintf("simulated v%d %s skill=%v", version, settings, skill)
 	return m, nil
 }
 
@@ -267,7 +272,9 @@ func (m *simulated) simulate(d synod.Simulable, r Request, it *item, rng splitMi
 	study, own := splitMix(shared), splitMix(hashString(mix(shared^m.cfg.Seed), r.Seat))
 	reply := d.Simulate(r.Prompt, synod.Simulation{
 		Ability: m.cfg.Ability, Noise: m.cfg.Noise, Stubbornness: m.cfg.Stubbornness, Sharpness: m.cfg.Sharpness,
-		Stalls: study.uniform() < m.cfg.Stall, Wary: study.uniform() < m.cfg.Wary, Holds: own.uniform() < m.cfg.Holdout,
+		Primacy: m.cfg.Primacy,
+		Stalls:  study.uniform() < m.cfg.Stall, Wary: study.uniform() < m.cfg.Wary,
+		Holds: own.uniform() < m.cfg.Holdout,
 		Score: func(a synod.Answer, rationale string) float64 {
 			by := judgeOf(&r)
 			if m.cfg.Fooled > 0 && m.slandered(it, r.Prompt, a, by) {
@@ -317,15 +324,15 @@ func (m *simulated) score(it *item, candidate synod.Answer, t told, rng *splitMi
 	if candidate == it.truth || m.fooled(it, candidate, t) {
 		mean = m.right
 	}
-	return min(max(mean+m.cfg.Noise*rng.normal(), 0), 1)
+	return min(max(mean+m.errs(it, candidate, rng), 0), 1)
 }
 
 func (m *simulated) refine(it *item, p *synod.Prompt, by judge, rng *splitMix) synod.Answer {
-	if m.cfg.Primacy > 0 && len(p.Peers) > 0 && rng.uniform() < m.cfg.Primacy {
-		return p.Peers[0].Answer
-	}
 	if rng.uniform() < m.cfg.Stubbornness {
 		return p.Own
+	}
+	if m.cfg.Primacy > 0 && len(p.Peers) > 0 && rng.uniform() < m.cfg.Primacy {
+		return p.Peers[0].Answer
 	}
 	own := m.weight(m.score(it, p.Own, told{}, rng))
 	sum := own

@@ -15,7 +15,8 @@ import (
 func TestFooled(t *testing.T) {
 	truth := func(*synod.Question) synod.Answer { return "42" }
 	replies := func(fooled float64) (score float64, refined synod.Reply, info llm.Info) {
-		c := llm.NewSimulatedConfig()
+		c, sharp := llm.NewSimulatedConfig(), 1.0
+		c.Skill, c.Primacy = &sharp, 0
 		c.Ability, c.Noise, c.Fooled, c.Stubbornness = 1, 0, fooled, 1
 		m, err := llm.NewSimulated(c, truth)
 		if err != nil {

@@ -149,14 +149,19 @@ func (m *simulated) think(it *item, p *synod.Prompt, by judge, reply *synod.Repl
 	}
 }
 
-// Fooling describes what fools a simulated member with some settings, for outputs; "" for other providers
-// and for members that nothing fools. It names the probability to believe a derivation where the settings have a text
+// Fooling describes what is assumed of a simulated member with some settings beyond what was measured, for outputs:
+// what fools it, and that it judges better than any measured judge. It is "" for other providers and for members of
+// which nothing is assumed. It names the probability to believe a derivation where the settings have a text
 // fool the member, or where derivations of adversaries reach it.
 func Fooling(settings map[string]any, derivations bool) string {
 	if settings["provider"] != simulatedProvider.Name {
 		return ""
 	}
 	var does []string
+	if _, set := settings["skill"]; !set { // the default is not better
+	} else if c, ok := simulatedOf(settings); ok && c.better() {
+		does = append(does, "judges "+betterThanMeasured)
+	}
 	for _, s := range [...]struct{ key, does string }{
 		{"fooled", "does what an adversary's text asks with probability %v"},
 		{"primacy", "takes the first answer of a list with probability %v"},

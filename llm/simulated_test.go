@@ -129,19 +129,13 @@ func TestSimulatedJudge(t *testing.T) {
 	}
 }
 
-// By default a judge scores as well as it answers.
-func TestSimulatedSkillDefault(t *testing.T) {
-	for ability, want := range map[float64]float64{0.84: 0.8, 0.25: 0.0625, 0.1: 0} {
-		if got := (SimulatedConfig{Ability: ability, Wrong: 4}).skill(); math.Abs(got-want) > 1e-9 {
-			t.Errorf("ability %v judges with skill %v; want %v", ability, got, want)
-		}
-	}
-}
-
 func TestSimulatedRefine(t *testing.T) {
 	peers := []synod.Rated{{Answer: "42", Score: 0.9}, {Answer: "7", Score: 0.1}, {Answer: "8", Score: synod.Untrusted}}
 	count := func(set func(*SimulatedConfig)) map[synod.Answer]int {
-		d := newMember(t, func(*synod.Question) synod.Answer { return "42" }, set)
+		d := newMember(t, func(*synod.Question) synod.Answer { return "42" }, func(c *SimulatedConfig) {
+			c.Primacy = 0
+			set(c)
+		})
 		seen := map[synod.Answer]int{}
 		for seed := range uint64(4000) {
 			seen[draw(t, d, synod.Prompt{Purpose: synod.Refining, Question: numberQuestion(1), Own: "5", Peers: peers,
@@ -163,7 +157,7 @@ func TestSimulatedRefine(t *testing.T) {
 	if got["42"] < 3990 {
 		t.Errorf("a sharp member took the best score only %d times of 4000: %v", got["42"], got)
 	}
-	d := newMember(t, nil, func(c *SimulatedConfig) { c.Skill, c.Noise, c.Stubbornness = &one, 0, 0 })
+	d := newMember(t, nil, func(c *SimulatedConfig) { c.Skill, c.Noise, c.Stubbornness, c.Primacy = &one, 0, 0, 0 })
 	if a := draw(t, d, synod.Prompt{Purpose: synod.Refining, Question: numberQuestion(1), Own: "5",
 		Peers: []synod.Rated{{Answer: "6"}}}, "a").Answer; a != "5" {
 		t.Errorf("without any weight it went to %q", a)
@@ -266,6 +260,7 @@ func TestSimulatedValidate(t *testing.T) {
 		"skill":        func(c *SimulatedConfig) { c.Skill = &two },
 		"sharpness":    func(c *SimulatedConfig) { c.Sharpness = 21 },
 		"wrong":        func(c *SimulatedConfig) { c.Wrong = 0 },
+		"shared":       func(c *SimulatedConfig) { c.Shared = 1.5 },
 	} {
 		c := NewSimulatedConfig()
 		break_(&c)

@@ -103,7 +103,8 @@ func TestHundredNodes(t *testing.T) {
 		t.Skip("it starts a hundred nodes")
 	}
 	const text = "protocol: {name: sac, rounds: 2}\ngraph: {family: circulant, k: 3}\nf: 1\n" +
-		"pace: {think: 2s, within: 20s}\nmodels: {d: {provider: simulated, ability: 0.8}}\n" +
+		"pace: {think: 2s, within: 20s}\n" +
+		"models: {d: {provider: simulated, ability: 0.8, skill: 0.75, primacy: 0, shared: 0}}\n" +
 		"seats: [{id: a, model: d, count: 100}]\n"
 	net := conveneAt(t, text, 1, listening)
 	net.overTLS()

@@ -81,12 +81,16 @@ func (g *Grid) membersLine() string {
 	if len(g.MembersKind) == 0 && g.Questions == 0 {
 		return "none; every cell is computed"
 	}
-	var seats []Member
+	return fmt.Sprintf("%s (%s)%s · %s", plain(g.Members), strings.Join(g.MembersKind, ", "),
+		fooledBy(fooling(g.seats())), g.progress())
+}
+
+// seats lists the members of all cells.
+func (g *Grid) seats() (all []Member) {
 	for _, c := range g.Cells {
-		seats = append(seats, c.Seats...)
+		all = append(all, c.Seats...)
 	}
-	return fmt.Sprintf("%s (%s)%s · %s", plain(g.Members), strings.Join(g.MembersKind, ", "), fooledBy(fooling(seats)),
-		g.progress())
+	return all
 }
 
 // afterwards is the name of a column with the figures after the rounds; those before them are in the column before it.
@@ -159,6 +163,9 @@ func (g *Grid) notes() []string {
 		fmt.Sprintf("Percent. %s · %.1f s · cost: %s%s", g.callsLine(), g.Seconds, plain(g.Money.String()),
 			g.excluded()),
 		"Intervals are by question: members and repeats that answer the same question do not err independently.",
+	}
+	if judges := judging(g.seats()); judges != "" {
+		lines = append(lines, judges)
 	}
 	computed := map[string]int{}                                   // by how
 	blank, remarks := map[string][]string{}, map[string][]string{} // by reason; by remark

@@ -69,6 +69,8 @@ type Member struct {
 	Adversary string `json:"adversary"` // name of the adversary; "": honest
 	// Fooling says what fools a simulated member, which is an assumption; "" if nothing does.
 	Fooling string `json:"fooling,omitempty"`
+	// Judging says how a simulated member judges answers, on which a ranking of protocols hangs; "" for others.
+	Judging string `json:"judging,omitempty"`
 
 	// Misreports counts the member's replies with a usage that cannot be true, and
 	// Misreport says what was wrong with the first.

@@ -553,6 +553,35 @@ func fooling(seats []Member) (all []string) {
 	return all
 }
 
+// mostJudges is how many kinds of judges a report names.
+const mostJudges = 4
+
+// judging names the assumption that a ranking of protocols hangs on: how simulated members judge. "": no member is
+// simulated.
+func judging(seats []Member) string {
+	var all []string
+	for _, m := range seats {
+		if m.Judging != "" && !slices.Contains(all, m.Judging) {
+			all = append(all, m.Judging)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	if more := len(all) - mostJudges; more > 0 {
+		return said(all[:mostJudges]) + fmt.Sprintf(" %d more kinds of judges are in the JSON report.", more)
+	}
+	return said(all)
+}
+
+func said(all []string) string {
+	return "Figures of protocols in which simulated members judge hang on how well they do: such a judge " +
+		plain(strings.Join(all, "; another one ")) + "."
+}
+
+// Judging is judging of the members of all cells, for other pages than the report's own.
+func (g *Grid) Judging() string { return judging(g.seats()) }
+
 // fooledBy prints assumptions in brackets, nothing without any.
 func fooledBy(fooling []string) string {
 	if len(fooling) == 0 {

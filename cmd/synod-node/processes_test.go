@@ -190,7 +190,8 @@ func (p *processes) ask(q synod.Question, meanwhile func()) (*call.Result, counc
 }
 
 const council7 = "protocol: {name: sac, rounds: 3}\nf: 2\npace: {think: 2s, within: 2s}\n" +
-	"models: {d: {provider: simulated, ability: 1}}\nseats: [{id: a, model: d, count: 7}]\n"
+	"models: {d: {provider: simulated, ability: 1, skill: 1, primacy: 0, shared: 0}}\n" +
+	"seats: [{id: a, model: d, count: 7}]\n"
 
 var sum = synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
 

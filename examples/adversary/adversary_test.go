@@ -10,14 +10,15 @@ import (
 	"synod.dev/synod/cli"
 )
 
+// The members judge better than any measured judge: SAC relies on them.
 const council = `
-models: {m: {provider: simulated, ability: 0.98}}
+models: {m: {provider: simulated, ability: 0.98, skill: 0.975, primacy: 0, shared: 0}}
 graph: {family: complete}
 f: 1
 seats: [{id: m, model: m, count: 4}, {id: x, model: m, adversary: {name: insister, answer: "1000"}}]
 `
 
-// One insister captures CP-WBFT, which trusts stated confidence, and not SAC.
+// One insister captures CP-WBFT, which trusts stated confidence, and not SAC, whose members judge well.
 func TestInsister(t *testing.T) {
 	adversary.Catalogue.Add(Insister)
 	home := t.TempDir()

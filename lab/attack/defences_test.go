@@ -10,11 +10,12 @@ import (
 	"synod.dev/synod/lab/attack"
 )
 
+// fooled is a council of judges that are better than any measured one, so that what fools them does harm.
 const fooled = `
 protocol: {name: sac, rounds: 2, rationale: 600}
 rule: {name: majority}
 f: 3
-models: {m: {provider: simulated, ability: 0.9, fooled: 0.9}}
+models: {m: {provider: simulated, ability: 0.9, skill: 0.875, primacy: 0, shared: 0, fooled: 0.9}}
 seats: [{id: a, model: m, count: 7}]
 `
 

@@ -21,6 +21,7 @@ const GuideExperiment = "attack-table"
 // Guide compares protocols by what every adversary does to them, for each kind of members.
 type Guide struct {
 	Version int     `json:"version"`
+	Range   *Range  `json:"range,omitempty"` // nil: no grid of RangeExperiment was read
 	Parts   []*Part `json:"parts"`
 }
 
@@ -28,8 +29,9 @@ type Guide struct {
 type Part struct {
 	Members    string `json:"members"` // simulated, recorded or embedded
 	Note       string `json:"note"`
-	Unfinished int    `json:"unfinished"` // cells that are left out, because questions are missing
-	Counts     []Met  `json:"cells"`      // without adversaries first for each protocol, in the order of the preset
+	Judging    string `json:"judging,omitempty"` // how simulated members judge; "": none is simulated
+	Unfinished int    `json:"unfinished"`        // cells that are left out, because questions are missing
+	Counts     []Met  `json:"cells"`             // without adversaries first for each protocol, in the order of the preset
 }
 
 // Met is what a protocol decided when it met an adversary, or none. All figures but Calls count questions, each asked
@@ -45,9 +47,9 @@ type Met struct {
 	Calls     float64 `json:"calls"`    // for a question, with those answered from a cache
 }
 
-// NewGuide computes the guide from a grid of the preset attack-table.
+// NewGuide computes the guide from a grid of the preset attack-table, or its range from one of judge-range.
 func NewGuide(grid *lab.Grid) (*Guide, error) {
-	if grid.Preset != GuideExperiment {
+	if grid.Preset != GuideExperiment && grid.Preset != RangeExperiment {
 		return nil, fmt.Errorf("it is a grid of another experiment; make one with: synod lab run %s -o FOLDER",
 			GuideExperiment)
 	}
@@ -59,7 +61,10 @@ func NewGuide(grid *lab.Grid) (*Guide, error) {
 		return nil, fmt.Errorf("each question was asked %d times, and the intervals of this page are for questions "+
 			"asked once; leave --repeat out", r.Repeat)
 	}
-	p := &Part{Members: cmp.Or(grid.Members, "simulated"), Note: grid.Note, Counts: []Met{}}
+	if grid.Preset == RangeExperiment {
+		return newRange(grid.Note, r.Cells)
+	}
+	p := &Part{Members: cmp.Or(grid.Members, "simulated"), Note: grid.Note, Judging: r.Judging(), Counts: []Met{}}
 	for i := range r.Cells {
 		p.add(&r.Cells[i])
 	}
@@ -77,6 +82,9 @@ func ReadGuide(r io.Reader) (*Guide, error) {
 	}
 	if g.Version != Version {
 		return nil, fmt.Errorf("the guide has version %d; this program reads version %d", g.Version, Version)
+	}
+	if err := g.Range.check(); err != nil {
+		return nil, err
 	}
 	for _, p := range g.Parts {
 		if p == nil || len(p.Counts) == 0 {
@@ -103,6 +111,10 @@ func (m *Met) check() error {
 
 // Join adds the figures of another guide. Parts of the same kind of members become one.
 func (g *Guide) Join(other *Guide) error {
+	if g.Range != nil && other.Range != nil {
+		return errors.New("two grids have the range of judges; name one")
+	}
+	g.Range = cmp.Or(g.Range, other.Range)
 	for _, p := range other.Parts {
 		if err := g.join(p); err != nil {
 			return err
@@ -135,13 +147,20 @@ func (g *Guide) join(p *Part) error {
 
 // add adds a cell. A cell with unfinished questions is counted only.
 func (p *Part) add(c *report.Cell) {
-	if c.Why != "" { // it is blank
-		return
+	switch m, finished := met(c); {
+	case c.Why != "": // it is blank
+	case !finished:
+		p.Unfinished++
+	default:
+		p.Counts = append(p.Counts, m)
 	}
+}
+
+// met returns the figures of a cell; false if questions of it are missing.
+func met(c *report.Cell) (Met, bool) {
 	r := c.Report
 	if r.Finished == 0 || r.Finished < r.Questions {
-		p.Unfinished++
-		return
+		return Met{}, false
 	}
 	count := func(of *metrics.Rate) int {
 		if of == nil {
@@ -158,7 +177,7 @@ func (p *Part) add(c *report.Cell) {
 			m.Adversary += " + number-alterer"
 		}
 	}
-	p.Counts = append(p.Counts, m)
+	return m, true
 }
 
 // adversaries returns the ids of the seats that have an adversary.

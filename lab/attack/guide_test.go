@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,8 +95,9 @@ func TestGuide(t *testing.T) {
 	all := map[string]string{}
 	for _, format := range attack.GuideFormats() {
 		var b bytes.Buffer
-		if err := g.Write(&b, format); err != nil || !strings.Contains(b.String(), "simulated") {
-			t.Errorf("%s does not say that the members are simulated: %v", format, err)
+		if err := g.Write(&b, format); err != nil || !strings.Contains(b.String(), "simulated") ||
+			!strings.Contains(b.String(), "prefers the right one of two answers with probability 0.61") {
+			t.Errorf("%s does not say that the members are simulated and how they judge: %v", format, err)
 		}
 		all[format] = b.String()
 	}
@@ -141,8 +143,9 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-// The tables of docs/research/which-protocol.md are those of which-protocol.json beside it. New figures: -rewrite.
-func TestGuidePage(t *testing.T) {
+// published is the guide of docs/research/which-protocol.json.
+func published(t *testing.T) *attack.Guide {
+	t.Helper()
 	f, err := os.Open("../../docs/research/which-protocol.json")
 	if err != nil {
 		t.Fatal(err)
@@ -152,26 +155,104 @@ func TestGuidePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return g
+}
+
+const guidePage = "../../docs/research/which-protocol.md"
+
+// The tables of docs/research/which-protocol.md are those of which-protocol.json beside it. New figures: -rewrite.
+func TestGuidePage(t *testing.T) {
 	var b bytes.Buffer
-	if err := g.Write(&b, "md"); err != nil {
+	if err := published(t).Write(&b, "md"); err != nil {
 		t.Fatal(err)
 	}
-	const path, begin, end = "../../docs/research/which-protocol.md", "<!-- generated -->\n", "<!-- end -->\n"
-	page, err := os.ReadFile(path)
+	judges, members, _ := strings.Cut(b.String(), "\n### Members")
+	_, judges, _ = strings.Cut(judges, "\n") // the page has a heading of its own
+	bytesOf, err := os.ReadFile(guidePage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, _ := strings.Cut(string(page), begin)
-	tables, tail, found := strings.Cut(rest, end)
-	if !found {
-		t.Fatalf("%s has no %s and %s", path, begin, end)
+	page, end := string(bytesOf), "<!-- end -->\n"
+	for _, x := range [][2]string{{"<!-- generated: judges -->\n", judges}, {"<!-- generated -->\n",
+		"\n### Members" + members + "\n"}} {
+		head, rest, _ := strings.Cut(page, x[0])
+		tables, tail, found := strings.Cut(rest, end)
+		if !found {
+			t.Fatalf("%s has no %s and %s", guidePage, x[0], end)
+		}
+		if tables != x[1] && !*rewrite {
+			t.Errorf("%s has other tables than its data; run: go test ./lab/attack -run TestGuidePage -rewrite",
+				guidePage)
+		}
+		page = head + x[0] + x[1] + end + tail
 	}
-	want := "\n" + b.String() + "\n"
 	if *rewrite {
-		if err := os.WriteFile(path, []byte(head+begin+want+end+tail), 0o600); err != nil {
+		if err := os.WriteFile(guidePage, []byte(page), 0o600); err != nil {
 			t.Fatal(err)
 		}
-	} else if tables != want {
-		t.Errorf("%s has other tables than its data; run: go test ./lab/attack -run TestGuidePage -rewrite", path)
+	}
+}
+
+// What docs/research/which-protocol.md concludes holds in its data: over the whole range of judges, and for captures
+// with recorded members.
+func TestGuideConclusions(t *testing.T) {
+	g := published(t)
+	counted := map[string]bool{"majority": true, "plurality": true, "cascade": true}
+	at := map[string][]float64{} // shares of right decisions by protocol and colluders, worst judges first
+	captured, supported, open := 0.0, 0.0, 0.0
+	for _, c := range g.Range.Counts {
+		key := fmt.Sprint(c.Protocol, c.Members)
+		at[key] = append(at[key], 100*float64(c.Right)/float64(c.Questions))
+		held := 100 * float64(c.Captured) / float64(c.Questions)
+		switch {
+		case counted[c.Protocol]:
+			captured = max(captured, held)
+		case c.Protocol == "sac-support":
+			supported = max(supported, held)
+		case c.Protocol == "sac-reasons":
+			open = max(open, held)
+		case c.Protocol == "cp-wbft" && c.Members == 1 && c.Captured < c.Questions:
+			t.Errorf("one colluder captures %d of %d questions of cp-wbft", c.Captured, c.Questions)
+		}
+	}
+	for key, shares := range at {
+		protocol, b := key[:len(key)-1], key[len(key)-1:]
+		if counted[protocol] && slices.Min(shares) != slices.Max(shares) {
+			t.Errorf("%s hangs on judges: %v", key, shares)
+		}
+		for i, share := range shares {
+			ahead := share - at["plurality"+b][i]
+			if !counted[protocol] && (b == "0" && ahead > 2 || b != "0" && ahead > -2) {
+				t.Errorf("%s at judges %d is right in %.1f %%, plurality in %.1f %%", key, i, share,
+					at["plurality"+b][i])
+			}
+		}
+	}
+	span := func(key string) string { return fmt.Sprintf("%.1f to %.1f", slices.Min(at[key]), slices.Max(at[key])) }
+	held := 0.0
+	for _, p := range g.Parts {
+		for _, c := range p.Counts {
+			if p.Members == "recorded" && counted[c.Protocol] {
+				held = max(held, 100*float64(c.Captured)/float64(c.Questions))
+			}
+		}
+	}
+	page, err := os.ReadFile(guidePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(page)), " ")
+	for _, claim := range []string{
+		fmt.Sprintf("decides %.1f, %.1f and %.1f %% of the questions rightly", at["plurality0"][0], at["plurality1"][0],
+			at["plurality2"][0]),
+		fmt.Sprintf("decides %s, %s and %s %% rightly", span("sac0"), span("sac1"), span("sac2")),
+		fmt.Sprintf("at measured judges (0.61) %.1f, %.1f and %.1f %%", at["sac0"][1], at["sac1"][1], at["sac2"][1]),
+		fmt.Sprintf("a colluder held are at most %.1f %% with counted answers", captured),
+		fmt.Sprintf("keeps them to at most %.1f %%", supported), fmt.Sprintf("without it they are up to %.1f %%", open),
+		fmt.Sprintf("without a decision, at most %.0f %% were captured", held),
+	} {
+		if !strings.Contains(text, claim) {
+			t.Errorf("the page does not say %q, which its data does", claim)
+		}
 	}
 }

@@ -37,13 +37,22 @@ func (g *Guide) Write(w io.Writer, format string) error {
 const matrixHead = "Right decisions, in percent of the questions, with one / two of an adversary"
 
 func (g *Guide) markdown(w io.Writer) error {
+	if g.Range != nil {
+		fmt.Fprintf(w, "### %s\n\n%s\n\n", rangeHead, table.MarkdownText(g.Range.head()))
+		if err := g.Range.table().Write(w, "md"); err != nil {
+			return err
+		}
+	}
 	for i, p := range g.Parts {
-		if i > 0 {
+		if i > 0 || g.Range != nil {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "### Members: %s\n\n%s\n\n", table.MarkdownText(p.Members), table.MarkdownText(p.head()))
 		if err := p.summary().Write(w, "md"); err != nil {
 			return err
+		}
+		if p.Judging != "" {
+			fmt.Fprintf(w, "\n%s\n", table.MarkdownText(p.Judging))
 		}
 		fmt.Fprintf(w, "\n%s:\n\n", matrixHead)
 		if err := p.matrix().Write(w, "md"); err != nil {
@@ -63,19 +72,30 @@ var guideTemplate = sync.OnceValue(func() *template.Template {
 // page writes one HTML file without scripts that needs no other file.
 func (g *Guide) page(w io.Writer) error {
 	type part struct {
-		Members, Head, MatrixHead string
-		Summary, Matrix           template.HTML
+		Members, Head, Judging, MatrixHead string
+		Summary, Matrix                    template.HTML
 	}
-	var parts []part
+	var page struct {
+		RangeHead, Range string
+		Judges           template.HTML
+		Parts            []part
+	}
+	if g.Range != nil {
+		var judges strings.Builder
+		if err := g.Range.table().Write(&judges, "html"); err != nil {
+			return err
+		}
+		page.RangeHead, page.Range, page.Judges = rangeHead, g.Range.head(), template.HTML(judges.String())
+	}
 	for _, p := range g.Parts {
 		var summary, matrix strings.Builder
 		if err := errors.Join(p.summary().Write(&summary, "html"), p.matrix().Write(&matrix, "html")); err != nil {
 			return err
 		}
-		parts = append(parts, part{p.Members, p.head(), matrixHead, template.HTML(summary.String()),
-			template.HTML(matrix.String())})
+		page.Parts = append(page.Parts, part{p.Members, p.head(), p.Judging, matrixHead,
+			template.HTML(summary.String()), template.HTML(matrix.String())})
 	}
-	return guideTemplate().Execute(w, parts)
+	return guideTemplate().Execute(w, page)
 }
 
 // head says what the part measured.

@@ -21,6 +21,7 @@ type Table struct {
 	Protocol    string   `json:"protocol"`
 	MembersKind []string `json:"members_kind"`      // endpoint, embedded, recorded, simulated
 	Fooling     string   `json:"fooling,omitempty"` // what fools simulated members, which is an assumption; "": nothing does
+	Judging     string   `json:"judging,omitempty"` // how simulated members judge; "": none is simulated
 	Questions   int      `json:"questions"`         // of each cell, with repeats
 	Baseline    Effect   `json:"baseline"`
 	Attacks     []Attack `json:"attacks"`
@@ -87,7 +88,7 @@ func Compute(g *lab.Grid) (*Table, error) {
 	if honest == nil {
 		return nil, errNoAttack
 	}
-	t.Fooling = fooling(r.Cells)
+	t.Fooling, t.Judging = fooling(r.Cells), r.Judging()
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		if c.Cell == baseline || toggledOf(c) != "" || !measuredIn(c) {

@@ -64,6 +64,11 @@ func (t *Table) Write(w io.Writer, format string, most float64, plots []report.P
 			return err
 		}
 	}
+	if t.Judging != "" {
+		if _, err := fmt.Fprintf(w, "\n%s\n", wrap(table.Plain(t.Judging))); err != nil {
+			return err
+		}
+	}
 	if len(t.Defences) == 0 {
 		return nil
 	}
@@ -226,8 +231,8 @@ func (t *Table) page(w io.Writer, plots []report.Plot) error {
 		drawings = append(drawings, drawing{p.Title, p.Caption, template.HTML(svg)})
 	}
 	return pageTemplate().Execute(w, struct {
-		Head  string
-		Table template.HTML
-		Plots []drawing
-	}{t.head(), template.HTML(rows.String()), drawings})
+		Head, Judging string
+		Table         template.HTML
+		Plots         []drawing
+	}{t.head(), t.Judging, template.HTML(rows.String()), drawings})
 }

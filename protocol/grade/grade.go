@@ -159,9 +159,14 @@ func (Detail) Reads(p *synod.Prompt, r *synod.Reply) bool {
 	return err == nil
 }
 
-// Simulate draws a score for each criterion and writes whole grades.
+// Simulate draws a score for each criterion and writes whole grades. Of a list, the first answer gets the best ones
+// with probability Primacy.
 func (Detail) Simulate(p *synod.Prompt, m synod.Simulation) synod.Reply {
+	first := p.Purpose == All && m.Primacy > 0 && len(p.Peers) > 0 && float64(m.Rand.Uint64()>>11)/(1<<53) < m.Primacy
 	draw := func(a synod.Answer) (g Grades) {
+		if first && a == p.Peers[0].Answer {
+			return Uniform(Max)
+		}
 		rationale := rationaleOf(p, a)
 		for i := range g {
 			g[i] = math.Round(Max * m.Score(a, rationale))

@@ -3,6 +3,7 @@ package grade_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -192,5 +193,32 @@ func TestReadErrors(t *testing.T) {
 		if _, err := read(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// A simulated judge gives the first answer of a list the best grades with probability Primacy, whatever it is, and no
+// answer that it grades alone.
+func TestSimulatedPrimacy(t *testing.T) {
+	m := synod.Simulation{Primacy: 0.3, Rand: rand.New(rand.NewPCG(1, 1)),
+		Score: func(synod.Answer, string) float64 { return 0.5 }}
+	list := synod.Prompt{Purpose: grade.All, Peers: []synod.Rated{{Answer: "a"}, {Answer: "b"}}}
+	const n = 2000
+	first := 0
+	for range n {
+		r := grade.Detail{}.Simulate(&list, m)
+		all, err := grade.ReadAll(&r, 2)
+		if err != nil || all[1] != grade.Uniform(grade.Max/2) {
+			t.Fatalf("%v: the second answer gets %v", err, all)
+		}
+		if all[0] == grade.Uniform(grade.Max) {
+			first++
+		}
+		r = grade.Detail{}.Simulate(&synod.Prompt{Purpose: grade.One, Candidate: "a"}, m)
+		if one, err := grade.Read(&r); err != nil || one != grade.Uniform(grade.Max/2) {
+			t.Fatalf("%v: an answer alone gets %v", err, one)
+		}
+	}
+	if share := float64(first) / n; share < 0.25 || share > 0.35 {
+		t.Errorf("the first answer gets the best grades in %.3f; want 0.3 ± 0.05", share)
 	}
 }

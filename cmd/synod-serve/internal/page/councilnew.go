@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"synod.dev/synod/council"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/graph/robustness"
@@ -54,7 +55,8 @@ func (s starter) text(g *format.File) string {
 	if strings.Contains(seats, "%d") {
 		seats = fmt.Sprintf(s.seats, n-n/2, n/2)
 	}
-	return fmt.Sprintf("# %s\nprotocol: {name: sac, rounds: 4}\n%s\nf: %d\n%s\n%s\n", s.About, section, f, s.models,
+	return fmt.Sprintf("# %s\nprotocol: %s\n%s\nf: %d\n%s\n%s\n", s.About,
+		council.ProposedProtocol("rounds: 4"), section, f, s.models,
 		seats)
 }
 
