@@ -282,7 +282,7 @@ var mistakes = []mistake{
 	{"game -b 9", "", "", 2, "-b is 9", "between 0 and 3"},
 	{"game --journal /no-such-folder/g.jsonl", "", "", 2, "/no-such-folder does not exist", "mkdir -p"},
 	{"game --range 5", "", "", 2, `--range is "5"`, "0:50"},
-	{"game --strategy nosuch", "", "", 2, `"nosuch"`, "there are: adaptive-persuader, advertiser"},
+	{"game --strategy nosuch", "", "", 2, `"nosuch"`, "there are: abstain, adaptive-persuader, advertiser"},
 	{"game --rule nosuch", "", "", 2, `"nosuch"`, "mode"},
 	{"graph check nowhere.json", "", "", 2, "nowhere.json", "check the path"},
 	{"graph check edges.json", "", "", 2, "edges.json", "0 to 2"},
