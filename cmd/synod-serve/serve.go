@@ -175,6 +175,7 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	}
 	g := gateway.New(o)
 	metrics.InFlight(g)
+	metrics.Keys(st)
 	if local && !f.noLogin {
 		f.token = rand.Text()
 	}
