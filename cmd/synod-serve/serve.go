@@ -85,7 +85,7 @@ when they change. Requests from other machines need --listen and API keys.`,
 		},
 	}
 	f.shared(cmd)
-	cmd.AddCommand(keysCommand(&f))
+	cmd.AddCommand(keysCommand(&f), backupCommand(&f), restoreCommand(&f))
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on; port 0 picks a free one")
 	fl.StringVar(&f.runs, "runs", "", "`folder` of the runs of synod bench and synod lab, which the page shows")
