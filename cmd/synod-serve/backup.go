@@ -102,8 +102,8 @@ func (f *flags) backup(cmd *cobra.Command, p place, to string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s%d journals, %d council files, %d files of configuration, %d of evidence; %d KB\n",
-		to, what, w.Files[partJournals], w.Files[partCouncils], w.Files[partConfig], w.Files[partEvidence],
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s%d journals, %d council files, %d files of configuration, %d of evidence; "+
+		"%d KB\n", to, what, w.Files[partJournals], w.Files[partCouncils], w.Files[partConfig], w.Files[partEvidence],
 		(w.Bytes+999)/1000)
 	if !p.file() {
 		fmt.Fprintf(cmd.ErrOrStderr(), unsaved+"\n", "of the gateways")

@@ -79,7 +79,8 @@ func TestBackupUnderLoad(t *testing.T) {
 	waitFor(t, "answering after the backup", func() bool { return answered.Load() > before })
 	stop()
 	g.end(syscall.SIGTERM)
-	if code != 0 || !regexp.MustCompile(`: 2 keys, \d+ requests, \d+ journals, 1 council files, \d+ files of`).MatchString(out) {
+	says := regexp.MustCompile(`: 2 keys, \d+ requests, \d+ journals, 1 council files, \d+ files of`)
+	if code != 0 || !says.MatchString(out) {
 		t.Fatal(code, out, errs)
 	}
 	to := t.TempDir()

@@ -36,7 +36,7 @@ func fresh(t testing.TB) string {
 	}
 	defer db.Close()
 	for _, table := range []string{"keys", "requests", "days", "gateways", "audit", "responses", "texts", "sessions",
-		"spooled"} {
+		"spooled", "tasks"} {
 		if _, err := db.Exec("DROP TABLE IF EXISTS " + table); err != nil {
 			t.Fatal(err)
 		}
