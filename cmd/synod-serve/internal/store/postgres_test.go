@@ -13,7 +13,7 @@ func TestPostgres(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"keys": TestKeys, "limits": TestLimitsAreHard, "books": TestBooks, "dead gateways": TestDeadGateways,
 		"retain": TestRetain, "search": TestSearch, "sessions": TestSessions, "draw": TestDraw,
-		"tokens": TestTokensAreHard, "lost": TestLostTokens, "erase": TestErase,
+		"tokens": TestTokensAreHard, "lost": TestLostTokens, "erase": TestErase, "rollback": TestRollback,
 	} {
 		t.Run(name, test)
 	}
