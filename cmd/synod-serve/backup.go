@@ -91,7 +91,7 @@ func (f *flags) backup(cmd *cobra.Command, p place, to string) error {
 		if saved, keys, requests, err = copyStore(cmd.Context(), p.url, dir); err != nil {
 			return err
 		}
-		what = fmt.Sprintf("%d keys, %d requests, ", keys, requests)
+		what = many(keys, "key") + ", " + many(requests, "request") + ", "
 	}
 	// the journals come after the store, so that each request of it has its own
 	parts = append(append(parts, backup.Part{Name: partJournals, Path: filepath.Join(p.state, "journals")}), saved...)
@@ -102,13 +102,26 @@ func (f *flags) backup(cmd *cobra.Command, p place, to string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s%d journals, %d council files, %d files of configuration, %d of evidence; "+
-		"%d KB\n", to, what, w.Files[partJournals], w.Files[partCouncils], w.Files[partConfig], w.Files[partEvidence],
-		(w.Bytes+999)/1000)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s%s; %d KB\n", to, what, filesOf(w.Files), (w.Bytes+999)/1000)
 	if !p.file() {
 		fmt.Fprintf(cmd.ErrOrStderr(), unsaved+"\n", "of the gateways")
 	}
 	return nil
+}
+
+// filesOf describes what an archive has beside the store.
+func filesOf(files map[string]int) string {
+	return fmt.Sprintf("%s, %s, %s, %s of evidence", many(files[partJournals], "journal"),
+		many(files[partCouncils], "council file"), many(files[partConfig], "configuration file"),
+		many(files[partEvidence], "file"))
+}
+
+// many is a number of things.
+func many(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // copyStore copies a store in a file, and before it the logs that its gateway has not yet written into it: a log that
@@ -223,8 +236,8 @@ func (f *flags) restore(cmd *cobra.Command, p place, from string) error {
 	for _, name := range append(config.Kept, r.Kept...) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s exists and stays as it is\n", name)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "restored %d journals, %d council files, %d files of configuration, %d of evidence",
-		r.Files[partJournals], r.Files[partCouncils], config.Files[partConfig], r.Files[partEvidence])
+	r.Files[partConfig] = config.Files[partConfig]
+	fmt.Fprintf(cmd.OutOrStdout(), "restored %s", filesOf(r.Files))
 	if !p.file() {
 		fmt.Fprintf(cmd.OutOrStdout(), "\n")
 		fmt.Fprintf(cmd.ErrOrStderr(), unsaved+"\n", "of the gateways")

@@ -79,14 +79,14 @@ func TestBackupUnderLoad(t *testing.T) {
 	waitFor(t, "answering after the backup", func() bool { return answered.Load() > before })
 	stop()
 	g.end(syscall.SIGTERM)
-	says := regexp.MustCompile(`: 2 keys, \d+ requests, \d+ journals, 1 council files, \d+ files of`)
+	says := regexp.MustCompile(`: 2 keys, \d+ requests, \d+ journals, 1 council file, \d+ configuration file`)
 	if code != 0 || !says.MatchString(out) {
 		t.Fatal(code, out, errs)
 	}
 	to := t.TempDir()
 	restored := filepath.Join(to, "state", "serve", "serve.db")
 	code, out, errs = command(t, "serve", "restore", archive, "--home", to, "--councils", filepath.Join(to, "councils"))
-	if code != 0 || !strings.Contains(out, "1 council files") {
+	if code != 0 || !strings.Contains(out, "1 council file,") {
 		t.Fatal(code, out, errs)
 	}
 	s.compare(t, rowsOf(t, url), rowsOf(t, restored), to, begun)

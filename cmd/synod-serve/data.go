@@ -90,15 +90,15 @@ func (f *flags) erase(cmd *cobra.Command, key string, e store.Erase, dry bool) e
 		return err
 	}
 	verb := map[bool]string{false: "deleted", true: "would delete"}[dry]
-	fmt.Fprintf(cmd.OutOrStdout(), "%s the texts of %d requests, %d journals, %d stored responses, %d tasks\n", verb,
-		gone.Requests, gone.Journals, gone.Responses, gone.Tasks)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s the texts of %s, %s, %s, %s\n", verb, many(gone.Requests, "request"),
+		many(gone.Journals, "journal"), many(gone.Responses, "stored response"), many(gone.Tasks, "task"))
 	if gone.Running > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d requests have not ended and are left; repeat the command later\n",
-			gone.Running)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s not ended, and left; repeat the command later\n",
+			many(gone.Running, "request"))
 	}
 	if gone.Elsewhere > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d journals are on other machines; give the command on each of them too\n",
-			gone.Elsewhere)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s on other machines; give the command on each of them too\n",
+			many(gone.Elsewhere, "journal"))
 	}
 	return nil
 }

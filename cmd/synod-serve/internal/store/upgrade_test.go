@@ -39,7 +39,8 @@ func TestRollback(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	fill := strings.NewReplacer("KEY", k.ID, "DAY", strconv.FormatInt(day(now), 10), "NOW", strconv.FormatInt(now.UnixMilli(), 10))
+	fill := strings.NewReplacer("KEY", k.ID, "DAY", strconv.FormatInt(day(now), 10), "NOW",
+		strconv.FormatInt(now.UnixMilli(), 10))
 	for _, statement := range earlier {
 		if _, err := s.db.Exec(fill.Replace(statement)); err != nil {
 			t.Fatalf("%s: %v", statement, err)
