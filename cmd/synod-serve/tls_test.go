@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -110,8 +111,11 @@ func TestTLS(t *testing.T) {
 func TestBehindProxy(t *testing.T) {
 	s := newSite(t)
 	url := filepath.Join(s.dir, "serve.db")
-	if code, _, errs := command(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--hosts", "gate.example"},
-		s.args(url)...)...); code != 2 || !strings.Contains(errs, "keys new") {
+	short, cancel := context.WithTimeout(t.Context(), 10*time.Second) // it would listen until then
+	defer cancel()
+	errs := &lockedBuffer{}
+	if code := run(short, append([]string{"serve", "--listen", "127.0.0.1:0", "--hosts", "gate.example"},
+		s.args(url)...), errs, errs); code != 2 || !strings.Contains(errs.String(), "keys new") {
 		t.Errorf("%d %s", code, errs)
 	}
 	get := func(g *gatewayProcess, host, key string, headers ...string) int {
