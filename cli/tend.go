@@ -24,6 +24,7 @@ func tend(ctx context.Context, out io.Writer) (end func()) {
 			}
 			name := oneLine(now.Model.Name)
 			switch changed := is[now.Model] != now.Out; {
+			case now.Gone:
 			case changed && now.Out:
 				fmt.Fprintf(out, "synod: %s is out and tested in the background: %s\n", name, oneLine(now.Reason))
 			case changed:

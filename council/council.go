@@ -264,10 +264,11 @@ type Ask struct {
 	Replied func(synod.NodeID, *synod.Reply)
 	Program string // the calling program, for the head of the journal
 	Limits  Limits // they only lower those of the council; 0: the council's
-	// Draw asks for money as calls are to leave, beside Limits, with Granted USD at the beginning; nil: nobody is
-	// asked. A council of nodes never calls it.
-	Draw    llm.Draw
-	Granted float64
+	// Draw asks for tokens and money as calls are to leave, beside Limits, with Granted at the beginning; nil: nobody
+	// is asked. A council of nodes never calls it. With TokensOnly it grants no money, and prices need not be known.
+	Draw       llm.Draw
+	Granted    llm.Spent
+	TokensOnly bool
 	// a run that a breaker stops is complete: its journal has an end, and it cannot be resumed
 	Final bool
 	// Outage lets calls wait while their model is out of order; nil: they fail.
@@ -337,6 +338,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	if s.journal != nil {
 		o.Journal = s.journal.Path()
 	}
+	o.Charged = s.budget.Spent()
 	o.over, o.resume, o.Seconds = s.exceeded(), s.resume(&o), time.Since(start).Seconds()
 	err = s.close(&o)
 	if s.crew != nil {

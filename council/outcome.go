@@ -58,8 +58,11 @@ type Outcome struct {
 	Tokens     Tokens            `json:"tokens"`
 	Cost       *llm.Cost         `json:"cost"` // null: not all prices are known
 	Money      llm.Money         `json:"money"`
-	Seconds    float64           `json:"seconds"`
-	Ticks      synod.Tick        `json:"ticks"` // virtual time in milliseconds; by the clock with runner: {name: clock}
+	// Charged is what the limits of the question have counted: also what replies without a usage, and calls that were
+	// cut off, can have cost. Zero for a council of nodes, and where nothing was limited.
+	Charged llm.Spent  `json:"-"`
+	Seconds float64    `json:"seconds"`
+	Ticks   synod.Tick `json:"ticks"` // virtual time in milliseconds; by the clock with runner: {name: clock}
 	// Stopped is why the run ended: rounds, early, stalled, budget, deadline, interrupted, breaker,
 	// unwritten or preflight.
 	Stopped string `json:"stopped"`

@@ -100,7 +100,11 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	}
 	s.budget = llm.NewBudget(limits.Calls, limits.Tokens).WithMoney(limits.USD, c.prices)
 	if ask.Draw != nil {
-		s.budget.Drawing(ask.Draw, ask.Granted, c.prices)
+		prices := c.prices
+		if ask.TokensOnly {
+			prices = nil
+		}
+		s.budget.Drawing(ask.Draw, ask.Granted, prices)
 	}
 	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 || ask.Draw != nil {
 		s.limited = s.budget
@@ -333,7 +337,7 @@ func (s *session) close(o *Outcome) error {
 
 // exceeded says which limits the first refused call would have exceeded, in a line each.
 func (s *session) exceeded() (lines string) {
-	limits, spent, short := s.limits, s.budget.Spent(), s.budget.Short()
+	limits, spent, short := s.budget.Limits(), s.budget.Spent(), s.budget.Short()
 	if short.Calls > 0 {
 		lines += fmt.Sprintf("limits.calls is %d; %d were made, and the next call makes %d\n", limits.Calls,
 			spent.Calls, max(short.Calls, spent.Calls+1))
@@ -344,7 +348,7 @@ func (s *session) exceeded() (lines string) {
 	}
 	if short.USD > 0 {
 		lines += fmt.Sprintf("limits.usd is %.2g; $%.2g was spent, and with the next call it may become $%.2g\n",
-			cmp.Or(limits.USD, s.budget.Granted()), spent.USD, short.USD)
+			limits.USD, spent.USD, short.USD)
 	}
 	return lines
 }

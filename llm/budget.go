@@ -31,15 +31,16 @@ import (
 type Budget struct {
 	calls, tokens int
 	usd           float64
-	prices        Prices // with usd or draw
+	prices        Prices // with usd, or where draw grants money
 	draw          Draw
+	drawMoney     bool // draw grants money too, and not only tokens
 
 	mu        sync.Mutex
 	spent     Spent
 	held      Spent
 	exhausted bool
 	short     Spent
-	drawn     float64       // with draw: what it has granted
+	drawn     Spent         // with draw: what it has granted
 	changed   chan struct{} // closed and renewed when something is settled
 }
 
@@ -62,50 +63,67 @@ func (b *Budget) WithMoney(usd float64, prices Prices) *Budget {
 	return b
 }
 
-// Draw asks the owner of the money for what a run needs. It returns what the run may use from now on, in USD of the
-// whole run: w.Need or more, or not below w.Least if it refuses. wait says that a later try may succeed.
-type Draw func(w Needs) (granted float64, wait bool)
+// Draw asks the owner of money and tokens for what a run needs. It returns what the run may use from now on, in tokens
+// and USD of the whole run: as much of both as w.Need or more, or not below w.Least if it refuses. Calls do not count.
+// wait says that a later try may succeed.
+type Draw func(w Needs) (granted Spent, wait bool)
 
-// Needs is what a run needs, in USD of the whole run.
+// Needs is what a run needs, for the whole run.
 type Needs struct {
-	Least float64 // what it has spent, and what its calls in flight may still cost
-	Need  float64 // that, with the next call
-	Idle  bool    // no call is in flight, so Least does not fall by waiting
+	Least Spent // what it has spent, and what its calls in flight may still cost
+	Need  Spent // that, with the next call
+	Idle  bool  // no call is in flight, so Least does not fall by waiting
 }
 
-// Drawing has money granted bit by bit, as calls are to leave, in place of all at the beginning. granted is what
-// the run has at its beginning. A model whose price is not known is never called.
-func (b *Budget) Drawing(draw Draw, granted float64, prices Prices) *Budget {
-	b.draw, b.drawn, b.prices = draw, granted, prices
+// Drawing has tokens and money granted bit by bit, as calls are to leave, in place of all at the beginning. granted is
+// what the run has at its beginning. A model whose price is not known is never called. Without prices tokens alone are
+// granted.
+func (b *Budget) Drawing(draw Draw, granted Spent, prices Prices) *Budget {
+	b.draw, b.drawn = draw, granted
+	if prices != nil {
+		b.drawMoney, b.prices = true, prices
+	}
 	return b
 }
 
-// Granted returns what was granted by Draw until now.
-func (b *Budget) Granted() float64 {
+// Limits returns the limits that hold now; 0 is none. What Draw has granted is one after it has refused more for good.
+func (b *Budget) Limits() Spent {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.drawn
+	return Spent{b.calls, b.tokens, b.usd}
 }
 
 // priced reports whether money is bounded, so that prices must be known.
-func (b *Budget) priced() bool { return b.usd > 0 || b.draw != nil }
+func (b *Budget) priced() bool { return b.usd > 0 || b.drawMoney }
 
 // drawEvery is the time between two tries to draw.
 const drawEvery = 20 * time.Millisecond
 
-// grow draws what a call needs, if only money that can be drawn is missing. wait says that a later try may
-// succeed. After a final refusal what was granted is the limit. The caller holds mu.
-func (b *Budget) grow(w Spent) (grown, wait bool) {
+// grow draws what a call needs, if only what can be drawn is missing. wait says that a later try may succeed. After
+// a final refusal what was granted is the limit. The caller holds mu.
+func (b *Budget) grow(w Spent) (wait bool) {
 	now := b.spent.plus(b.held)
-	need := now.plus(w).USD
-	if b.draw == nil || need <= b.drawn || !b.within(w) {
-		return false, false
+	need := now.plus(w)
+	if b.granted(need) || !b.within(w) {
+		return false
 	}
-	b.drawn, wait = b.draw(Needs{now.USD, need, b.held.Calls == 0})
-	if b.drawn < need && !wait && b.held.Calls == 0 {
-		b.usd, b.draw = max(b.drawn, math.SmallestNonzeroFloat64), nil
+	b.drawn, wait = b.draw(Needs{now, need, b.held.Calls == 0})
+	if b.granted(need) || wait || b.held.Calls > 0 {
+		return wait
 	}
-	return b.drawn >= need, wait
+	if b.drawMoney && need.USD > b.drawn.USD {
+		b.usd = max(b.drawn.USD, math.SmallestNonzeroFloat64)
+	}
+	if need.Tokens > b.drawn.Tokens {
+		b.tokens = max(b.drawn.Tokens, 1)
+	}
+	b.draw = nil
+	return false
+}
+
+// granted reports whether Draw has granted so much, or nothing has to be granted.
+func (b *Budget) granted(s Spent) bool {
+	return b.draw == nil || s.Tokens <= b.drawn.Tokens && (!b.drawMoney || s.USD <= b.drawn.USD)
 }
 
 // Spent returns what has been settled so far.
@@ -193,7 +211,7 @@ func (b *Budget) holding(want Spent, hedge bool) (changed <-chan struct{}, again
 	defer b.mu.Unlock()
 	wait := false
 	if !b.fits(want) && !hedge {
-		_, wait = b.grow(want)
+		wait = b.grow(want)
 	}
 	switch {
 	case b.fits(want):
@@ -215,7 +233,7 @@ func (b *Budget) holding(want Spent, hedge bool) (changed <-chan struct{}, again
 
 func (b *Budget) fits(w Spent) bool {
 	sum := b.spent.plus(b.held).plus(w)
-	return b.within(w) && (b.draw == nil || sum.USD <= b.drawn)
+	return b.within(w) && b.granted(sum)
 }
 
 // within reports whether a call fits into the limits, whatever is drawn.

@@ -15,6 +15,7 @@ type Tended struct {
 	Model  Info
 	Out    bool          // it is not called for questions
 	Reason string        // why it is, by its last call
+	Gone   bool          // it was out, and nobody uses it any more, so it is not tested again
 	Tested bool          // a call in the background has just ended; false: a call for a question has changed Out
 	Usage  synod.Usage   // of that call
 	Took   time.Duration // likewise
@@ -105,13 +106,25 @@ func (t *tender) tell(b *breaker, now Tended) {
 	if f := b.refusal(); f != nil {
 		now.Out, now.Reason = true, f.Reason()
 	}
+	if b.unused() {
+		now.Out, now.Reason, now.Gone = false, "", true
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.told == nil || !now.Tested && now.Out == t.out[b] {
 		return
 	}
-	t.out[b] = now.Out
+	if t.out[b] = now.Out; now.Gone {
+		delete(t.out, b)
+	}
 	t.told(now)
+}
+
+// unused reports whether nobody uses the model any more.
+func (b *breaker) unused() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.users) == 0
 }
 
 // tending reports whether the model is tested in the background, and not by calls for questions. The caller holds

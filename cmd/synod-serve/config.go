@@ -34,6 +34,7 @@ type config struct {
 	Metrics          string        `yaml:"metrics" doc:"address of the listener for Prometheus" example:"127.0.0.1:9090"`
 	Hosts            []string      `yaml:"hosts" doc:"names under which clients reach the gateway" example:"[gate.example]"`
 	URL              string        `yaml:"url" doc:"address under which clients reach the gateway, for the agent card" example:"https://gate.example"`
+	TLS              tlsFiles      `yaml:"tls" doc:"certificate for HTTPS" example:"{cert: gate.pem, key: gate.key}"`
 	Drain            time.Duration `yaml:"drain" doc:"time for running requests after SIGTERM" example:"30s"`
 	Memory           string        `yaml:"memory" doc:"memory that the gateway tries to keep to" example:"256MiB"`
 	Keep             keep          `yaml:"keep" doc:"how much of the past is kept" example:"{days: 30}"`
@@ -44,6 +45,12 @@ type config struct {
 type keep struct {
 	Days      int   `yaml:"days" doc:"of requests, journals and responses" range:"0:36500" example:"30"`
 	Megabytes int64 `yaml:"megabytes" doc:"of all journals together" range:"0:1000000000" example:"2000"`
+}
+
+// tlsFiles are the files of a TLS certificate. "" is none.
+type tlsFiles struct {
+	Cert string `yaml:"cert" doc:"file with the certificate and its chain (PEM)" example:"gate.pem"`
+	Key  string `yaml:"key" doc:"file with its key (PEM)" example:"gate.key"`
 }
 
 func (k keep) limits() store.Keep {
@@ -71,7 +78,7 @@ func readConfig(path string, named bool) (config, error) {
 	if err := param.Explain(param.UnmarshalAny(b, &c, yaml.Strict()), b, &config{}); err != nil {
 		return c, fmt.Errorf("%s: %w", path, err)
 	}
-	for _, at := range []*string{&c.Councils, &c.Store, &c.Runs} {
+	for _, at := range []*string{&c.Councils, &c.Store, &c.Runs, &c.TLS.Cert, &c.TLS.Key} {
 		if *at != "" && !filepath.IsAbs(*at) && !strings.Contains(*at, "://") {
 			*at = filepath.Join(filepath.Dir(path), *at) // relative to the file, as in council files
 		}
@@ -148,6 +155,8 @@ func (f *flags) configure(fl *pflag.FlagSet, folder string) error {
 	set("metrics", &f.metrics, c.Metrics)
 	set("runs", &f.runs, c.Runs)
 	set("memory", &f.memory, c.Memory)
+	set("tls-cert", &f.tlsCert, c.TLS.Cert)
+	set("tls-key", &f.tlsKey, c.TLS.Key)
 	if !fl.Changed("hosts") {
 		f.hosts = c.Hosts
 	}

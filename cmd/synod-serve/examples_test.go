@@ -20,7 +20,8 @@ func TestExamples(t *testing.T) {
 		t.Error(err)
 	}
 	cmd := serveCommand()
-	for _, name := range []string{"synod-serve.service", "Dockerfile", "compose.yaml", "kubernetes.yaml", "README.md"} {
+	for _, name := range []string{"synod-serve.service", "Dockerfile", "compose.yaml", "kubernetes.yaml", "Caddyfile",
+		"alerts.yaml", "README.md"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

@@ -43,7 +43,7 @@ func TestAsProgram(t *testing.T) {
 	os.Exit(run(ctx, strings.Split(args, "\n"), os.Stdout, os.Stderr))
 }
 
-var listens = regexp.MustCompile(`(?m)^listening on (http://\S+)$`)
+var listens = regexp.MustCompile(`(?m)^listening on (https?://\S+)$`)
 
 // startGateway starts the program; before is a shell command in front of it, such as a limit.
 func startGateway(t *testing.T, before string, args ...string) *gatewayProcess {

@@ -57,6 +57,8 @@ type keyFlags struct {
 
 func (kf *keyFlags) add(fl *pflag.FlagSet) {
 	fl.Float64Var(&kf.usd, "usd-day", 0, "USD that it may spend a day (UTC); models must have prices; 0: no limit")
+	fl.Int64Var(&kf.key.TokensPerDay, "tokens-day", 0, "tokens of prompts and replies of all members that it may use "+
+		"a day (UTC); 0: no limit")
 	fl.IntVar(&kf.key.PerMinute, "rpm", 0, "requests a minute; 0: no limit")
 	fl.StringSliceVar(&kf.key.Councils, "councils", nil, "model `ids` that it may use, such as seven,solo:strong "+
 		"(default: all)")
@@ -75,6 +77,12 @@ func (kf *keyFlags) apply(k *store.Key, given *pflag.FlagSet, all bool) error {
 			return fmt.Errorf("--usd-day is %v; it must be between 0 and 1000000000", kf.usd)
 		}
 		k.PerDay = store.USD(kf.usd)
+	}
+	if set("tokens-day") {
+		if n := kf.key.TokensPerDay; n < 0 || n > 1e15 {
+			return fmt.Errorf("--tokens-day is %d; it must be between 0 and 1000000000000000", n)
+		}
+		k.TokensPerDay = kf.key.TokensPerDay
 	}
 	if set("rpm") {
 		k.PerMinute = kf.key.PerMinute
@@ -129,7 +137,8 @@ func keysNew(f *flags) *cobra.Command {
 	var kf keyFlags
 	cmd := &cobra.Command{Use: "new NAME", Short: "Make a key and print it; it cannot be printed again",
 		Example: "  synod serve keys new alice --usd-day 5 --rpm 60 --councils seven,three\n" +
-			"  synod serve keys new ci --owner team-search --expires 90d", Args: cobra.ExactArgs(1),
+			"  synod serve keys new ci --owner team-search --expires 90d\n" +
+			"  synod serve keys new notebook --tokens-day 2000000", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k := store.Key{Name: args[0]}
 			if err := kf.apply(&k, cmd.Flags(), true); err != nil {
@@ -155,7 +164,7 @@ func keysEdit(f *flags) *cobra.Command {
 	cmd := &cobra.Command{Use: "edit NAME", Short: "Change the limits, the owner or the expiry of a key",
 		Long: "Change the limits, the owner or the expiry of a key. What no flag names stays as it is. Gateways that " +
 			"run keep to it within five seconds; requests that have begun may finish.",
-		Example: "  synod serve keys edit alice --usd-day 10\n" +
+		Example: "  synod serve keys edit alice --usd-day 10 --tokens-day 2000000\n" +
 			"  synod serve keys edit alice --councils \"\" --expires never",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -184,6 +193,9 @@ func limits(k *store.Key) string {
 	var all []string
 	if k.PerDay > 0 {
 		all = append(all, fmt.Sprintf("$%g a day", k.PerDay.USD()))
+	}
+	if k.TokensPerDay > 0 {
+		all = append(all, fmt.Sprintf("%d tokens a day", k.TokensPerDay))
 	}
 	if k.PerMinute > 0 {
 		all = append(all, fmt.Sprintf("%d requests a minute", k.PerMinute))
@@ -216,8 +228,8 @@ func keysList(f *flags) *cobra.Command {
 				if asJSON {
 					return keysJSON(cmd, keys)
 				}
-				t := table.Table{Head: []string{"NAME", "OWNER", "ID", "LIMITS", "SPENT TODAY", "RESERVED", "LAST USED",
-					"STATE"}}
+				t := table.Table{Head: []string{"NAME", "OWNER", "ID", "LIMITS", "SPENT TODAY", "RESERVED",
+					"TOKENS TODAY", "LAST USED", "STATE"}}
 				for _, k := range keys {
 					state := "valid"
 					switch {
@@ -227,7 +239,8 @@ func keysList(f *flags) *cobra.Command {
 						state = "expired"
 					}
 					t.Add(k.Name, cmp.Or(k.Owner, "-"), k.ID, limits(&k), fmt.Sprintf("$%.4f", k.Today.USD()),
-						fmt.Sprintf("$%.4f", k.Reserved.USD()), moment(k.Used), state)
+						fmt.Sprintf("$%.4f", k.Reserved.USD()), fmt.Sprint(k.TokensToday+k.TokensReserved),
+						moment(k.Used), state)
 				}
 				return t.Write(cmd.OutOrStdout(), "text")
 			})
@@ -259,12 +272,17 @@ func keysJSON(cmd *cobra.Command, keys []store.Key) error {
 		Owner    string   `json:"owner"`
 		Expires  string   `json:"expires"`
 		Expired  bool     `json:"expired"`
+
+		TokensDay      int64 `json:"tokens_day"` // 0: no limit
+		TokensToday    int64 `json:"tokens_today"`
+		TokensReserved int64 `json:"tokens_reserved"`
 	}
 	rows := []row{}
 	for _, k := range keys {
 		rows = append(rows, row{k.Name, k.ID, k.PerDay.USD(), k.PerMinute, append([]string{}, k.Councils...),
 			k.Today.USD(), k.Reserved.USD(), moment(k.Created), moment(k.Used), !k.Revoked.IsZero(),
-			k.Admin, k.Owner, moment(k.Expires), k.Expired(time.Now())})
+			k.Admin, k.Owner, moment(k.Expires), k.Expired(time.Now()), k.TokensPerDay, k.TokensToday,
+			k.TokensReserved})
 	}
 	e := json.NewEncoder(cmd.OutOrStdout())
 	e.SetIndent("", "  ")

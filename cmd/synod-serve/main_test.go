@@ -117,6 +117,7 @@ func TestMistakes(t *testing.T) {
 		{"tools: sometimes\n", nil, "vote, primary or reject"},
 		{"", []string{"keys", "new", "a b"}, "letters"},
 		{"", []string{"keys", "new", "x", "--usd-day", "-1"}, "--usd-day"},
+		{"", []string{"keys", "new", "x", "--tokens-day", "-1"}, "--tokens-day"},
 		{"", []string{"keys", "new", "x", "--expires", "2020-01-01"}, "expired already"},
 		{"", []string{"keys", "new", "x", "--expires", "soon"}, "90d"},
 		{"", []string{"keys", "new", "x", "--expires", "0d"}, "90d"},
@@ -140,17 +141,17 @@ func TestMistakes(t *testing.T) {
 func TestKeysCommand(t *testing.T) {
 	dir := t.TempDir()
 	code, secret, _ := command(t, "serve", "keys", "new", "alice", "--usd-day", "5", "--rpm", "60", "--councils", "a,b",
-		"--home", dir)
+		"--tokens-day", "2000", "--home", dir)
 	if code != 0 || !regexp.MustCompile(`^sk-synod-[A-Z0-9]{36}\n$`).MatchString(secret) {
 		t.Errorf("%d %q", code, secret)
 	}
 	if code, out, _ := command(t, "serve", "keys", "list", "--json", "--home", dir); code != 0 ||
-		!strings.Contains(out, `"usd_day": 5`) || strings.Contains(out, strings.TrimSpace(secret)) {
+		!strings.Contains(out, `"usd_day": 5`) || !strings.Contains(out, `"tokens_day": 2000`) || strings.Contains(out, strings.TrimSpace(secret)) {
 		t.Errorf("%d %s", code, out)
 	}
 	if code, _, errs := command(t, "serve", "keys", "edit", "alice", "--usd-day", "10", "--owner", "team search",
-		"--expires", "9999-12-31", "--home", dir); code != 0 ||
-		!strings.Contains(errs, "$10 a day, 60 requests a minute, models a, b, until 9999-12-31") {
+		"--expires", "9999-12-31", "--tokens-day", "3000", "--home", dir); code != 0 ||
+		!strings.Contains(errs, "$10 a day, 3000 tokens a day, 60 requests a minute, models a, b, until 9999-12-31") {
 		t.Errorf("%d %s", code, errs)
 	}
 	if _, out, _ := command(t, "serve", "keys", "list", "--home", dir); !strings.Contains(out, "team search") ||

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -49,6 +50,9 @@ type flags struct {
 	config   string
 	metrics  string
 	url      string // of the configuration file
+	tlsCert  string
+	tlsKey   string
+	tls      *certificate // nil: HTTP
 	settings gateway.Settings
 	keep     keep
 }
@@ -85,7 +89,7 @@ when they change. Requests from other machines need --listen and API keys.`,
 		},
 	}
 	f.shared(cmd)
-	cmd.AddCommand(keysCommand(&f))
+	cmd.AddCommand(keysCommand(&f), backupCommand(&f), restoreCommand(&f), dataCommand(&f))
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on; port 0 picks a free one")
 	fl.StringVar(&f.runs, "runs", "", "`folder` of the runs of synod bench and synod lab, which the page shows")
@@ -93,6 +97,9 @@ when they change. Requests from other machines need --listen and API keys.`,
 		"it has /debug/pprof too")
 	fl.StringVar(&f.memory, "memory", "", "memory that the gateway tries to keep to, such as `256MiB`; an eighth of "+
 		"it is for the bodies of requests")
+	fl.StringVar(&f.tlsCert, "tls-cert", "", "`file` with the TLS certificate and its chain (PEM), for HTTPS; it is "+
+		"read again when it changes")
+	fl.StringVar(&f.tlsKey, "tls-key", "", "`file` with the key of the TLS certificate (PEM)")
 	fl.BoolVar(&f.noLogin, "no-login", false, "show the page on a loopback address to every user of this machine, "+
 		"who may change councils then")
 	fl.StringSliceVar(&f.hosts, "hosts", nil, "`names` under which clients reach the gateway, beside localhost and "+
@@ -135,6 +142,10 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	if err != nil {
 		return usageError{err}
 	}
+	local = local && len(f.hosts) == 0 // a name leads to it from elsewhere, through a proxy
+	if f.tls, err = openCertificate(f.tlsCert, f.tlsKey); err != nil {
+		return usageError{err}
+	}
 	log := f.logger(stderr)
 	state := filepath.Join(home.State(), "serve")
 	st, unlock, err := f.open(ctx, state)
@@ -175,6 +186,7 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	}
 	g := gateway.New(o)
 	metrics.InFlight(g)
+	metrics.Keys(st)
 	if local && !f.noLogin {
 		f.token = rand.Text()
 	}
@@ -250,8 +262,8 @@ func needKeys(ctx context.Context, st *store.Store, local bool, listen string) e
 			return nil
 		}
 	}
-	return fmt.Errorf("--listen %s can be reached from other machines, and there is no API key; make one with: "+
-		"synod serve keys new NAME --usd-day 5 --rpm 60", listen)
+	return fmt.Errorf("the gateway on %s can be reached from other machines (by its address, or by a name in "+
+		"--hosts), and there is no API key; make one with: synod serve keys new NAME --usd-day 5 --rpm 60", listen)
 }
 
 // open opens the store. One gateway at a time uses a file.
@@ -326,17 +338,26 @@ func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, agents *
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", f.listen, err)
 	}
-	srv := g.Server(gateway.DefaultTimes())
+	srv, scheme := g.Server(gateway.DefaultTimes()), "http"
+	if f.tls != nil {
+		scheme, ln = "https", tls.NewListener(ln, f.tls.config())
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()
-	fmt.Fprintf(stderr, "listening on http://%s\n", ln.Addr())
+	fmt.Fprintf(stderr, "listening on %s://%s\n", scheme, ln.Addr())
 	if f.token != "" {
-		fmt.Fprintf(stderr, "page of its owner: http://%s/?token=%s\n", ln.Addr(), f.token)
+		fmt.Fprintf(stderr, "page of its owner: %s://%s/?token=%s\n", scheme, ln.Addr(), f.token)
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup
 	helpers.Go(func() { reg.Watch(background, watchEvery) })
 	helpers.Go(func() { f.upkeep(background, reg, st, journals, log) })
+	if f.tls != nil {
+		hup := make(chan os.Signal, 1)
+		signal.Notify(hup, syscall.SIGHUP)
+		defer signal.Stop(hup)
+		helpers.Go(func() { f.tls.watch(background, hup, log) })
+	}
 	defer func() { stop(); helpers.Wait() }()
 	select {
 	case err := <-failed:

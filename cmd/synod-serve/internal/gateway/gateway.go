@@ -378,6 +378,11 @@ func (g *Gateway) Authorise(ctx context.Context, h http.Header) (*store.Key, *wi
 		secret = strings.TrimSpace(bearer)
 	}
 	if !g.o.NeedKey && !strings.HasPrefix(secret, "sk-synod-") {
+		if h.Get("X-Forwarded-For") != "" || h.Get("Forwarded") != "" {
+			return nil, &wire.Error{HTTP: 401, Code: "behind_proxy", Message: "the request comes through a proxy, " +
+				"and the gateway asks for no keys, since it believes that only this machine reaches it; name the " +
+				"proxy's host in --hosts, so that it asks for keys"}
+		}
 		return nil, nil // SDKs send some key always
 	}
 	k, err := g.keys.find(ctx, g.o.Store, secret)

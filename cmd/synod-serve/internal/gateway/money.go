@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -27,7 +28,7 @@ func (g *Gateway) begin(ctx context.Context, r store.Request) (store.Grant, *wir
 		if err == nil {
 			return grant, nil
 		}
-		if !errors.As(err, &limit) || limit.Limit != "usd_day" || !limit.Held || time.Now().After(end) {
+		if !errors.As(err, &limit) || limit.Limit == "rpm" || !limit.Held || time.Now().After(end) {
 			return grant, g.refused(err)
 		}
 		select {
@@ -42,22 +43,29 @@ func (g *Gateway) begin(ctx context.Context, r store.Request) (store.Grant, *wir
 // waits for them, but not for ever: they may be those of another gateway, of which is not known what they wait for.
 func (g *Gateway) drawing(grant store.Grant) llm.Draw {
 	var since time.Time // when the run began to wait; zero: it does not
-	return func(w llm.Needs) (float64, bool) {
-		need := store.USD(w.Need)
-		reserved, wait, err := g.o.Store.Draw(grant, store.Draw{Least: store.USD(w.Least), Need: need, Idle: w.Idle})
+	return func(w llm.Needs) (llm.Spent, bool) {
+		need := amount(w.Need)
+		reserved, wait, err := g.o.Store.Draw(grant, store.Draw{Least: amount(w.Least), Need: need, Idle: w.Idle})
 		switch {
 		case err != nil:
-			g.o.Log.Error("no money can be reserved", "request", grant.ID, "error", err.Error())
+			g.o.Log.Error("nothing can be reserved", "request", grant.ID, "error", err.Error())
 			return w.Least, false
-		case reserved >= need:
+		case reserved.Covers(need):
 			since = time.Time{}
 			return w.Need, false
 		case since.IsZero():
 			since = time.Now()
 		}
-		return reserved.USD(), wait && time.Since(since) < longestQueue
+		return granted(reserved), wait && time.Since(since) < longestQueue
 	}
 }
+
+// amount is what the library counts, as the store keeps it; granted is the reverse.
+func amount(s llm.Spent) store.Amount {
+	return store.Amount{Money: store.USD(s.USD), Tokens: int64(s.Tokens)}
+}
+
+func granted(a store.Amount) llm.Spent { return llm.Spent{Tokens: int(a.Tokens), USD: a.Money.USD()} }
 
 // nodes reports whether the job is for a council of nodes, which are given a limit at the beginning.
 func (j *job) nodes() bool { return j.served.Spec.Runner.Nodes() }
@@ -68,29 +76,35 @@ const promptRoom = 4096
 // want returns what is reserved before a question begins: one call of each seat, with the longest reply. The rest is
 // reserved as calls start. Of a council of nodes it is all that the question may cost by estimate: all planned calls
 // with half as many again for retries. priced is false if the price of a member is not known.
-func (g *Gateway) want(j *job) (want store.Money, priced bool, e *wire.Error) {
+func (g *Gateway) want(j *job) (want store.Amount, priced bool, e *wire.Error) {
 	c, plan := j.council(), j.council().Plan()
 	seats := c.Seats()
-	var usd float64
+	var usd, tokens float64
 	priced = true
 	for _, s := range seats {
 		price, known := g.o.Prices.Of(llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served})
 		if !known && j.key != nil && j.key.PerDay > 0 {
-			return 0, false, unpriced(j.served.ID, s.Model)
+			return want, false, unpriced(j.served.ID, s.Model)
 		}
 		priced = priced && known
 		prompt, reply := float64(len(j.question.Text)+promptRoom), float64(replyTokens(plan.Spec().Models[s.Model]))
 		usd += (price.Prompt*prompt + price.Completion*reply) / 1e6
+		tokens += prompt + reply
 	}
 	if j.nodes() {
-		usd *= 1.5 * float64(max(plan.Calls(), 1)) / float64(max(len(seats), 1))
+		all := 1.5 * float64(max(plan.Calls(), 1)) / float64(max(len(seats), 1))
+		usd, tokens = usd*all, tokens*all
 	}
-	for _, most := range []float64{plan.Spec().Limits.USD, j.req.Synod.Budget.USD} {
-		if most > 0 {
-			usd = min(usd, most)
+	own := j.req.Synod.Budget
+	for _, most := range []council.Limits{plan.Spec().Limits, {USD: own.USD, Tokens: own.Tokens}} {
+		if most.USD > 0 {
+			usd = min(usd, most.USD)
+		}
+		if most.Tokens > 0 {
+			tokens = min(tokens, float64(most.Tokens))
 		}
 	}
-	return store.USD(usd), priced, nil
+	return store.Amount{Money: store.USD(usd), Tokens: int64(min(tokens, 1<<40))}, priced, nil
 }
 
 // refused is the error of a request that the store does not admit.
@@ -112,6 +126,6 @@ func (g *Gateway) refused(err error) *wire.Error {
 
 func unpriced(id, model string) *wire.Error {
 	return &wire.Error{HTTP: 403, Code: "price_unknown", Message: fmt.Sprintf("the key has a limit in USD, and the "+
-		"price "+
-		"of model %q of %s is not known; the owner of the gateway adds it to prices.yaml (--prices FILE)", model, id)}
+		"price of model %q of %s is not known; the owner of the gateway adds it to prices.yaml (--prices FILE)", model,
+		id)}
 }

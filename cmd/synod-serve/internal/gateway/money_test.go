@@ -21,8 +21,9 @@ import (
 // careless is a server that writes as many tokens as the most careless reading of a request allows, and bills them.
 type careless struct {
 	*httptest.Server
-	mu  sync.Mutex
-	usd float64
+	mu     sync.Mutex
+	usd    float64
+	counts int64 // tokens
 }
 
 // tokens reads a number as Python's int(float()) does, of numbers and of texts.
@@ -47,6 +48,7 @@ func newCareless(t *testing.T) *careless {
 			max(c.tokens(all["n"]), c.tokens(all["best_of"]), 1)
 		c.mu.Lock()
 		c.usd += (float64(len(b))/4 + 10*made) / 1e6
+		c.counts += int64(len(b)/4) + int64(made)
 		c.mu.Unlock()
 		fmt.Fprintf(w, `{"object":"chat.completion","model":"stub","choices":[{"index":0,"message":{"role":"assistant",`+
 			`"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%d,"completion_tokens":%d}}`,
@@ -60,25 +62,28 @@ func (c *careless) spent() float64 { c.mu.Lock(); defer c.mu.Unlock(); return c.
 
 // Whatever spelling a request of a key with a limit uses, the model's server cannot be made to bill more than that.
 func TestSpendHoldsInAnySpelling(t *testing.T) {
-	up := newCareless(t)
-	h := open(t, map[string]string{"seven": stubbed(up.URL)})
-	const limit = 0.05
-	key := h.key(t, store.Key{Name: "bob", PerDay: store.USD(limit)})
-	for _, more := range []string{`"max_completion_tokens": 1e6`, `"max_completion_tokens": 1000000.0`,
-		`"max_completion_tokens": "1000000"`, `"n": 1e2, "max_tokens": 100`, `"best_of": 100, "max_tokens": 100`,
-		`"n": "100"`, `"max_tokens": 1, "max_tokens": 1e6`, `"Max_Tokens": 1000000`} {
-		h.post(t, chats, questionBody("solo:stub", "hi", more), "Authorization", key)
-	}
-	if spent := up.spent(); spent > limit {
-		t.Errorf("%.4f USD were spent of %v", spent, limit)
-	}
-	r := h.post(t, chats, questionBody("solo:stub", "hi", `"max_completion_tokens": 1e2`), "Authorization", key)
-	if r.StatusCode != 200 || up.spent() == 0 {
-		t.Errorf("100 tokens, written 1e2: %d %s", r.StatusCode, r.body)
-	}
-	keys, err := h.store.Keys(t.Context())
-	if err != nil || keys[0].Today.USD() < up.spent() || keys[0].Today > keys[0].PerDay {
-		t.Errorf("%+v; the server bills %v", keys, up.spent())
+	const limit, tokens = 0.05, 5000
+	for _, k := range []store.Key{{Name: "money", PerDay: store.USD(limit)}, {Name: "tokens", TokensPerDay: tokens}} {
+		up := newCareless(t)
+		h := open(t, map[string]string{"seven": stubbed(up.URL)})
+		key := h.key(t, k)
+		for _, more := range []string{`"max_completion_tokens": 1e6`, `"max_completion_tokens": 1000000.0`,
+			`"max_completion_tokens": "1000000"`, `"n": 1e2, "max_tokens": 100`, `"best_of": 100, "max_tokens": 100`,
+			`"n": "100"`, `"max_tokens": 1, "max_tokens": 1e6`, `"Max_Tokens": 1000000`, `"prediction": {}`} {
+			h.post(t, chats, questionBody("solo:stub", "hi", more), "Authorization", key)
+		}
+		if spent := up.spent(); k.PerDay > 0 && spent > limit || k.TokensPerDay > 0 && up.counts > tokens {
+			t.Errorf("%s: %.4f USD and %d tokens were spent", k.Name, spent, up.counts)
+		}
+		r := h.post(t, chats, questionBody("solo:stub", "hi", `"max_completion_tokens": 1e2`), "Authorization", key)
+		if r.StatusCode != 200 || up.spent() == 0 {
+			t.Errorf("100 tokens, written 1e2: %d %s", r.StatusCode, r.body)
+		}
+		keys, err := h.store.Keys(t.Context())
+		if now := keys[0]; err != nil || now.Today.USD() < up.spent() || now.TokensToday < up.counts ||
+			k.PerDay > 0 && now.Today > k.PerDay || k.TokensPerDay > 0 && now.TokensToday > tokens {
+			t.Errorf("%+v; the server bills %v and counts %d", keys, up.spent(), up.counts)
+		}
 	}
 }
 

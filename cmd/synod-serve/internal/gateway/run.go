@@ -95,8 +95,8 @@ func (g *Gateway) decide(ctx context.Context, fl *flight, j *job) (*Answer, *wir
 	}
 	asking := call.WithDone(j.outgoing(ctx), func(res *call.Result) { j.proofs = res.Proofs })
 	ask := g.asked(fl, j, grant)
-	if priced && want > 0 && !j.nodes() {
-		ask.Draw, ask.Granted = g.drawing(grant), grant.Want.USD()
+	if !j.nodes() && (priced && want.Money > 0 || grant.Limit.Tokens > 0) {
+		ask.Draw, ask.Granted, ask.TokensOnly = g.drawing(grant), granted(grant.Want), !priced
 	}
 	o, err := j.council().Decide(asking, ask)
 	var torn *council.JournalError
@@ -151,8 +151,13 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 	if d := time.Duration(j.req.Synod.Deadline); d > 0 && d < limits.Deadline {
 		limits.Deadline = d
 	}
-	if usd := grant.Limit.USD(); j.nodes() && grant.Limit > 0 && (limits.USD == 0 || usd < limits.USD) {
-		limits.USD = usd
+	if j.nodes() { // they cannot draw more
+		if usd := grant.Limit.Money.USD(); usd > 0 && (limits.USD == 0 || usd < limits.USD) {
+			limits.USD = usd
+		}
+		if n := int(grant.Limit.Tokens); n > 0 && (limits.Tokens == 0 || n < limits.Tokens) {
+			limits.Tokens = n
+		}
 	}
 	ask := council.Ask{Question: j.question, Seed: seedOf(j.req), Program: "synod-serve", Limits: limits}
 	if g.o.Journals != "" {
@@ -213,6 +218,9 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 	}
 	res := store.Result{Status: o.Status, HTTP: 200, Spent: store.USD(o.Money.AtLeast), Unpriced: o.Cost == nil,
 		Calls: o.Calls.Made, Prompt: o.Tokens.Prompt, Completion: o.Tokens.Completion}
+	if grant.Limit != (store.Amount{}) { // also what servers did not report
+		res.Spent, res.Tokens = max(res.Spent, store.USD(o.Charged.USD)), int64(o.Charged.Tokens)
+	}
 	if e != nil {
 		res.Status, res.HTTP = e.Code, e.HTTP
 	}

@@ -106,7 +106,9 @@ func (p *pass) body(head wire.Head) ([]byte, *wire.Error) {
 }
 
 // limited reports whether what the request may cost must be known before it begins.
-func (p *pass) limited() bool { return p.job.key != nil && p.job.key.PerDay > 0 }
+func (p *pass) limited() bool {
+	return p.job.key != nil && (p.job.key.PerDay > 0 || p.job.key.TokensPerDay > 0)
+}
 
 // price returns what tokens cost; false if that is not known.
 func (p *pass) price(u Usage) (store.Money, bool) {
@@ -118,12 +120,13 @@ func (p *pass) price(u Usage) (store.Money, bool) {
 // reserve reserves the most that the request may cost.
 func (p *pass) reserve(ctx context.Context) *wire.Error {
 	want, known := p.price(p.most)
-	if !known && p.limited() {
+	if !known && p.job.key != nil && p.job.key.PerDay > 0 {
 		return unpriced(p.job.model(), p.info.Name)
 	}
 	var e *wire.Error
 	p.grant, e = p.begin(ctx, store.Request{ID: p.job.id, Key: p.job.key, API: p.job.api, Model: p.job.model(),
-		Want: want, Whole: true}) // the model cannot be held to less
+		Want:  store.Amount{Money: want, Tokens: int64(p.most.Prompt) + int64(p.most.Completion)},
+		Whole: true}) // the model cannot be held to less
 	return e
 }
 
@@ -133,11 +136,12 @@ func (p *pass) end(r store.Result, text string) { p.settle(p.grant, r, p.job, te
 // result is how a request ended that the model's server has answered.
 func (p *pass) result(u Usage, exact bool) store.Result {
 	spent, known := p.price(u)
-	if !exact && p.grant.Limit > 0 {
-		spent = p.grant.Limit // the server may have written more than came
+	var tokens int64
+	if limit := p.grant.Limit; !exact { // the server may have written more than came
+		spent, tokens = max(spent, limit.Money), limit.Tokens
 	}
-	return store.Result{Status: "ok", HTTP: 200, Spent: spent, Unpriced: !known || !exact, Calls: 1, Prompt: u.Prompt,
-		Completion: u.Completion}
+	return store.Result{Status: "ok", HTTP: 200, Spent: spent, Tokens: tokens, Unpriced: !known || !exact,
+		Calls: 1, Prompt: u.Prompt, Completion: u.Completion}
 }
 
 // upstream is the error of a model that did not answer.
@@ -294,7 +298,7 @@ func (p *pass) complete(d dialect, w http.ResponseWriter, r *http.Request, body 
 	defer stop()
 	got, err := j.served.Model.Complete(ctx, llm.Request{Given: given, Seat: "solo", Run: seedOf(j.req),
 		Prompt: &synod.Prompt{Template: "solo", Purpose: synod.Answering, Question: &j.question, Seed: seedOf(j.req)}})
-	u := Usage{got.Usage.Prompt, got.Usage.Completion}
+	u := Usage{got.Spent().Prompt, got.Spent().Completion}
 	res := p.result(u, err == nil)
 	res.Calls = got.Calls
 	if err != nil {

@@ -23,6 +23,8 @@ func (g *Gateway) Tend(ctx context.Context, m *Metrics) {
 				now.Usage.Completion)
 		}
 		switch changed := now.Out != out[now.Model]; {
+		case now.Gone:
+			g.o.Log.Info("a member that was out is no longer used", attrs...)
 		case changed && now.Out:
 			g.o.Log.Warn("a member is out: questions go on without it, and calls in the background test it", attrs...)
 		case changed:
@@ -37,6 +39,10 @@ func (g *Gateway) Tend(ctx context.Context, m *Metrics) {
 // tend counts a call in the background and notes whether the member is out.
 func (m *Metrics) tend(now *llm.Tended) {
 	model, server := now.Model.Name, now.Model.Server
+	if now.Gone {
+		m.out.DeleteLabelValues(model, server)
+		return
+	}
 	out := 0.0
 	if now.Out {
 		out = 1

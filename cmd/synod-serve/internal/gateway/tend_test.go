@@ -3,6 +3,8 @@ package gateway
 import (
 	"context"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -126,4 +128,37 @@ func TestHangingPromptTakesNothingFromOthers(t *testing.T) {
 	if strings.Contains(h.log.String(), `test it" member=c`) {
 		t.Errorf("it is out for all: %s", h.log.String())
 	}
+}
+
+// A member that is out when its council is removed is no longer out: it is nowhere. When it is used again, it is out
+// again, until it works.
+func TestMemberOutIsForgotten(t *testing.T) {
+	var hangs atomic.Pointer[string]
+	all := ""
+	hangs.Store(&all)
+	h, _, metrics := troubled(t, &hangs)
+	for range 3 {
+		if r := h.post(t, chats, questionBody("trio", sum)); r.StatusCode != 200 {
+			t.Fatalf("%d %s", r.StatusCode, r.body)
+		}
+	}
+	out := func() bool { return strings.Contains(scraped(metrics), `synod_member_out{model="c",server="`) }
+	until(t, 20*time.Second, "out in the metrics", out)
+	file, err := os.ReadFile(filepath.Join(h.dir, "trio.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := removeFile(h, "trio"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, 20*time.Second, "forgotten by the metrics", func() bool { return !out() })
+	if !strings.Contains(h.log.String(), "a member that was out is no longer used") {
+		t.Error(h.log.String())
+	}
+	h.file(t, "trio", string(file))
+	if err := h.reg.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, 20*time.Second, "out again", out)
+	hangs.Store(nil)
 }

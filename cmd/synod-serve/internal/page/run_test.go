@@ -122,7 +122,13 @@ func TestAskAndLookBack(t *testing.T) {
 	if m := regexp.MustCompile(`(?i)<script|<form|<link|src=|https?://|href="/`).FindString(share.body); m != "" {
 		t.Errorf("the file has %q", m)
 	}
-	contains(t, "keys and spend", h.get(t, "/keys"), "Spend by day", "without a key", "stubbed", "$0.00")
+	soon := time.Now().Add(50 * time.Millisecond)
+	if _, _, err := h.store.NewKey(store.Key{Name: "notebook", TokensPerDay: 2_000_000, Expires: soon}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Until(soon))
+	contains(t, "keys and spend", h.get(t, "/keys"), "Spend by day", "without a key", "stubbed", "$0.00", "notebook",
+		"tokens a day at most", `<td class="n">2000000</td>`, "expired")
 }
 
 // TestSimulatedIsSaid: beside the decision stands that its members are no models, also in the file.

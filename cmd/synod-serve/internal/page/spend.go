@@ -27,6 +27,7 @@ type spendView struct {
 	Models  []modelSpend
 	Chart   template.HTML
 	Total   store.Money
+	Now     time.Time
 	Own     bool // the viewer sees one key only
 	Partial bool // the price of a part is not known
 }
@@ -51,7 +52,7 @@ type modelSpend struct {
 func showSpend(v *visit) error {
 	ctx := v.R.Context()
 	since := time.Now().UTC().AddDate(0, 0, 1-spendDays).Truncate(24 * time.Hour)
-	view := &spendView{Own: v.Key != nil && !v.Key.Admin}
+	view := &spendView{Now: time.Now(), Own: v.Key != nil && !v.Key.Admin}
 	keys, err := v.p.o.Store.Keys(ctx)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ type keyDay struct {
 // sums are what a flush adds to a row of the table days.
 type sums struct {
 	requests        int
-	spent, reserved Money
+	spent, reserved Amount
 }
 
 // store writes entries of the log in a transaction: a row for each request, and for each key the sum of its day.
@@ -35,7 +35,8 @@ func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64
 		}
 	}
 	for at, d := range days {
-		if err := s.exec(ctx, tx, addToDay, at.key, at.day, d.requests, int64(d.spent), int64(d.reserved)); err != nil {
+		if err := s.exec(ctx, tx, addToDay, at.key, at.day, d.requests, int64(d.spent.Money),
+			int64(d.reserved.Money), d.spent.Tokens, d.reserved.Tokens); err != nil {
 			return err
 		}
 	}
@@ -61,18 +62,18 @@ func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, t *t
 	if t.stored {
 		return s.storeMore(ctx, tx, r, d)
 	}
-	end, status, reserved := Result{Journal: r.Kept}, "open", r.Want
+	end, status, reserved := Result{Journal: r.Kept}, "open", r.want()
 	d.requests++
 	if r.Result != nil {
 		end = *r.Result
 		status = end.Status
-		d.spent += end.Spent
+		d.spent = d.spent.Plus(end.cost())
 	} else {
-		d.reserved += r.Want
+		d.reserved = d.reserved.Plus(reserved)
 	}
 	_, err := insert.ExecContext(ctx, r.ID, s.gateway, r.Key, r.API, r.Model, r.Begun, r.Ended, status, end.HTTP,
-		int64(reserved), int64(end.Spent), bit(end.Unpriced), end.Calls, end.Prompt, end.Completion, end.Journal,
-		end.Bytes)
+		int64(reserved.Money), int64(end.Spent), bit(end.Unpriced), end.Calls, end.Prompt, end.Completion, end.Journal,
+		end.Bytes, reserved.Tokens)
 	if err == nil && end.Journal != "" {
 		err = s.exec(ctx, tx, insertText+once, r.ID, searchable(r.Question),
 			searchable(end.Answer))
@@ -87,13 +88,14 @@ func (s *Store) storeMore(ctx context.Context, tx *sql.Tx, r *record, d *sums) e
 		return err
 	}
 	if r.Result == nil {
-		d.reserved += r.Want - before
-		return s.exec(ctx, tx, "UPDATE requests SET reserved = $1 WHERE id = $2 AND ended = 0", int64(r.Want), r.ID)
+		now := r.want()
+		d.reserved = d.reserved.Plus(now.Minus(before))
+		return s.exec(ctx, tx, setReserved, int64(now.Money), now.Tokens, r.ID)
 	}
 	n, err := s.end(ctx, tx, r.ID, time.UnixMilli(r.Ended), *r.Result)
 	if err == nil && n > 0 {
-		d.reserved -= before
-		d.spent += r.Result.Spent
+		d.reserved = d.reserved.Minus(before)
+		d.spent = d.spent.Plus(r.Result.cost())
 	}
 	return err
 }

@@ -22,7 +22,8 @@ func TestSearch(t *testing.T) {
 		{"1", "a", "Is 91% prime?", "no", "1", k}, {"2", "b", "is 91 prime_?", "", "2", nil},
 		{"3", "a", "Capital of France\x00\xff", "Paris", "3", nil}, {"4", "a", "secret", "x", "", nil},
 	} {
-		g, err := s.Begin(Request{ID: r.id, Model: r.model, Key: r.key, Kept: r.id, Question: r.question, Want: 9})
+		g, err := s.Begin(Request{ID: r.id, Model: r.model, Key: r.key, Kept: r.id, Question: r.question,
+			Want: Amount{Money: 9}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,17 +20,21 @@ import (
 type Key struct {
 	ID        string
 	Name      string
-	PerDay    Money    // 0: no limit
-	PerMinute int      // requests; 0: no limit
-	Councils  []string // model ids that it may use; empty: all
-	Admin     bool     // it may change council files and see the lab
-	Owner     string   // who answers for it, at most 200 bytes; may be empty
-	Created   time.Time
-	Expires   time.Time // from then on it is not valid; zero: never
-	Used      time.Time // zero: never
-	Revoked   time.Time // zero: it is not revoked
-	Today     Money     // spent today, in UTC
-	Reserved  Money     // reserved today by requests that have not ended
+	PerDay    Money // 0: no limit
+	PerMinute int   // requests; 0: no limit
+	// TokensPerDay bounds the tokens of prompts and replies of a day, in UTC; 0: no limit.
+	TokensPerDay int64
+	Councils     []string // model ids that it may use; empty: all
+	Admin        bool     // it may change council files and see the lab
+	Owner        string   // who answers for it, at most 200 bytes; may be empty
+	Created      time.Time
+	Expires      time.Time // from then on it is not valid; zero: never
+	Used         time.Time // zero: never
+	Revoked      time.Time // zero: it is not revoked
+	Today        Money     // spent today, in UTC
+	Reserved     Money     // reserved today by requests that have not ended
+	// TokensToday and TokensReserved are the same in tokens.
+	TokensToday, TokensReserved int64
 }
 
 // ErrKey reports a key that is not known, has expired or was revoked.
@@ -49,7 +53,7 @@ func (k *Key) Administers() bool { return k == nil || k.Admin }
 func (k *Key) Expired(at time.Time) bool { return !k.Expires.IsZero() && !at.Before(k.Expires) }
 
 // limited reports whether the key has a limit, which every process that uses the store must keep.
-func (k *Key) limited() bool { return k != nil && (k.PerDay > 0 || k.PerMinute > 0) }
+func (k *Key) limited() bool { return k != nil && (k.perDay() != (Amount{}) || k.PerMinute > 0) }
 
 // prefix begins every key, so that secret scanners recognise it.
 const prefix = "sk-synod-"
@@ -61,7 +65,7 @@ func (k *Key) check(now time.Time) error {
 	switch {
 	case !keyName.MatchString(k.Name):
 		return fmt.Errorf("the name of a key may have letters, digits and ._@- only, at most 64: %q", k.Name)
-	case k.PerDay < 0 || k.PerMinute < 0:
+	case k.PerDay < 0 || k.PerMinute < 0 || k.TokensPerDay < 0:
 		return errors.New("a limit of a key cannot be negative; 0 is no limit")
 	case slices.ContainsFunc(k.Councils, func(c string) bool { return c == "" || strings.ContainsAny(c, ", ") }):
 		return errors.New("a list of councils is written a,b without spaces")
@@ -89,9 +93,9 @@ func (s *Store) NewKey(k Key) (secret string, made Key, err error) {
 			return ownError{fmt.Errorf("there is a key called %q, or there was one; choose another name", k.Name)}
 		}
 		if _, err := tx.ExecContext(ctx, `INSERT INTO keys (id, name, hash, usd_day, rpm, councils, created, revoked,
-			used, admin, owner, expires) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, $9, $10)`, k.ID, k.Name,
-			hashOf(secret), int64(k.PerDay), k.PerMinute, strings.Join(k.Councils, ","), k.Created.UnixMilli(),
-			bit(k.Admin), k.Owner, milliseconds(k.Expires)); err != nil {
+			used, admin, owner, expires, tokens_day) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, $9, $10, $11)`, k.ID,
+			k.Name, hashOf(secret), int64(k.PerDay), k.PerMinute, strings.Join(k.Councils, ","), k.Created.UnixMilli(),
+			bit(k.Admin), k.Owner, milliseconds(k.Expires), k.TokensPerDay); err != nil {
 			return err
 		}
 		return note(ctx, tx, k.Created, "key made", k.ID, k.Name)
@@ -127,8 +131,8 @@ func (s *Store) EditKey(name string, change func(*Key)) (edited *Key, err error)
 		}
 		edited = k
 		_, err = tx.ExecContext(ctx, `UPDATE keys SET usd_day = $1, rpm = $2, councils = $3, admin = $4, owner = $5,
-			expires = $6 WHERE id = $7`, int64(k.PerDay), k.PerMinute, strings.Join(k.Councils, ","), bit(k.Admin),
-			k.Owner, milliseconds(k.Expires), before.ID)
+			expires = $6, tokens_day = $7 WHERE id = $8`, int64(k.PerDay), k.PerMinute,
+			strings.Join(k.Councils, ","), bit(k.Admin), k.Owner, milliseconds(k.Expires), k.TokensPerDay, before.ID)
 		return errors.Join(err, note(ctx, tx, now, "key changed", before.ID, before.Name))
 	})
 	return edited, err
@@ -181,7 +185,8 @@ func (s *Store) Revoke(name string) error {
 }
 
 const keyColumns = `SELECT id, name, usd_day, rpm, councils, created, revoked, used, admin, owner, expires,
-	COALESCE(days.spent, 0), COALESCE(days.reserved, 0) FROM keys LEFT JOIN days ON days.key_id = keys.id AND days.day = $1`
+	COALESCE(days.spent, 0), COALESCE(days.reserved, 0), tokens_day, COALESCE(days.tokens, 0),
+	COALESCE(days.reserved_tokens, 0) FROM keys LEFT JOIN days ON days.key_id = keys.id AND days.day = $1`
 
 // Keys returns all keys, by name.
 func (s *Store) Keys(ctx context.Context) (all []Key, err error) {
@@ -227,7 +232,8 @@ func scanKey(row interface{ Scan(...any) error }) (*Key, error) {
 	var councils string
 	var created, revoked, used, admin, expires int64
 	err := row.Scan(&k.ID, &k.Name, &k.PerDay, &k.PerMinute, &councils, &created, &revoked, &used, &admin,
-		&k.Owner, &expires, &k.Today, &k.Reserved)
+		&k.Owner, &expires, &k.Today, &k.Reserved, &k.TokensPerDay, &k.TokensToday,
+		&k.TokensReserved)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,8 @@ func TestPostgres(t *testing.T) {
 	defer func() { postgresURL = "" }()
 	for name, test := range map[string]func(*testing.T){
 		"keys": TestKeys, "limits": TestLimitsAreHard, "books": TestBooks, "dead gateways": TestDeadGateways,
-		"retain": TestRetain, "search": TestSearch, "sessions": TestSessions,
+		"retain": TestRetain, "search": TestSearch, "sessions": TestSessions, "draw": TestDraw,
+		"tokens": TestTokensAreHard, "lost": TestLostTokens, "erase": TestErase, "rollback": TestRollback,
 	} {
 		t.Run(name, test)
 	}

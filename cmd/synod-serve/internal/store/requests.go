@@ -23,6 +23,24 @@ func USD(usd float64) Money {
 // USD returns the amount in USD.
 func (m Money) USD() float64 { return float64(m) / 1e9 }
 
+// Amount is money and tokens: what a request may cost or has cost, or a limit, where 0 is none.
+type Amount struct {
+	Money  Money
+	Tokens int64
+}
+
+// Plus returns the sum.
+func (a Amount) Plus(b Amount) Amount { return Amount{a.Money + b.Money, a.Tokens + b.Tokens} }
+
+// Minus returns the difference.
+func (a Amount) Minus(b Amount) Amount { return Amount{a.Money - b.Money, a.Tokens - b.Tokens} }
+
+// Covers reports whether a is as much as b of both.
+func (a Amount) Covers(b Amount) bool { return a.Money >= b.Money && a.Tokens >= b.Tokens }
+
+// least returns the smaller amount of both.
+func (a Amount) least(b Amount) Amount { return Amount{min(a.Money, b.Money), min(a.Tokens, b.Tokens)} }
+
 // Request is a request as it begins.
 type Request struct {
 	ID    string
@@ -32,14 +50,14 @@ type Request struct {
 	Kept  string // the name of the journal that it will have; "": none
 	// Question is kept beside the journal for searches; "" with Kept "".
 	Question string
-	Want     Money // what is reserved for it; it gets less if its key has less left
-	Whole    bool  // less than Want is of no use to it
+	Want     Amount // what is reserved for it; it gets less if its key has less left
+	Whole    bool   // less than Want is of no use to it
 }
 
 // Grant is what a request may spend.
 type Grant struct {
 	Request
-	Limit Money // of a key with a limit in money
+	Limit Amount // of a key with limits for a day; 0 of what has none
 	Begun time.Time
 }
 
@@ -48,7 +66,8 @@ type Result struct {
 	Status     string // of the decision, or what went wrong
 	HTTP       int
 	Spent      Money
-	Unpriced   bool // the price of a part is not known
+	Tokens     int64 // what counts against a limit in tokens, if that is more than Prompt and Completion together
+	Unpriced   bool  // the price of a part is not known
 	Calls      int
 	Prompt     int
 	Completion int
@@ -57,9 +76,14 @@ type Result struct {
 	Bytes      int64  // size of the journal
 }
 
+// cost is what counts against the limits of a key.
+func (r *Result) cost() Amount {
+	return Amount{r.Spent, max(r.Tokens, int64(r.Prompt)+int64(r.Completion))}
+}
+
 // LimitError reports that a limit of a key is reached.
 type LimitError struct {
-	Limit string        // "rpm" or "usd_day"
+	Limit string        // "rpm", "usd_day" or "tokens_day"
 	Held  bool          // requests that have not ended have reserved what is missing, so some of it comes back
 	Key   string        // the name of the key
 	Wait  time.Duration // until the limit allows a request
@@ -77,12 +101,12 @@ func (s *Store) Begin(r Request) (Grant, error) {
 	}
 	g := Grant{Request: r, Begun: s.now()}
 	err := s.run(func(ctx context.Context, tx *sql.Tx) error {
-		g.Limit = 0
+		g.Want, g.Limit = r.Want, Amount{}
 		if err := s.admit(ctx, tx, &g); err != nil {
 			return err
 		}
 		err := s.exec(ctx, tx, insertRequest, r.ID, s.gateway, g.keyID(), r.API, r.Model, g.Begun.UnixMilli(), 0,
-			"open", 0, int64(g.Want), 0, 0, 0, 0, 0, r.Kept, 0)
+			"open", 0, int64(g.Want.Money), 0, 0, 0, 0, 0, r.Kept, 0, g.Want.Tokens)
 		if err == nil && r.Kept != "" {
 			err = s.exec(ctx, tx, insertText, r.ID, searchable(r.Question), "")
 		}
@@ -125,29 +149,79 @@ func (s *Store) admit(ctx context.Context, tx *sql.Tx, g *Grant) error {
 			return err
 		}
 	}
-	if k.PerDay > 0 {
-		var spent, reserved int64
-		row, err := s.stmt(ctx, tx, findDay)
-		if err != nil {
-			return err
-		}
-		if err := row.QueryRowContext(ctx, k.ID, day(g.Begun)).Scan(&spent, &reserved); err != nil &&
-			!errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
-		left := k.PerDay - Money(spent) - Money(reserved)
-		if left <= 0 || g.Whole && left < g.Want {
-			return ownError{quota(g, Money(spent), Money(reserved), s.stuckOf(k.ID))}
-		}
-		g.Want = min(g.Want, left)
-		g.Limit = g.Want
+	if err := s.fit(ctx, tx, g); err != nil {
+		return err
 	}
 	if k.PerMinute > 0 {
 		if err := s.exec(ctx, tx, addRate, k.ID, g.Begun.Unix()); err != nil {
 			return err
 		}
 	}
-	return s.exec(ctx, tx, addToDay, k.ID, day(g.Begun), 1, 0, int64(g.Want))
+	return s.exec(ctx, tx, addToDay, k.ID, day(g.Begun), 1, 0, int64(g.Want.Money), 0, g.Want.Tokens)
+}
+
+// fit lowers what a request wants to what its key has left today. The error is a *LimitError if that is nothing, or
+// too little for it.
+func (s *Store) fit(ctx context.Context, tx *sql.Tx, g *Grant) error {
+	if g.Key.perDay() == (Amount{}) {
+		return nil
+	}
+	spent, reserved, err := s.dayOf(ctx, tx, g)
+	if err != nil {
+		return err
+	}
+	for _, b := range g.Key.bounds(spent, reserved) {
+		want, left := b.of(&g.Want), b.most-b.spent-b.reserved
+		if left <= 0 || g.Whole && left < *want {
+			stuck := s.stuckOf(g.Key.ID)
+			return ownError{b.quota(g, *b.of(&stuck))}
+		}
+		*want = min(*want, left)
+		*b.of(&g.Limit) = *want
+	}
+	return nil
+}
+
+// dayOf returns what a key has spent on the day of a request, and what is reserved.
+func (s *Store) dayOf(ctx context.Context, tx *sql.Tx, g *Grant) (spent, reserved Amount, err error) {
+	row, err := s.stmt(ctx, tx, findDay)
+	if err == nil {
+		err = passed(row.QueryRowContext(ctx, g.keyID(), day(g.Begun)).Scan(&spent.Money, &reserved.Money,
+			&spent.Tokens, &reserved.Tokens))
+	}
+	return spent, reserved, err
+}
+
+// bound is the limit of a key for a day in money or in tokens, and what of it is used.
+type bound struct {
+	limit                 string               // as LimitError has it
+	of                    func(*Amount) *int64 // the part of an amount that it bounds
+	text                  func(n int64) string // an amount for people
+	most, spent, reserved int64
+}
+
+// perDay are the limits of a key for a day.
+func (k *Key) perDay() Amount {
+	if k == nil {
+		return Amount{}
+	}
+	return Amount{k.PerDay, k.TokensPerDay}
+}
+
+// bounds are the limits of a key for a day.
+func (k *Key) bounds(spent, reserved Amount) (all []bound) {
+	limits := k.perDay()
+	for _, b := range []bound{
+		{limit: "usd_day", of: func(a *Amount) *int64 { return (*int64)(&a.Money) },
+			text: func(n int64) string { return fmt.Sprintf("$%.4g", Money(n).USD()) }},
+		{limit: "tokens_day", of: func(a *Amount) *int64 { return &a.Tokens },
+			text: func(n int64) string { return fmt.Sprintf("%d tokens", n) }},
+	} {
+		if b.most, b.spent, b.reserved = *b.of(&limits), *b.of(&spent), *b.of(&reserved); b.most > 0 {
+			all = append(all, b)
+		}
+	}
+	return all
 }
 
 func orOwn(err, own error) error {
@@ -157,24 +231,31 @@ func orOwn(err, own error) error {
 	return ownError{own}
 }
 
-func quota(g *Grant, spent, reserved, stuck Money) error {
-	k := g.Key
-	text := fmt.Sprintf("the key %q may spend $%.4g a day (UTC); $%.4g is spent", k.Name, k.PerDay.USD(), spent.USD())
-	if reserved > 0 {
-		text += fmt.Sprintf(" and $%.4g is reserved by requests that have not ended", reserved.USD())
+// quota is the error of a request that does not fit into a limit. stuck is what of it is reserved and does not come
+// back before those who wait for more get it.
+func (b *bound) quota(g *Grant, stuck int64) error {
+	verb := "is"
+	if b.limit == "tokens_day" {
+		verb = "are"
 	}
+	text := fmt.Sprintf("the key %q may use %s a day (UTC, %s); %s %s spent", g.Key.Name, b.text(b.most), b.limit,
+		b.text(b.spent), verb)
+	if b.reserved > 0 {
+		text += fmt.Sprintf(" and %s %s reserved by requests that have not ended", b.text(b.reserved), verb)
+	}
+	want := *b.of(&g.Want)
 	if g.Whole {
-		text += fmt.Sprintf("; this request may cost $%.4g, and less with fewer max_tokens", g.Want.USD())
+		text += fmt.Sprintf("; this request may cost %s, and less with fewer max_tokens", b.text(want))
 	}
 	next := time.Unix((day(g.Begun)+1)*86400, 0)
-	free := k.PerDay - spent - stuck
-	held := reserved > 0 && free > 0 && (!g.Whole || free >= g.Want)
-	return &LimitError{"usd_day", held, k.Name, next.Sub(g.Begun), text}
+	free := b.most - b.spent - stuck
+	held := b.reserved > 0 && free > 0 && (!g.Whole || free >= want)
+	return &LimitError{b.limit, held, g.Key.Name, next.Sub(g.Begun), text}
 }
 
 // Draw is what a request that runs wants to have reserved.
 type Draw struct {
-	Least, Need Money
+	Least, Need Amount
 	Idle        bool // it has no call in flight: Least is spent, and does not come back
 }
 
@@ -182,42 +263,56 @@ type Draw struct {
 // than d.Least, so that no two requests wait for what the other one does not use; wait says that others of this
 // gateway, or of another one, have calls in flight and may return what is missing. It returns what is reserved. Only
 // one call for a request may run at a time.
-func (s *Store) Draw(g Grant, d Draw) (reserved Money, wait bool, err error) {
+func (s *Store) Draw(g Grant, d Draw) (reserved Amount, wait bool, err error) {
 	if s.spool != nil && !g.Key.limited() {
 		return d.Need, false, s.spool.draw(g, d.Need)
 	}
 	err = s.run(func(ctx context.Context, tx *sql.Tx) error {
-		var now, spent, all int64
-		err := tx.QueryRowContext(ctx, "SELECT reserved FROM requests WHERE id = $1 AND ended = 0", g.ID).Scan(&now)
+		var now Amount
+		err := tx.QueryRowContext(ctx, "SELECT reserved, reserved_tokens FROM requests WHERE id = $1 AND ended = 0",
+			g.ID).Scan(&now.Money, &now.Tokens)
 		if err != nil {
 			return orOwn(passed(err), fmt.Errorf("the request %s is not open", g.ID))
 		}
 		if err := s.lockDay(ctx, tx, g); err != nil {
 			return err
 		}
-		err = tx.QueryRowContext(ctx, findDay, g.keyID(), day(g.Begun)).Scan(&spent, &all)
-		if err = passed(err); err != nil {
+		spent, all, err := s.dayOf(ctx, tx, &g)
+		if err != nil {
 			return err
 		}
-		others := Money(all - now)
-		reserved, wait = d.Need, false
 		s.unstick(g)
-		if g.Key != nil && g.Key.PerDay > 0 && d.Need > g.Key.PerDay-Money(spent)-others {
-			reserved = min(Money(now), d.Least)
-			if wait = d.Need <= g.Key.PerDay-Money(spent)-s.stuckOf(g.Key.ID) && others > 0; wait && d.Idle {
+		var lacks bool
+		if lacks, wait = s.lacks(&g, d.Need, spent, all.Minus(now)); lacks {
+			if reserved = now.least(d.Least); wait && d.Idle {
 				s.stick(g, reserved)
 			}
+		} else {
+			reserved = d.Need
 		}
-		return s.reserve(ctx, tx, g.ID, g.keyID(), day(g.Begun), reserved, Money(now))
+		return s.reserve(ctx, tx, g.ID, g.keyID(), day(g.Begun), reserved, now)
 	})
 	return reserved, wait, err
 }
 
+// lacks reports whether a key has less than a request needs, beside what others of its requests have reserved, and
+// whether they may return what is missing.
+func (s *Store) lacks(g *Grant, need, spent, others Amount) (lacks, wait bool) {
+	stuck := s.stuckOf(g.keyID())
+	wait = true
+	for _, b := range g.Key.bounds(spent, others) {
+		if n := *b.of(&need); n > b.most-b.spent-b.reserved {
+			lacks, wait = true, wait && b.reserved > 0 && n <= b.most-b.spent-*b.of(&stuck)
+		}
+	}
+	return lacks, lacks && wait
+}
+
 // stick notes that a request waits and will return nothing of what it has reserved: it is spent. Only the writer
 // plays stick, unstick and stuckOf.
-func (s *Store) stick(g Grant, spent Money) {
+func (s *Store) stick(g Grant, spent Amount) {
 	if s.stuck[g.Key.ID] == nil {
-		s.stuck[g.Key.ID] = map[string]Money{}
+		s.stuck[g.Key.ID] = map[string]Amount{}
 	}
 	s.stuck[g.Key.ID][g.ID] = spent
 }
@@ -230,9 +325,9 @@ func (s *Store) unstick(g Grant) {
 	}
 }
 
-func (s *Store) stuckOf(key string) (sum Money) {
-	for _, m := range s.stuck[key] {
-		sum += m
+func (s *Store) stuckOf(key string) (sum Amount) {
+	for _, a := range s.stuck[key] {
+		sum = sum.Plus(a)
 	}
 	return sum
 }
@@ -254,15 +349,16 @@ func (s *Store) lockDay(ctx context.Context, tx *sql.Tx, g Grant) error {
 }
 
 // reserve writes what an open request reserves now, in place of before.
-func (s *Store) reserve(ctx context.Context, tx *sql.Tx, id, key string, day int64, now, before Money) error {
+func (s *Store) reserve(ctx context.Context, tx *sql.Tx, id, key string, day int64, now, before Amount) error {
 	if now == before {
 		return nil
 	}
-	err := s.exec(ctx, tx, "UPDATE requests SET reserved = $1 WHERE id = $2", int64(now), id)
+	more := now.Minus(before)
+	err := s.exec(ctx, tx, setReserved, int64(now.Money), now.Tokens, id)
 	if err != nil || key == "" {
 		return err
 	}
-	return s.exec(ctx, tx, addToDay, key, day, 0, 0, int64(now-before))
+	return s.exec(ctx, tx, addToDay, key, day, 0, 0, int64(more.Money), 0, more.Tokens)
 }
 
 // rate counts the requests of the last 60 seconds, refused ones excepted, by the second in which they began.
@@ -312,16 +408,18 @@ func (s *Store) settle(ctx context.Context, tx *sql.Tx, id, key string, day int6
 	if err != nil || n == 0 || key == "" {
 		return err
 	}
-	return s.exec(ctx, tx, addToDay, key, day, 0, int64(r.Spent), -int64(reserved))
+	cost := r.cost()
+	return s.exec(ctx, tx, addToDay, key, day, 0, int64(cost.Money), -int64(reserved.Money), cost.Tokens,
+		-reserved.Tokens)
 }
 
 // reserved returns what a request has reserved.
-func (s *Store) reserved(ctx context.Context, tx *sql.Tx, id string) (n Money, err error) {
+func (s *Store) reserved(ctx context.Context, tx *sql.Tx, id string) (a Amount, err error) {
 	find, err := s.stmt(ctx, tx, findReserved)
 	if err == nil {
-		err = passed(find.QueryRowContext(ctx, id).Scan(&n))
+		err = passed(find.QueryRowContext(ctx, id).Scan(&a.Money, &a.Tokens))
 	}
-	return n, err
+	return a, err
 }
 
 // end records how an open request ended; 0 if it is not open.
@@ -368,8 +466,8 @@ func (s *Store) Beat(start bool) (lost int, err error) {
 		if start {
 			own = s.gateway
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT id, key_id, begun, reserved, journal FROM requests WHERE ended = 0 AND
-			(gateway = $1 OR gateway NOT IN (SELECT id FROM gateways WHERE seen > $2))`, own,
+		rows, err := tx.QueryContext(ctx, `SELECT id, key_id, begun, reserved, reserved_tokens, journal FROM requests
+			WHERE ended = 0 AND (gateway = $1 OR gateway NOT IN (SELECT id FROM gateways WHERE seen > $2))`, own,
 			now.Add(-deadAfter).UnixMilli())
 		if err != nil {
 			return err
@@ -379,7 +477,7 @@ func (s *Store) Beat(start bool) (lost int, err error) {
 			var g Grant
 			var key string
 			var begun int64
-			if err := rows.Scan(&g.ID, &key, &begun, &g.Want, &g.Kept); err != nil {
+			if err := rows.Scan(&g.ID, &key, &begun, &g.Want.Money, &g.Want.Tokens, &g.Kept); err != nil {
 				rows.Close()
 				return err
 			}
@@ -390,8 +488,8 @@ func (s *Store) Beat(start bool) (lost int, err error) {
 			return err
 		}
 		for _, g := range open {
-			err := s.settle(ctx, tx, g.ID, g.Key.ID, day(g.Begun), now, Result{Status: Lost, Spent: g.Want,
-				Journal: g.Kept})
+			err := s.settle(ctx, tx, g.ID, g.Key.ID, day(g.Begun), now, Result{Status: Lost,
+				Spent: g.Want.Money, Tokens: g.Want.Tokens, Journal: g.Kept})
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,8 @@ const keptDays = 400
 type Gone struct{ Requests, Journals int }
 
 // Retain removes requests and journals that are older than the limits. Journals are files in a folder, named
-// by day and request. What keys have spent is kept.
+// by day and request; days of which no request is younger go whole, whichever gateway has written them. What keys have
+// spent is kept.
 func (s *Store) Retain(ctx context.Context, k Keep, journals string) (gone Gone, err error) {
 	if err := s.flush(); err != nil {
 		return gone, err
@@ -34,6 +35,9 @@ func (s *Store) Retain(ctx context.Context, k Keep, journals string) (gone Gone,
 		if gone.Journals, err = s.dropJournals(ctx, journals, "begun < $1 AND ended > 0 AND journal <> ''",
 			before); err != nil {
 			return gone, err
+		}
+		if err := dropDays(journals, now.Add(-k.Age)); err != nil {
+			return gone, fmt.Errorf("store: retention: %w", err)
 		}
 		if err := s.run(func(ctx context.Context, tx *sql.Tx) error {
 			res, err := tx.ExecContext(ctx, "DELETE FROM requests WHERE begun < $1 AND ended > 0", before)
@@ -127,6 +131,22 @@ func (s *Store) dropJournals(ctx context.Context, folder, where string, arg int6
 		}
 		return nil
 	})
+}
+
+// dropDays removes the journals of days that were over at a time. They are those of gateways that were killed, or of a
+// store that another one has replaced: no request names them any more.
+func dropDays(folder string, before time.Time) error {
+	days, err := os.ReadDir(folder)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, d := range days {
+		at, no := time.Parse(time.DateOnly, d.Name())
+		if no == nil && d.IsDir() && at.Add(24*time.Hour).Before(before) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(folder, d.Name())))
+		}
+	}
+	return err
 }
 
 // remove removes a file, and its folder when that is empty.

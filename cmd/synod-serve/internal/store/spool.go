@@ -50,11 +50,14 @@ type record struct {
 	// Question is kept for searches.
 	Question string  `json:"question,omitempty"`
 	Want     Money   `json:"want,omitempty"`
-	Drawn    bool    `json:"drawn,omitempty"` // Want is not that of the beginning
+	Tokens   int64   `json:"tokens,omitempty"` // with Want: what is reserved
+	Drawn    bool    `json:"drawn,omitempty"`  // Want and Tokens are not those of the beginning
 	Begun    int64   `json:"begun"`
 	Ended    int64   `json:"ended,omitempty"`
 	Result   *Result `json:"result,omitempty"` // nil: it has begun
 }
+
+func (r *record) want() Amount { return Amount{r.Want, r.Tokens} }
 
 func (r *record) day() int64 { return day(time.UnixMilli(r.Begun)) }
 
@@ -197,8 +200,8 @@ func (sp *spool) begin(r Request) (Grant, error) {
 	if err := sp.check(&g); err != nil {
 		return g, err
 	}
-	e := &entry{record: record{ID: g.ID, Key: g.keyID(), API: g.API, Model: g.Model, Kept: g.Kept, Want: g.Want,
-		Question: g.Question, Begun: g.Begun.UnixMilli()}}
+	e := &entry{record: record{ID: g.ID, Key: g.keyID(), API: g.API, Model: g.Model, Kept: g.Kept, Want: g.Want.Money,
+		Tokens: g.Want.Tokens, Question: g.Question, Begun: g.Begun.UnixMilli()}}
 	if sp.open[g.ID] != nil {
 		return g, fmt.Errorf("store: a request with the id %s is open", g.ID)
 	}
@@ -279,7 +282,7 @@ func (sp *spool) settle(g Grant, r Result) error {
 }
 
 // draw records that an open request reserves more.
-func (sp *spool) draw(g Grant, need Money) error {
+func (sp *spool) draw(g Grant, need Amount) error {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
 	e := sp.open[g.ID]
@@ -287,7 +290,7 @@ func (sp *spool) draw(g Grant, need Money) error {
 		return fmt.Errorf("store: the request %s is not open", g.ID)
 	}
 	more := e.record
-	more.Want, more.Drawn = need, true
+	more.Want, more.Tokens, more.Drawn = need.Money, need.Tokens, true
 	if err := sp.write(&more); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}

@@ -38,7 +38,7 @@ func TestLogIsReadAgain(t *testing.T) {
 		k := newKey(t, s, Key{Name: "k"})
 		var grants []Grant
 		for i := range 4 {
-			g, err := s.Begin(Request{ID: fmt.Sprint(i), Key: k, Want: USD(0.1)})
+			g, err := s.Begin(Request{ID: fmt.Sprint(i), Key: k, Want: Amount{Money: USD(0.1)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestLogIsCountedOnce(t *testing.T) {
 	url := fresh(t)
 	s := openStore(t, url, "local")
 	k := newKey(t, s, Key{Name: "k"})
-	g, err := s.Begin(Request{ID: "a", Key: k, Want: 100})
+	g, err := s.Begin(Request{ID: "a", Key: k, Want: Amount{Money: 100}})
 	if err == nil {
 		err = s.Settle(g, Result{Status: "ok", Spent: 70})
 	}
@@ -169,7 +169,7 @@ func BenchmarkBegin(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				id := fmt.Sprintf("%s-%s-%020d", name, b.Name(), b.N*1000000+i*7919%1000003)
-				g, err := s.Begin(Request{ID: id, Key: k, API: "chat", Model: "solo:x", Want: 5})
+				g, err := s.Begin(Request{ID: id, Key: k, API: "chat", Model: "solo:x", Want: Amount{Money: 5}})
 				if limit := new(LimitError); errors.As(err, &limit) {
 					continue
 				}

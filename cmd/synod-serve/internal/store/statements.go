@@ -3,8 +3,8 @@ package store
 // The statements of requests.
 const (
 	insertRequest = `INSERT INTO requests (id, gateway, key_id, api, model, begun, ended, status, http, reserved, spent,
-		unpriced, calls, prompt, completion, journal, bytes)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
+		unpriced, calls, prompt, completion, journal, bytes, reserved_tokens)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`
 	insertText = "INSERT INTO texts (id, question, answer) VALUES ($1, $2, $3)"
 	once       = " ON CONFLICT (id) DO NOTHING"
 	endRequest = `UPDATE requests SET ended = $1, status = $2, http = $3, spent = $4, unpriced = $5, calls = $6,
@@ -14,13 +14,15 @@ const (
 	sumRates = "SELECT SUM(n), MIN(second) FROM rates WHERE key_id = $1 AND second > $2"
 	addRate  = `INSERT INTO rates (key_id, second, n) VALUES ($1, $2, 1)
 		ON CONFLICT (key_id, second) DO UPDATE SET n = rates.n + 1`
-	findReserved = "SELECT reserved FROM requests WHERE id = $1"
-	findDay      = "SELECT spent, reserved FROM days WHERE key_id = $1 AND day = $2"
-	addToDay     = `INSERT INTO days (key_id, day, requests, spent, reserved) VALUES ($1, $2, $3, $4, $5)
+	findReserved = "SELECT reserved, reserved_tokens FROM requests WHERE id = $1"
+	setReserved  = "UPDATE requests SET reserved = $1, reserved_tokens = $2 WHERE id = $3 AND ended = 0"
+	findDay      = "SELECT spent, reserved, tokens, reserved_tokens FROM days WHERE key_id = $1 AND day = $2"
+	addToDay     = `INSERT INTO days (key_id, day, requests, spent, reserved, tokens, reserved_tokens)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (key_id, day) DO UPDATE SET requests = days.requests + $3, spent = days.spent + $4,
-		reserved = days.reserved + $5`
+		reserved = days.reserved + $5, tokens = days.tokens + $6, reserved_tokens = days.reserved_tokens + $7`
 )
 
 // statements are those that are parsed once.
 var statements = []string{insertRequest, insertRequest + once, insertText, insertText + once, endRequest, useKey,
-	lockKey, sumRates, addRate, findReserved, findDay, addToDay}
+	lockKey, sumRates, addRate, findReserved, setReserved, findDay, addToDay}

@@ -2,8 +2,8 @@
 // and which journals exist. It is SQLite in a file, or PostgreSQL for several gateways that share keys, spend
 // and limits.
 //
-// Money is reserved before a request may cost any, in the same transaction that checks the limits of its key,
-// and settled when the request has ended. So no number of requests at once exceeds a limit, and a gateway that
+// Money and tokens are reserved before a request may cost any, in the same transaction that checks the limits of its
+// key, and settled when the request has ended. So no number of requests at once exceeds a limit, and a gateway that
 // is killed leaves reservations, which then count as spent. Requests that come together share a transaction.
 package store
 
@@ -31,8 +31,8 @@ type Store struct {
 	now      func() time.Time
 	spool    *spool // of the gateway Local of a file; nil: every request is a transaction
 	stop     chan struct{}
-	prepared map[string]*sql.Stmt        // by text; read only after Open
-	stuck    map[string]map[string]Money // by key and request; see stick
+	prepared map[string]*sql.Stmt         // by text; read only after Open
+	stuck    map[string]map[string]Amount // by key and request; see stick
 }
 
 // schema is the same for both databases. Times are milliseconds since 1970, money is in 1e-9 USD.
@@ -74,7 +74,7 @@ const Local = "local"
 // missing. gateway names this process among those that share the store; "": the store is only administered.
 func Open(ctx context.Context, url, gateway string) (*Store, error) {
 	s := &Store{gateway: gateway, ops: make(chan op, 1024), stopped: make(chan struct{}), now: time.Now,
-		stop: make(chan struct{}), prepared: map[string]*sql.Stmt{}, stuck: map[string]map[string]Money{}}
+		stop: make(chan struct{}), prepared: map[string]*sql.Stmt{}, stuck: map[string]map[string]Amount{}}
 	var err error
 	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
 		s.postgres = true
@@ -162,6 +162,8 @@ func (s *Store) prepare(ctx context.Context) error {
 var added = []struct{ table, column, kind string }{
 	{"keys", "admin", "BIGINT NOT NULL DEFAULT 0"}, {"keys", "owner", "TEXT NOT NULL DEFAULT ''"},
 	{"keys", "expires", "BIGINT NOT NULL DEFAULT 0"}, {"responses", "body", "TEXT NOT NULL DEFAULT ''"},
+	{"keys", "tokens_day", "BIGINT NOT NULL DEFAULT 0"}, {"requests", "reserved_tokens", "BIGINT NOT NULL DEFAULT 0"},
+	{"days", "tokens", "BIGINT NOT NULL DEFAULT 0"}, {"days", "reserved_tokens", "BIGINT NOT NULL DEFAULT 0"},
 }
 
 func (s *Store) addColumns(ctx context.Context) error {

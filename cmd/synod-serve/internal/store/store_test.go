@@ -36,7 +36,7 @@ func fresh(t testing.TB) string {
 	}
 	defer db.Close()
 	for _, table := range []string{"keys", "requests", "days", "gateways", "audit", "responses", "texts", "sessions",
-		"spooled"} {
+		"spooled", "tasks"} {
 		if _, err := db.Exec("DROP TABLE IF EXISTS " + table); err != nil {
 			t.Fatal(err)
 		}
@@ -188,10 +188,10 @@ func TestLimitsAreHard(t *testing.T) {
 			s := gateways[i%2]
 			for n := range 5 {
 				id := fmt.Sprintf("r%d-%d", i, n)
-				g, err := s.Begin(Request{ID: id, Key: rich, Want: USD(0.03)})
+				g, err := s.Begin(Request{ID: id, Key: rich, Want: Amount{Money: USD(0.03)}})
 				if err == nil {
-					use := g.Limit * Money(n+1) / 5
-					if g.Limit > USD(0.03) || g.Limit <= 0 {
+					use := g.Limit.Money * Money(n+1) / 5
+					if g.Limit.Money > USD(0.03) || g.Limit.Money <= 0 {
 						t.Errorf("granted %v", g.Limit)
 					}
 					if err := s.Settle(g, Result{Status: "ok", Spent: use}); err != nil {
@@ -241,30 +241,30 @@ func TestBooks(t *testing.T) {
 		for i := range rapid.IntRange(1, 30).Draw(r, "steps") {
 			if len(open) > 0 && rapid.Bool().Draw(r, "settle") {
 				for id, g := range open {
-					use := Money(rapid.IntRange(0, int(g.Limit)).Draw(r, "use"))
+					use := Money(rapid.IntRange(0, int(g.Limit.Money)).Draw(r, "use"))
 					for range 2 { // the second one changes nothing
 						if err := s.Settle(g, Result{Status: "ok", Spent: use}); err != nil {
 							r.Fatal(err)
 						}
 					}
 					delete(open, id)
-					spent, reserved = spent+use, reserved-g.Limit
+					spent, reserved = spent+use, reserved-g.Limit.Money
 					break
 				}
 				continue
 			}
 			want := Money(rapid.IntRange(1, 400).Draw(r, "want"))
-			g, err := s.Begin(Request{ID: id(i), Key: k, Want: want})
+			g, err := s.Begin(Request{ID: id(i), Key: k, Want: Amount{Money: want}})
 			if left := limit - spent - reserved; left <= 0 {
 				if err == nil {
 					r.Fatalf("%v was granted with %v left", g.Limit, left)
 				}
 				continue
-			} else if err != nil || g.Limit != min(want, left) {
+			} else if err != nil || g.Limit.Money != min(want, left) {
 				r.Fatalf("granted %v of %v with %v left: %v", g.Limit, want, left, err)
 			}
 			open[g.ID] = g
-			reserved += g.Limit
+			reserved += g.Limit.Money
 		}
 		check := func(spent, reserved Money) {
 			keys, err := s.Keys(context.Background())
@@ -296,7 +296,7 @@ func TestDeadGateways(t *testing.T) {
 		if _, err := s.Beat(false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Begin(Request{ID: s.gateway, Key: k, Want: USD(0.25)}); err != nil {
+		if _, err := s.Begin(Request{ID: s.gateway, Key: k, Want: Amount{Money: USD(0.25)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -323,7 +323,7 @@ func TestRetain(t *testing.T) {
 	var files []string
 	for i := range 6 {
 		s.now = func() time.Time { return now.Add(-time.Duration(i) * 24 * time.Hour) }
-		g, err := s.Begin(Request{ID: fmt.Sprintf("r%d", i), Key: k, Want: 1})
+		g, err := s.Begin(Request{ID: fmt.Sprintf("r%d", i), Key: k, Want: Amount{Money: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -406,7 +406,7 @@ func TestKilled(t *testing.T) {
 		s := openStore(t, dir, "local")
 		k := newKey(t, s, Key{Name: "k", PerDay: USD(1)})
 		for i := range 10 {
-			g, err := s.Begin(Request{ID: fmt.Sprint(i), Key: k, Want: USD(0.01), Kept: "j"})
+			g, err := s.Begin(Request{ID: fmt.Sprint(i), Key: k, Want: Amount{Money: USD(0.01)}, Kept: "j"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,8 +20,8 @@ const (
 )
 
 // effects has every key of the three APIs, and those of other servers that are known to cost. A key that is not
-// in the table is of unknown cost: a key with a limit in USD cannot send it. One table serves all APIs, because
-// a server may speak several of them and listen to the keys of each.
+// in the table is of unknown cost: a key with a limit in USD or in tokens cannot send it. One table serves
+// all APIs, because a server may speak several of them and listen to the keys of each.
 var effects = map[string]effect{
 	"max_tokens": longest, "max_completion_tokens": longest, "max_output_tokens": longest, "max_new_tokens": longest,
 	"max_length": longest, "n_predict": longest, "num_predict": longest, "n": many, "best_of": many,
@@ -89,7 +89,7 @@ func (o *object) whole(key string, least, most int, into *int) bool {
 type Forwarding struct {
 	Model   string // its name there
 	Longest int    // tokens of a reply where the request does not say
-	Limited bool   // whoever sends it has a limit in USD: what the request may cost must be known
+	Limited bool   // whoever sends it has a limit in USD or in tokens: what the request may cost must be known
 }
 
 // Forwarded is a chat completion as a model's server gets it.
@@ -163,10 +163,11 @@ func (o *object) counted(all Members) (tokens, replies int) {
 	return tokens, replies
 }
 
-// bounded refuses what a key with a limit in USD cannot send, because it is not known what it costs at most.
+// bounded refuses what a key with a limit in USD or in tokens cannot send, because it is not known what it costs at
+// most.
 func (o *object) bounded() *Error {
-	const why = "the key has a limit in USD, and what %s costs at most is not known; remove it, or use a key without " +
-		"such a limit"
+	const why = "the key has a limit for a day, and what %s costs at most is not known; remove it, or use a key " +
+		"without such a limit"
 	keys := make([]string, 0, len(o.keys))
 	for key := range o.keys {
 		keys = append(keys, key)
