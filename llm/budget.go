@@ -31,7 +31,8 @@ import (
 type Budget struct {
 	calls, tokens int
 	usd           float64
-	prices        Prices // with usd, or where draw grants money
+	money         bool   // money is bounded, by usd or by draw; it does not change
+	prices        Prices // with money
 	draw          Draw
 	drawMoney     bool // draw grants money too, and not only tokens
 
@@ -59,7 +60,7 @@ func NewBudget(calls, tokens int) *Budget {
 // WithMoney also bounds what is spent in USD by a price table; 0 is no limit. A
 // model whose price is not known is never called under such a budget.
 func (b *Budget) WithMoney(usd float64, prices Prices) *Budget {
-	b.usd, b.prices = usd, prices
+	b.usd, b.prices, b.money = usd, prices, usd > 0
 	return b
 }
 
@@ -81,7 +82,7 @@ type Needs struct {
 func (b *Budget) Drawing(draw Draw, granted Spent, prices Prices) *Budget {
 	b.draw, b.drawn = draw, granted
 	if prices != nil {
-		b.drawMoney, b.prices = true, prices
+		b.drawMoney, b.prices, b.money = true, prices, true
 	}
 	return b
 }
@@ -94,7 +95,7 @@ func (b *Budget) Limits() Spent {
 }
 
 // priced reports whether money is bounded, so that prices must be known.
-func (b *Budget) priced() bool { return b.usd > 0 || b.drawMoney }
+func (b *Budget) priced() bool { return b.money }
 
 // drawEvery is the time between two tries to draw.
 const drawEvery = 20 * time.Millisecond

@@ -109,7 +109,7 @@ func (l *spender) spend(ctx context.Context, r Request, most synod.Usage) (synod
 		l.charge(&reply, err, most)
 	}
 	spent := b.cost(info, requests, reply.Spent())
-	if says := float64(reply.Usage.Billed) / 1e9; b.usd > 0 { // no report lowers the sum, or exceeds the budget
+	if says := float64(reply.Usage.Billed) / 1e9; b.priced() { // no report lowers the sum, or exceeds the budget
 		spent.USD = max(spent.USD, min(says, hold.USD))
 	}
 	b.settle(hold, spent)
