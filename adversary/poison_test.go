@@ -8,7 +8,6 @@ import (
 	"synod.dev/synod"
 	adversaries "synod.dev/synod/adversary"
 	"synod.dev/synod/council"
-	"synod.dev/synod/defence"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/reliability"
 	"synod.dev/synod/task"
@@ -79,14 +78,14 @@ func (x *poisonTrial) asks(t *testing.T, protocol council.Params, adversary stri
 		} else if i > x.fair {
 			of = ", adversary: " + adversary
 		}
-		models += fmt.Sprintf("  m%d: {provider: simulated, ability: %v, wrong: 5, seed: %d}\n", i, ability, i)
+		// They judge as well as they answer: what is tested is trust, not what judges do to a contest.
+		models += fmt.Sprintf("  m%d: {provider: simulated, ability: %v, wrong: 5, seed: %d, skill: %v, primacy: 0, "+
+			"shared: 0}\n", i, ability, i, ability-(1-ability)/5)
 		seats += fmt.Sprintf("  - {id: m%d, model: m%d%s}\n", i, i, of)
 	}
 	text := fmt.Sprintf("protocol: {name: cascade}\ngraph: {family: complete}\nf: %d\nmodels:\n%sseats:\n%s", x.liars,
 		models, seats)
-	if _, err := defence.Catalogue.Find("commit"); err == nil { // with it liars of the first stage hear nobody
-		text += "defences: {commit: off}\n"
-	}
+	text += "defences: {commit: off}\n" // with commitments liars of the first stage hear nobody
 	spec, err := council.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)

@@ -181,8 +181,8 @@ func (s *subject) findAdversaries() (names []string) {
 		return nil
 	}
 	for _, e := range adversary.Catalogue.All() {
-		if e.Place != adversary.AtSeat || e.SameAs != "" || outer(&e) {
-			continue
+		if e.Place != adversary.AtSeat || e.SameAs != "" || e.Setting != "" || outer(&e) {
+			continue // one with a setting needs earlier questions, which an execution does not have
 		}
 		if slices.Contains(e.Protocols, s.name) || slices.Contains(s.also, e.Name) ||
 			slices.Contains(e.Protocols, "all") && s.name != broadcastName {
