@@ -39,7 +39,7 @@ const tendEvery = 250 * time.Millisecond
 func (p *Pool) Tend(ctx context.Context, told func(Tended)) {
 	p.tended.Add(1)
 	defer p.tended.Add(-1)
-	t := tender{told: told, out: map[*breaker]bool{}}
+	t := tender{told: told, was: map[*breaker]standing{}}
 	defer t.tests.Wait()
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
@@ -71,8 +71,17 @@ type tender struct {
 	tests sync.WaitGroup
 	mu    sync.Mutex
 	told  func(Tended)
-	out   map[*breaker]bool // the breakers that were open when told was last called
+	was   map[*breaker]standing // when told was last called
 }
+
+// standing is what is told of a breaker.
+type standing int
+
+const (
+	isUsed standing = iota // questions call the model
+	isOut
+	isGone // it is open, and nobody uses the model any more
+)
 
 // look tells whether a breaker has opened or closed, and begins its test if that is due.
 func (t *tender) look(ctx context.Context, b *breaker) {
@@ -106,18 +115,24 @@ func (t *tender) tell(b *breaker, now Tended) {
 	if f := b.refusal(); f != nil {
 		now.Out, now.Reason = true, f.Reason()
 	}
-	if b.unused() {
-		now.Out, now.Reason, now.Gone = false, "", true
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.told == nil || !now.Tested && now.Out == t.out[b] {
+	was, is := t.was[b], isUsed
+	switch {
+	case now.Out && b.unused():
+		is = isGone
+	case now.Out:
+		is = isOut
+	}
+	if t.was[b] = is; t.told == nil {
 		return
 	}
-	if t.out[b] = now.Out; now.Gone {
-		delete(t.out, b)
+	if now.Tested || was == isUsed && now.Out || is == isOut && was == isGone || was == isOut && is == isUsed {
+		t.told(now)
 	}
-	t.told(now)
+	if is == isGone && was != isGone { // also where it went out and was left since the last look
+		t.told(Tended{Model: now.Model, Gone: true})
+	}
 }
 
 // unused reports whether nobody uses the model any more.
