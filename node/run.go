@@ -44,6 +44,9 @@ type run struct {
 	receipts map[receiptKey]call.Receipt // that this seat sent and got; guarded by mu
 	votes    map[synod.NodeID]vote       // of neighbours; guarded by mu
 	late     uint64
+	suspects map[synod.NodeID]bool // that were not waited for at some time
+	pleaded  bool                  // it has said that it waits for others since it last closed a tick
+	resumed  bool
 	vouchers map[synod.NodeID]bool // neighbours that have told what this seat has signed in the run
 	failed   error                 // why there is no record; nil: there is one, or the run plays
 	received map[receiptKey]bool
@@ -97,10 +100,10 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, caller string, begins 
 		caller: caller,
 		node:   n, question: q, id: id, key: sha256.Sum256([]byte(id)), origin: time.Now(), lead: begins.Sub(n.now()),
 		waiting:  map[synod.ConsultID]waitingCall{},
-		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, n.within/4),
+		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, int(n.roster.F), n.patience()),
 		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, held: map[synod.NodeID]int64{},
 		in:    make(chan input, 256),
-		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{},
+		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{}, suspects: map[synod.NodeID]bool{},
 		votes:  map[synod.NodeID]vote{},
 		begins: begins, progress: progress{Round: -1},
 	}
@@ -130,6 +133,7 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, caller string, begins 
 	r.desk = council.NewDesk(n.plan, n.seat, n.model, r.journal, budget, head.Known)
 	r.observer = n.observer.Run(ObservedRun{string(id), q.Form, n.model.Info().Name, begins, earlier != nil})
 	if earlier != nil {
+		r.resumed = true
 		if err := r.replay(earlier); err != nil {
 			r.observer.End(err.Error(), 0)
 			return nil, err
@@ -194,6 +198,9 @@ func (r *run) loop(ctx context.Context) {
 	}
 	defer r.release()
 	stopped := r.play(ctx)
+	if stopped == sim.Finished && len(r.suspects) == 0 && !r.resumed {
+		r.node.usual.add(r.elapsed())
+	}
 	r.mu.Lock()
 	calls := r.progress.Calls
 	r.mu.Unlock()
@@ -230,13 +237,16 @@ func (r *run) play(ctx context.Context) (stopped string) {
 			r.node.log.Error("the journal cannot be written, so the seat has stopped", "run", r.short(), "error", err)
 			return council.Unwritten
 		}
+		r.suspect()
 		wait := r.schedule.wait(r.elapsed())
 		if wait == 0 {
 			t := r.schedule.next()
 			r.step(t, r.schedule.take(t), false)
 			continue
 		}
-		r.closeIdle()
+		if r.closeIdle() {
+			continue // an alarm may be due now
+		}
 		if r.schedule.next() == never && len(r.schedule.due) == 0 {
 			if r.idle(ctx) {
 				continue
@@ -334,17 +344,38 @@ func (r *run) take(_ context.Context, in input) {
 	r.closeIdle()
 }
 
-// closeIdle closes ticks that neighbours have asked about, and asks them in turn.
-func (r *run) closeIdle() {
+// closeIdle closes ticks that neighbours have asked about, and asks them in turn. It reports whether it closed any.
+func (r *run) closeIdle() (closed bool) {
 	if r.decided {
-		return
+		return false
 	}
 	s := r.schedule
 	for s.close(r.elapsed()) || s.leap() {
+		closed, r.pleaded = true, false
 		r.tell(nil, frame{Kind: isClosed, Tick: int64(s.closed), Idle: int64(s.idle())})
 	}
 	if ids, t := r.schedule.questions(); len(ids) > 0 {
 		r.tell(ids, frame{Kind: isDemand, Tick: int64(t)})
+	}
+	return closed
+}
+
+// suspect looks which neighbours seem to have crashed, and tells all when this node waits for one for long.
+func (r *run) suspect() {
+	s, elapsed := r.schedule, r.elapsed()
+	for id, p := range s.peers {
+		p.heard = r.node.begun.Add(time.Duration(r.node.links[id].last.Load())).Sub(r.origin) - r.lead
+	}
+	for _, id := range s.suspect(elapsed) {
+		if !r.suspects[id] {
+			r.suspects[id] = true
+			r.node.log.Info("a member seems to have crashed and is not waited for", "run", r.short(), "member",
+				r.node.roster.Members[id].ID)
+		}
+	}
+	if !r.pleaded && s.pleads(elapsed) {
+		r.pleaded = true
+		r.tell(nil, frame{Kind: isClosed, Tick: int64(s.closed), Idle: int64(s.idle())})
 	}
 }
 
@@ -485,6 +516,7 @@ func (r *run) step(t synod.Tick, events []item, replay bool) {
 // replay it is not known what came and was not read, so nothing is promised of later ticks.
 func (r *run) closed(t synod.Tick, spoke bool) {
 	r.schedule.end(max(r.schedule.closed, t), spoke)
+	r.pleaded = false
 	f := frame{Kind: isClosed, Tick: int64(t), Idle: int64(r.schedule.idle())}
 	if r.decided {
 		f.Tick, f.Idle = int64(never), int64(t)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/answer"
 )
 
 // schedule decides in which order a seat is given its events, and when.
@@ -19,7 +20,8 @@ import (
 // in time, a seat lives through the same events in the same ticks as in a simulation.
 //
 // Nobody is waited for without limit. An alarm, such as the end of a round, comes when the real time
-// since the start of the run has reached its tick. A node that waits for a neighbour to close a tick
+// since the start of the run has reached its tick, or earlier when all neighbours have closed the tick
+// before (agreed). A node that waits for a neighbour to close a tick
 // waits for a quarter of the message bound at most, or until the next alarm if only messages are
 // waiting; from then on the neighbour is behind, and is not waited for until it has caught up. A
 // message of a tick that is closed is delivered in the next tick that is open.
@@ -29,13 +31,19 @@ import (
 // unless a message comes. Once all have said so of one tick, no message is on its way, and all ticks before
 // the first event of anybody are closed at once (leap).
 //
+// So ticks pass as fast as the slowest neighbour closes them, and an honest node is at most one tick behind another:
+// who is in tick u has heard from every other that it sends nothing more before u. What honest nodes send one another
+// arrives in the next tick, whatever others do. Only neighbours that seem to have crashed are not waited for (suspect).
+//
 // A neighbour that lies about ticks gains nothing that silence or delay would not give it: it can make
 // others wait for those limits.
 type schedule struct {
 	self   synod.NodeID
 	seats  int
 	hold   time.Duration // how long to wait for a neighbour
-	queue  []item        // by tick and order
+	f      int           // how many neighbours may be suspected at once
+	limits patience
+	queue  []item // by tick and order
 	due    map[synod.Tick]int
 	closed synod.Tick // the last tick in which nothing more is sent; -1: none
 	spoke  bool       // something was sent in that tick, or it is not known
@@ -72,16 +80,17 @@ type neighbour struct {
 	ended   synod.Tick                // if closed is never: the tick of its last step
 	sent    int                       // messages that it has sent
 	bytes   int
+	suspicion
 }
 
 // never is a tick that does not come.
 const never = synod.Tick(math.MaxInt64 / 2)
 
-func newSchedule(self synod.NodeID, seats int, peers []synod.NodeID, hold time.Duration) *schedule {
-	s := &schedule{self: self, seats: seats, hold: hold, due: map[synod.Tick]int{}, closed: -1, hot: -1,
-		peers: map[synod.NodeID]*neighbour{}}
+func newSchedule(self synod.NodeID, seats int, peers []synod.NodeID, f int, l patience) *schedule {
+	s := &schedule{self: self, seats: seats, hold: l.within / 4, f: f, limits: l, due: map[synod.Tick]int{}, closed: -1,
+		hot: -1, peers: map[synod.NodeID]*neighbour{}}
 	for _, p := range peers {
-		s.peers[p] = &neighbour{closed: -1, asked: -1, idle: map[synod.Tick]synod.Tick{}}
+		s.peers[p] = &neighbour{closed: -1, asked: -1, idle: map[synod.Tick]synod.Tick{}, suspicion: suspicion{since: -1}}
 	}
 	return s
 }
@@ -159,8 +168,8 @@ func (s *schedule) wait(elapsed time.Duration) time.Duration {
 		return forever
 	}
 	own, alarm := s.contains(t)
-	if alarm && real(t) > elapsed {
-		return real(t) - elapsed
+	if alarm && real(t) > elapsed && !s.agreed(t) {
+		return min(real(t)-elapsed, s.blame(elapsed))
 	}
 	if alarm || len(s.missing(t)) == 0 {
 		return 0
@@ -173,7 +182,7 @@ func (s *schedule) wait(elapsed time.Duration) time.Duration {
 		until = max(real(at), s.blockedAt)
 	}
 	if left := until - elapsed; left > 0 {
-		return left
+		return min(left, s.blame(elapsed))
 	}
 	for _, p := range s.missing(t) {
 		s.peers[p].behind = true
@@ -204,7 +213,18 @@ func (s *schedule) contains(t synod.Tick) (own, alarm bool) {
 // are to be delivered in it.
 func (s *schedule) missing(t synod.Tick) (ids []synod.NodeID) {
 	for id, p := range s.peers {
-		if p.closed < t-1 && p.present && !p.behind {
+		if p.closed < t-1 && p.present && !p.behind && !p.suspected {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// open returns the neighbours that can be asked to close a tick, ascending.
+func (s *schedule) open(t synod.Tick) (ids []synod.NodeID) {
+	for id, p := range s.peers {
+		if p.closed < t && p.present && !p.suspected {
 			ids = append(ids, id)
 		}
 	}
@@ -234,7 +254,7 @@ func (s *schedule) close(elapsed time.Duration) bool {
 	to := min(s.hot, s.next()-1)
 	for _, p := range s.peers {
 		idle := to-p.closed > maxCreep && elapsed >= real(to)
-		if p.present && !p.behind && !idle {
+		if p.present && !p.behind && !p.suspected && !idle {
 			to = min(to, p.closed+1)
 		}
 	}
@@ -250,6 +270,7 @@ func (s *schedule) end(t synod.Tick, spoke bool) {
 	s.closed, s.spoke = t, spoke
 	for _, p := range s.peers {
 		maps.DeleteFunc(p.idle, func(at, _ synod.Tick) bool { return at < t })
+		p.since = -1
 	}
 }
 
@@ -268,8 +289,8 @@ func (s *schedule) leap() bool {
 		return false // somebody out of sight may send to a neighbour
 	}
 	for _, p := range s.peers {
-		if p.closed == never && p.ended < s.closed {
-			continue // it has ended, and all have what it has sent
+		if p.suspected || p.closed == never && p.ended < s.closed {
+			continue // nothing comes from it; or it has ended, and all have what it has sent
 		}
 		until, known := p.idle[s.closed]
 		if !known || !p.present || p.behind {
@@ -277,7 +298,7 @@ func (s *schedule) leap() bool {
 		}
 		to = min(to, until-1)
 	}
-	if to <= s.closed || to >= never-1 {
+	if to <= s.closed || to >= answer.Never-1 {
 		return false
 	}
 	s.end(to, false)
@@ -291,6 +312,7 @@ const maxIdle = 256
 // t is never, the neighbour has decided, and idle is the tick of its last step.
 func (s *schedule) heardClosed(from synod.NodeID, t, idle synod.Tick) {
 	p := s.peers[from]
+	p.answers(t > p.closed)
 	if p.closed = max(p.closed, t); t == never {
 		p.ended = idle
 	}
@@ -298,7 +320,7 @@ func (s *schedule) heardClosed(from synod.NodeID, t, idle synod.Tick) {
 		p.idle[t] = idle
 	}
 	if p.closed >= s.closed {
-		p.behind = false
+		p.behind, p.stalled = false, false
 	}
 }
 
@@ -313,9 +335,7 @@ func (s *schedule) ask(t synod.Tick, elapsed, within time.Duration) {
 func (s *schedule) questions() (ids []synod.NodeID, t synod.Tick) {
 	t = never
 	if next := s.next(); next < never && s.due[next] == 0 {
-		if _, alarm := s.contains(next); !alarm {
-			t = next - 1
-		}
+		t = next - 1
 	}
 	if s.hot > s.closed {
 		t = min(t, s.hot-1)
@@ -323,7 +343,7 @@ func (s *schedule) questions() (ids []synod.NodeID, t synod.Tick) {
 	if t == never || t < 0 {
 		return nil, 0
 	}
-	missing := s.missing(t + 1)
+	missing := s.open(t)
 	if slices.ContainsFunc(missing, func(id synod.NodeID) bool { return t-s.peers[id].closed > maxCreep }) {
 		t = s.closed // from there on all may leap
 	}
