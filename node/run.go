@@ -45,7 +45,6 @@ type run struct {
 	votes    map[synod.NodeID]vote       // of neighbours; guarded by mu
 	late     uint64
 	suspects map[synod.NodeID]bool // that were not waited for at some time
-	pleaded  bool                  // it has said that it waits for others since it last closed a tick
 	resumed  bool
 	vouchers map[synod.NodeID]bool // neighbours that have told what this seat has signed in the run
 	failed   error                 // why there is no record; nil: there is one, or the run plays
@@ -326,7 +325,7 @@ func (r *run) take(_ context.Context, in input) {
 	case in.presence:
 		here := r.node.links[in.from].here()
 		if p := s.peers[in.from]; here != p.present {
-			p.present, p.behind, p.asked = here, here && p.closed < s.closed, -1
+			p.present, p.behind, p.asked, p.opened = here, here && p.closed < s.closed, -1, elapsed
 		}
 	case in.vouched:
 		r.vouchers[in.from] = true
@@ -351,7 +350,7 @@ func (r *run) closeIdle() (closed bool) {
 	}
 	s := r.schedule
 	for s.close(r.elapsed()) || s.leap() {
-		closed, r.pleaded = true, false
+		closed = true
 		r.tell(nil, frame{Kind: isClosed, Tick: int64(s.closed), Idle: int64(s.idle())})
 	}
 	if ids, t := r.schedule.questions(); len(ids) > 0 {
@@ -360,7 +359,7 @@ func (r *run) closeIdle() (closed bool) {
 	return closed
 }
 
-// suspect looks which neighbours seem to have crashed, and tells all when this node waits for one for long.
+// suspect looks which neighbours seem to have crashed.
 func (r *run) suspect() {
 	s, elapsed := r.schedule, r.elapsed()
 	for id, p := range s.peers {
@@ -372,10 +371,6 @@ func (r *run) suspect() {
 			r.node.log.Info("a member seems to have crashed and is not waited for", "run", r.short(), "member",
 				r.node.roster.Members[id].ID)
 		}
-	}
-	if !r.pleaded && s.pleads(elapsed) {
-		r.pleaded = true
-		r.tell(nil, frame{Kind: isClosed, Tick: int64(s.closed), Idle: int64(s.idle())})
 	}
 }
 
@@ -516,7 +511,6 @@ func (r *run) step(t synod.Tick, events []item, replay bool) {
 // replay it is not known what came and was not read, so nothing is promised of later ticks.
 func (r *run) closed(t synod.Tick, spoke bool) {
 	r.schedule.end(max(r.schedule.closed, t), spoke)
-	r.pleaded = false
 	f := frame{Kind: isClosed, Tick: int64(t), Idle: int64(r.schedule.idle())}
 	if r.decided {
 		f.Tick, f.Idle = int64(never), int64(t)

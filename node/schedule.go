@@ -90,7 +90,7 @@ func newSchedule(self synod.NodeID, seats int, peers []synod.NodeID, f int, l pa
 	s := &schedule{self: self, seats: seats, hold: l.within / 4, f: f, limits: l, due: map[synod.Tick]int{}, closed: -1,
 		hot: -1, peers: map[synod.NodeID]*neighbour{}}
 	for _, p := range peers {
-		s.peers[p] = &neighbour{closed: -1, asked: -1, idle: map[synod.Tick]synod.Tick{}, suspicion: suspicion{since: -1}}
+		s.peers[p] = &neighbour{closed: -1, asked: -1, idle: map[synod.Tick]synod.Tick{}}
 	}
 	return s
 }
@@ -167,9 +167,9 @@ func (s *schedule) wait(elapsed time.Duration) time.Duration {
 		s.blocking = false
 		return forever
 	}
-	own, alarm := s.contains(t)
+	alarm := s.alarms(t)
 	if alarm && real(t) > elapsed && !s.agreed(t) {
-		return min(real(t)-elapsed, s.blame(elapsed))
+		return min(real(t)-elapsed, s.look(elapsed))
 	}
 	if alarm || len(s.missing(t)) == 0 {
 		return 0
@@ -178,11 +178,11 @@ func (s *schedule) wait(elapsed time.Duration) time.Duration {
 		s.blocking, s.blocked, s.blockedAt = true, t, elapsed
 	}
 	until := s.blockedAt + s.hold
-	if at := s.nextAlarm(); !own && at < never {
+	if at := s.nextAlarm(); !s.own() && at < never {
 		until = max(real(at), s.blockedAt)
 	}
 	if left := until - elapsed; left > 0 {
-		return min(left, s.blame(elapsed))
+		return min(left, s.look(elapsed))
 	}
 	for _, p := range s.missing(t) {
 		s.peers[p].behind = true
@@ -194,19 +194,17 @@ const forever = time.Duration(math.MaxInt64)
 
 func real(t synod.Tick) time.Duration { return time.Duration(min(t, never/1e6)) * time.Millisecond }
 
-// contains reports what waits for a tick: something of the seat's own (its beginning or a reply), and
-// an alarm.
-func (s *schedule) contains(t synod.Tick) (own, alarm bool) {
-	for i := range s.queue {
-		if s.queue[i].tick != t {
-			break
-		}
-		alarm = alarm || s.queue[i].alarm
-		if _, heard := s.queue[i].event.(synod.Heard); !heard && !s.queue[i].alarm {
-			own = true
-		}
-	}
-	return own, alarm
+// alarms reports whether an alarm waits for a tick.
+func (s *schedule) alarms(t synod.Tick) bool {
+	return slices.ContainsFunc(s.queue, func(it item) bool { return it.tick == t && it.alarm })
+}
+
+// own reports whether something of the seat's own waits: its beginning or a reply.
+func (s *schedule) own() bool {
+	return slices.ContainsFunc(s.queue, func(it item) bool {
+		_, heard := it.event.(synod.Heard)
+		return !heard && !it.alarm
+	})
 }
 
 // missing returns the neighbours that a tick waits for, ascending: they may still send messages that
@@ -270,7 +268,6 @@ func (s *schedule) end(t synod.Tick, spoke bool) {
 	s.closed, s.spoke = t, spoke
 	for _, p := range s.peers {
 		maps.DeleteFunc(p.idle, func(at, _ synod.Tick) bool { return at < t })
-		p.since = -1
 	}
 }
 
@@ -282,6 +279,24 @@ func (s *schedule) idle() synod.Tick {
 	return s.next()
 }
 
+// idleAt returns before which tick the neighbour does nothing, as it said when it closed a tick. Of one that is ahead it
+// is the next tick that it has closed: it says so after each tick in which it does something.
+func (p *neighbour) idleAt(t synod.Tick) (until synod.Tick, known bool) {
+	if until, known = p.idle[t]; known || p.closed <= t {
+		return until, known
+	}
+	until = never
+	for closed := range p.idle {
+		if closed > t {
+			until = min(until, closed)
+		}
+	}
+	if p.closed == never && p.ended >= t {
+		until = min(until, max(p.ended, t+1))
+	}
+	return until, until < never || p.closed == never
+}
+
 // leap closes the ticks in which nobody has anything to do, and reports whether there are any.
 func (s *schedule) leap() bool {
 	to := s.idle() - 1
@@ -289,10 +304,10 @@ func (s *schedule) leap() bool {
 		return false // somebody out of sight may send to a neighbour
 	}
 	for _, p := range s.peers {
-		if p.suspected || p.closed == never && p.ended < s.closed {
-			continue // nothing comes from it; or it has ended, and all have what it has sent
+		if p.suspected {
+			continue
 		}
-		until, known := p.idle[s.closed]
+		until, known := p.idleAt(s.closed)
 		if !known || !p.present || p.behind {
 			return false
 		}
@@ -312,7 +327,6 @@ const maxIdle = 256
 // t is never, the neighbour has decided, and idle is the tick of its last step.
 func (s *schedule) heardClosed(from synod.NodeID, t, idle synod.Tick) {
 	p := s.peers[from]
-	p.answers(t > p.closed)
 	if p.closed = max(p.closed, t); t == never {
 		p.ended = idle
 	}
@@ -320,7 +334,7 @@ func (s *schedule) heardClosed(from synod.NodeID, t, idle synod.Tick) {
 		p.idle[t] = idle
 	}
 	if p.closed >= s.closed {
-		p.behind, p.stalled = false, false
+		p.behind = false
 	}
 }
 
