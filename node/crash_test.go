@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/journal"
@@ -319,8 +318,8 @@ func TestSeatThatComesBack(t *testing.T) {
 				time.Sleep(600 * time.Millisecond)
 				return llmtest.Fixed("42", 0.9)(c)
 			}, llmtest.Quiet())
-			net := convene(t, "protocol: {name: sac, rounds: 1}\nf: 1\n"+slow+fmt.Sprintf("models: {m: {provider: openai, "+
-				"url: %q, model: m}}\nseats: [{id: a, model: m, count: 4}]\n", s.URL), 45)
+			net := convene(t, "protocol: {name: sac, rounds: 1}\nf: 1\n"+slow+fmt.Sprintf("models: {m: {provider: "+
+				"openai, url: %q, model: m}}\nseats: [{id: a, model: m, count: 4}]\n", s.URL), 45)
 			x := &cut{key: net.secrets[victim].PublicKey()}
 			net.change = func(seat int, c *node.Config) {
 				key := c.Secret.PublicKey()
@@ -336,7 +335,7 @@ func TestSeatThatComesBack(t *testing.T) {
 			res, o := net.ask(sum)
 			t.Logf("%s in %d ticks, %v", o.Status, o.Ticks, time.Since(res.Start))
 			for i := range victim {
-				if heard := net.heardFirst(t, i, victim, &o, res); heard != c.want {
+				if heard := net.heardFirst(t, i, victim, res); heard != c.want {
 					t.Errorf("seat %d has heard the answer in time: %v", i, heard)
 				}
 			}
@@ -345,7 +344,7 @@ func TestSeatThatComesBack(t *testing.T) {
 }
 
 // heardFirst reports whether a seat heard the first answer of another before an alarm ended the round.
-func (net *network) heardFirst(t *testing.T, seat int, from synod.NodeID, o *council.Outcome, res *call.Result) bool {
+func (net *network) heardFirst(t *testing.T, seat int, from synod.NodeID, res *call.Result) bool {
 	t.Helper()
 	run, err := journal.Load(filepath.Join(net.dirs[seat], "runs", string(res.Instance)+".jsonl"))
 	if err != nil {

@@ -98,12 +98,13 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, caller string, begins 
 	r = &run{
 		caller: caller,
 		node:   n, question: q, id: id, key: sha256.Sum256([]byte(id)), origin: time.Now(), lead: begins.Sub(n.now()),
-		waiting:  map[synod.ConsultID]waitingCall{},
-		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, int(n.roster.F), n.patience()),
+		waiting: map[synod.ConsultID]waitingCall{},
+		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, int(n.roster.F),
+			patienceFor(time.Duration(n.roster.Think)*time.Millisecond, n.within, n.plan.Signs(), n.usual.longest())),
 		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, held: map[synod.NodeID]int64{},
 		in:    make(chan input, 256),
-		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{}, suspects: map[synod.NodeID]bool{},
-		votes:  map[synod.NodeID]vote{},
+		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{},
+		votes: map[synod.NodeID]vote{}, suspects: map[synod.NodeID]bool{},
 		begins: begins, progress: progress{Round: -1},
 	}
 	if r.identity, err = n.secret.Identity(n.seat, n.committee, id); err != nil {

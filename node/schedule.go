@@ -87,8 +87,8 @@ type neighbour struct {
 const never = synod.Tick(math.MaxInt64 / 2)
 
 func newSchedule(self synod.NodeID, seats int, peers []synod.NodeID, f int, l patience) *schedule {
-	s := &schedule{self: self, seats: seats, hold: l.within / 4, f: f, limits: l, due: map[synod.Tick]int{}, closed: -1,
-		hot: -1, peers: map[synod.NodeID]*neighbour{}}
+	s := &schedule{self: self, seats: seats, hold: l.within / 4, f: f, limits: l, due: map[synod.Tick]int{},
+		closed: -1, hot: -1, peers: map[synod.NodeID]*neighbour{}}
 	for _, p := range peers {
 		s.peers[p] = &neighbour{closed: -1, asked: -1, idle: map[synod.Tick]synod.Tick{}}
 	}
@@ -279,8 +279,8 @@ func (s *schedule) idle() synod.Tick {
 	return s.next()
 }
 
-// idleAt returns before which tick the neighbour does nothing, as it said when it closed a tick. Of one that is ahead it
-// is the next tick that it has closed: it says so after each tick in which it does something.
+// idleAt returns before which tick the neighbour does nothing, as it said when it closed a tick. Of one that is ahead
+// it is the next tick that it has closed: it says so after each tick in which it does something.
 func (p *neighbour) idleAt(t synod.Tick) (until synod.Tick, known bool) {
 	if until, known = p.idle[t]; known || p.closed <= t {
 		return until, known

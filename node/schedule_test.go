@@ -337,8 +337,8 @@ func (a *actor) complete() bool {
 func (a *actor) check(t synod.Tick) {
 	for _, b := range a.w.nodes {
 		if b != a && !a.byz && !b.byz && !b.crashed && !a.got[[2]int{b.id, a.round}] {
-			a.w.wrong = append(a.w.wrong, fmt.Sprintf("%v: round %d of %d ends at tick %d without the message of %d", a.w.now,
-				a.round, a.id, t, b.id))
+			a.w.wrong = append(a.w.wrong, fmt.Sprintf("%v: round %d of %d ends at tick %d without the message of %d",
+				a.w.now, a.round, a.id, t, b.id))
 		}
 	}
 }
@@ -382,7 +382,8 @@ func TestHonestMessagesComeInTime(t *testing.T) {
 		w := newWorld(uint64(seed))
 		took := w.play()
 		if len(w.wrong) > 0 || took >= time.Minute {
-			t.Fatalf("seed %d, early %v, %v: after %v: %v", seed, w.early, w.faults, took, w.wrong[:min(len(w.wrong), 3)])
+			t.Fatalf("seed %d, early %v, %v: after %v: %v", seed, w.early, w.faults, took,
+				w.wrong[:min(len(w.wrong), 3)])
 		}
 		kind := fmt.Sprintf("faults %v", len(w.faults) > 0)
 		ends[kind] = append(ends[kind], took)

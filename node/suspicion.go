@@ -123,16 +123,16 @@ func (u *usual) longest() (most time.Duration) {
 	return most
 }
 
-// patience returns how long this node waits for neighbours in a run.
-func (n *Node) patience() patience {
-	think := time.Duration(n.roster.Think) * time.Millisecond
-	p := patience{within: n.within, absent: think + n.within, silent: n.within + 2*pingEvery}
-	if d := n.usual.longest(); d > 0 {
-		floor := n.within / 2
-		if n.plan.Signs() {
-			floor = n.within + 2*pingEvery
+// patienceFor returns how long to wait for neighbours. signs says that the seats sign their messages. usual is how long
+// questions take; 0: it is not known yet.
+func patienceFor(think, within time.Duration, signs bool, usual time.Duration) patience {
+	p := patience{within: within, absent: think + within, silent: within + 2*pingEvery}
+	if usual > 0 {
+		floor := within / 2
+		if signs {
+			floor = p.silent
 		}
-		p.absent = min(p.absent, max(2*d, floor))
+		p.absent = min(p.absent, max(2*usual, floor))
 	}
 	return p
 }
