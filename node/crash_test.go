@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -340,6 +341,33 @@ func TestSeatThatComesBack(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A connected seat whose model takes much longer than questions usually take is waited for: all hear its answer before
+// the round ends, also when nodes have learned how long questions take.
+func TestSlowSeatIsHeard(t *testing.T) {
+	t.Parallel()
+	const victim = 3
+	var latency atomic.Int64
+	url := func(sleep func()) string {
+		return llmtest.Start(t, func(c llmtest.Call) string { sleep(); return llmtest.Fixed("42", 0.9)(c) },
+			llmtest.Quiet()).URL
+	}
+	net := convene(t, "protocol: {name: sac, rounds: 1}\nf: 1\n"+slow+fmt.Sprintf("models: {m: {provider: openai, "+
+		"url: %q, model: m}, s: {provider: openai, url: %q, model: s}}\nseats: [{id: a, model: m, count: 3}, "+
+		"{id: b, model: s}]\n", url(func() {}), url(func() { time.Sleep(time.Duration(latency.Load())) })), 46)
+	net.startAll()
+	for range 20 {
+		net.ask(sum)
+	}
+	latency.Store(int64(1200 * time.Millisecond))
+	res, o := net.ask(sum)
+	t.Logf("%s in %d ticks, %v", o.Status, o.Ticks, time.Since(res.Start))
+	for i := range victim {
+		if !net.heardFirst(t, i, victim, res) {
+			t.Errorf("seat %d did not hear the slow seat", i)
+		}
 	}
 }
 

@@ -604,14 +604,14 @@ func (r *run) consult(t, due synod.Tick, x synod.Consult) {
 	prompt := *x.Prompt
 	prompt.Peers = slices.Clone(prompt.Peers)
 	ended, desk := r.observer.Call(x.ID, t), r.desk
-	go func() {
+	r.node.work.Go(func() { // so that what it costs is on disk when the node has ended
 		ctx, cancel := context.WithTimeout(r.node.context, time.Duration(r.node.roster.Think)*time.Millisecond)
 		defer cancel()
 		reply := desk.Ask(ctx, x.ID, &prompt)
 		ended(ObservedCall{reply.Status, reply.Calls, reply.Spent().Prompt, reply.Spent().Completion, reply.Reused})
 		r.node.spend(&reply, r.caller)
 		r.put(input{reply: &synod.Answered{ID: x.ID, Reply: &reply}, asked: t, due: due})
-	}()
+	})
 }
 
 // put hands an input to the loop, unless the run has ended.

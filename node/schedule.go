@@ -31,9 +31,10 @@ import (
 // unless a message comes. Once all have said so of one tick, no message is on its way, and all ticks before
 // the first event of anybody are closed at once (leap).
 //
-// So ticks pass as fast as the slowest neighbour closes them, and an honest node is at most one tick behind another:
-// who is in tick u has heard from every other that it sends nothing more before u. What honest nodes send one another
-// arrives in the next tick, whatever others do. Only neighbours that seem to have crashed are not waited for (suspect).
+// So ticks pass as fast as the slowest neighbour closes them. A node that is given the alarms of tick u early has heard
+// from every honest neighbour that it sends nothing more before u, and has got what it sent before. So the early end of
+// a round needs no bound on delays, and an honest message is as much in time as at the real end, whatever Byzantine
+// neighbours say or do not say. Only neighbours that seem to have crashed are not waited for (suspect).
 //
 // A neighbour that lies about ticks gains nothing that silence or delay would not give it: it can make
 // others wait for those limits.
