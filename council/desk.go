@@ -164,6 +164,9 @@ func (d *Desk) Record(stopped string, ticks synod.Tick) Record {
 // CallTicks returns how much virtual time a model call takes.
 func (p *Plan) CallTicks() synod.Tick { return p.callTicks() }
 
+// Signs reports whether the seats sign their messages, as in protocols that promise agreement.
+func (p *Plan) Signs() bool { return p.signs() }
+
 // Linked returns the adversary at the links of a seat that is a node; nil if there is none.
 func (p *Plan) Linked(seat synod.NodeID) *adversary.Linked {
 	a, _ := p.adversaries[seat].(*adversary.Linked)

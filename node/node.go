@@ -78,6 +78,7 @@ type Node struct {
 	recorder   Recorder // nil: this node keeps no ledger
 	replicas   []int    // the seats that keep the ledger
 	daily      *daily
+	usual      usual
 	log        *slog.Logger
 	observer   Observer
 	context    context.Context

@@ -171,9 +171,11 @@ func (net *network) ask(q synod.Question) (*call.Result, council.Outcome) {
 }
 
 // simulate plays the same run under package sim, with the same identities.
-func (net *network) simulate(q synod.Question, in sign.Instance) (digests []string, records []council.Record) {
+func (net *network) simulate(q synod.Question, in sign.Instance, absent ...int) (digests []string,
+	records []council.Record) {
 	net.t.Helper()
-	return nodetest.Simulate(net.t, nodetest.Run{Plan: net.plan, Secrets: net.secrets, Question: q, Instance: in})
+	return nodetest.Simulate(net.t, nodetest.Run{Plan: net.plan, Secrets: net.secrets, Question: q, Instance: in,
+		Absent: absent})
 }
 
 var sum = synod.Question{Text: "What is 17 + 25?", Form: synod.Number}

@@ -38,6 +38,7 @@ type peer struct {
 	// What is read of it in a second, over all its streams: frames and bytes.
 	perSecond, size link.Bucket
 	held            atomic.Int64 // bytes of its messages in runs that have not ended
+	last            atomic.Int64 // when a frame came from it or its stream broke: nanoseconds after the node began
 }
 
 // The times of a stream between neighbours.
@@ -231,6 +232,7 @@ func (p *peer) read(ctx context.Context, conn *link.Conn) error {
 		if err != nil {
 			return err
 		}
+		p.alive()
 		if !p.affords(len(b)) {
 			return p.strike(errors.New("it sends more than is read"))
 		}
@@ -371,14 +373,19 @@ func (p *peer) join() (leave func(), err error) {
 	if excluded {
 		return nil, errors.New("it is excluded for a time because of what it sent")
 	}
+	p.alive()
 	p.node.present(p.id)
 	return func() {
+		p.alive()
 		p.mu.Lock()
 		p.incoming--
 		p.mu.Unlock()
 		p.node.present(p.id)
 	}, nil
 }
+
+// alive notes that something has come from the neighbour now.
+func (p *peer) alive() { p.last.Store(int64(time.Since(p.node.begun))) }
 
 // here reports whether a stream from the neighbour is open.
 func (p *peer) here() bool {

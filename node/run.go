@@ -44,6 +44,8 @@ type run struct {
 	receipts map[receiptKey]call.Receipt // that this seat sent and got; guarded by mu
 	votes    map[synod.NodeID]vote       // of neighbours; guarded by mu
 	late     uint64
+	suspects map[synod.NodeID]bool // that were not waited for at some time
+	resumed  bool
 	vouchers map[synod.NodeID]bool // neighbours that have told what this seat has signed in the run
 	failed   error                 // why there is no record; nil: there is one, or the run plays
 	received map[receiptKey]bool
@@ -96,12 +98,13 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, caller string, begins 
 	r = &run{
 		caller: caller,
 		node:   n, question: q, id: id, key: sha256.Sum256([]byte(id)), origin: time.Now(), lead: begins.Sub(n.now()),
-		waiting:  map[synod.ConsultID]waitingCall{},
-		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, n.within/4),
+		waiting: map[synod.ConsultID]waitingCall{},
+		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, int(n.roster.F),
+			patienceFor(time.Duration(n.roster.Think)*time.Millisecond, n.within, n.plan.Signs(), n.usual.longest())),
 		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, held: map[synod.NodeID]int64{},
 		in:    make(chan input, 256),
 		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{},
-		votes:  map[synod.NodeID]vote{},
+		votes: map[synod.NodeID]vote{}, suspects: map[synod.NodeID]bool{},
 		begins: begins, progress: progress{Round: -1},
 	}
 	if r.identity, err = n.secret.Identity(n.seat, n.committee, id); err != nil {
@@ -130,6 +133,7 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, caller string, begins 
 	r.desk = council.NewDesk(n.plan, n.seat, n.model, r.journal, budget, head.Known)
 	r.observer = n.observer.Run(ObservedRun{string(id), q.Form, n.model.Info().Name, begins, earlier != nil})
 	if earlier != nil {
+		r.resumed = true
 		if err := r.replay(earlier); err != nil {
 			r.observer.End(err.Error(), 0)
 			return nil, err
@@ -194,6 +198,9 @@ func (r *run) loop(ctx context.Context) {
 	}
 	defer r.release()
 	stopped := r.play(ctx)
+	if stopped == sim.Finished && len(r.suspects) == 0 && !r.resumed {
+		r.node.usual.add(r.elapsed())
+	}
 	r.mu.Lock()
 	calls := r.progress.Calls
 	r.mu.Unlock()
@@ -230,13 +237,16 @@ func (r *run) play(ctx context.Context) (stopped string) {
 			r.node.log.Error("the journal cannot be written, so the seat has stopped", "run", r.short(), "error", err)
 			return council.Unwritten
 		}
+		r.suspect()
 		wait := r.schedule.wait(r.elapsed())
 		if wait == 0 {
 			t := r.schedule.next()
 			r.step(t, r.schedule.take(t), false)
 			continue
 		}
-		r.closeIdle()
+		if r.closeIdle() {
+			continue // an alarm may be due now
+		}
 		if r.schedule.next() == never && len(r.schedule.due) == 0 {
 			if r.idle(ctx) {
 				continue
@@ -316,7 +326,7 @@ func (r *run) take(_ context.Context, in input) {
 	case in.presence:
 		here := r.node.links[in.from].here()
 		if p := s.peers[in.from]; here != p.present {
-			p.present, p.behind, p.asked = here, here && p.closed < s.closed, -1
+			p.present, p.behind, p.asked, p.opened = here, here && p.closed < s.closed, -1, elapsed
 		}
 	case in.vouched:
 		r.vouchers[in.from] = true
@@ -334,17 +344,34 @@ func (r *run) take(_ context.Context, in input) {
 	r.closeIdle()
 }
 
-// closeIdle closes ticks that neighbours have asked about, and asks them in turn.
-func (r *run) closeIdle() {
+// closeIdle closes ticks that neighbours have asked about, and asks them in turn. It reports whether it closed any.
+func (r *run) closeIdle() (closed bool) {
 	if r.decided {
-		return
+		return false
 	}
 	s := r.schedule
 	for s.close(r.elapsed()) || s.leap() {
+		closed = true
 		r.tell(nil, frame{Kind: isClosed, Tick: int64(s.closed), Idle: int64(s.idle())})
 	}
 	if ids, t := r.schedule.questions(); len(ids) > 0 {
 		r.tell(ids, frame{Kind: isDemand, Tick: int64(t)})
+	}
+	return closed
+}
+
+// suspect looks which neighbours seem to have crashed.
+func (r *run) suspect() {
+	s, elapsed := r.schedule, r.elapsed()
+	for id, p := range s.peers {
+		p.heard = r.node.begun.Add(time.Duration(r.node.links[id].last.Load())).Sub(r.origin) - r.lead
+	}
+	for _, id := range s.suspect(elapsed) {
+		if !r.suspects[id] {
+			r.suspects[id] = true
+			r.node.log.Info("a member seems to have crashed and is not waited for", "run", r.short(), "member",
+				r.node.roster.Members[id].ID)
+		}
 	}
 }
 
@@ -579,14 +606,14 @@ func (r *run) consult(t, due synod.Tick, x synod.Consult) {
 	prompt := *x.Prompt
 	prompt.Peers = slices.Clone(prompt.Peers)
 	ended, desk := r.observer.Call(x.ID, t), r.desk
-	go func() {
+	r.node.work.Go(func() { // so that what it costs is on disk when the node has ended
 		ctx, cancel := context.WithTimeout(r.node.context, time.Duration(r.node.roster.Think)*time.Millisecond)
 		defer cancel()
 		reply := desk.Ask(ctx, x.ID, &prompt)
 		ended(ObservedCall{reply.Status, reply.Calls, reply.Spent().Prompt, reply.Spent().Completion, reply.Reused})
 		r.node.spend(&reply, r.caller)
 		r.put(input{reply: &synod.Answered{ID: x.ID, Reply: &reply}, asked: t, due: due})
-	}()
+	})
 }
 
 // put hands an input to the loop, unless the run has ended.

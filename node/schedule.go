@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/answer"
 )
 
 // schedule decides in which order a seat is given its events, and when.
@@ -19,7 +20,8 @@ import (
 // in time, a seat lives through the same events in the same ticks as in a simulation.
 //
 // Nobody is waited for without limit. An alarm, such as the end of a round, comes when the real time
-// since the start of the run has reached its tick. A node that waits for a neighbour to close a tick
+// since the start of the run has reached its tick, or earlier when all neighbours have closed the tick
+// before (agreed). A node that waits for a neighbour to close a tick
 // waits for a quarter of the message bound at most, or until the next alarm if only messages are
 // waiting; from then on the neighbour is behind, and is not waited for until it has caught up. A
 // message of a tick that is closed is delivered in the next tick that is open.
@@ -29,13 +31,20 @@ import (
 // unless a message comes. Once all have said so of one tick, no message is on its way, and all ticks before
 // the first event of anybody are closed at once (leap).
 //
+// So ticks pass as fast as the slowest neighbour closes them. A node that is given the alarms of tick u early has heard
+// from every honest neighbour that it sends nothing more before u, and has got what it sent before. So the early end of
+// a round needs no bound on delays, and an honest message is as much in time as at the real end, whatever Byzantine
+// neighbours say or do not say. Only neighbours that seem to have crashed are not waited for (suspect).
+//
 // A neighbour that lies about ticks gains nothing that silence or delay would not give it: it can make
 // others wait for those limits.
 type schedule struct {
 	self   synod.NodeID
 	seats  int
 	hold   time.Duration // how long to wait for a neighbour
-	queue  []item        // by tick and order
+	f      int           // how many neighbours may be suspected at once
+	limits patience
+	queue  []item // by tick and order
 	due    map[synod.Tick]int
 	closed synod.Tick // the last tick in which nothing more is sent; -1: none
 	spoke  bool       // something was sent in that tick, or it is not known
@@ -72,14 +81,15 @@ type neighbour struct {
 	ended   synod.Tick                // if closed is never: the tick of its last step
 	sent    int                       // messages that it has sent
 	bytes   int
+	suspicion
 }
 
 // never is a tick that does not come.
 const never = synod.Tick(math.MaxInt64 / 2)
 
-func newSchedule(self synod.NodeID, seats int, peers []synod.NodeID, hold time.Duration) *schedule {
-	s := &schedule{self: self, seats: seats, hold: hold, due: map[synod.Tick]int{}, closed: -1, hot: -1,
-		peers: map[synod.NodeID]*neighbour{}}
+func newSchedule(self synod.NodeID, seats int, peers []synod.NodeID, f int, l patience) *schedule {
+	s := &schedule{self: self, seats: seats, hold: l.within / 4, f: f, limits: l, due: map[synod.Tick]int{},
+		closed: -1, hot: -1, peers: map[synod.NodeID]*neighbour{}}
 	for _, p := range peers {
 		s.peers[p] = &neighbour{closed: -1, asked: -1, idle: map[synod.Tick]synod.Tick{}}
 	}
@@ -158,9 +168,9 @@ func (s *schedule) wait(elapsed time.Duration) time.Duration {
 		s.blocking = false
 		return forever
 	}
-	own, alarm := s.contains(t)
-	if alarm && real(t) > elapsed {
-		return real(t) - elapsed
+	alarm := s.alarms(t)
+	if alarm && real(t) > elapsed && !s.agreed(t) {
+		return min(real(t)-elapsed, s.look(elapsed))
 	}
 	if alarm || len(s.missing(t)) == 0 {
 		return 0
@@ -169,11 +179,11 @@ func (s *schedule) wait(elapsed time.Duration) time.Duration {
 		s.blocking, s.blocked, s.blockedAt = true, t, elapsed
 	}
 	until := s.blockedAt + s.hold
-	if at := s.nextAlarm(); !own && at < never {
+	if at := s.nextAlarm(); !s.own() && at < never {
 		until = max(real(at), s.blockedAt)
 	}
 	if left := until - elapsed; left > 0 {
-		return left
+		return min(left, s.look(elapsed))
 	}
 	for _, p := range s.missing(t) {
 		s.peers[p].behind = true
@@ -185,26 +195,35 @@ const forever = time.Duration(math.MaxInt64)
 
 func real(t synod.Tick) time.Duration { return time.Duration(min(t, never/1e6)) * time.Millisecond }
 
-// contains reports what waits for a tick: something of the seat's own (its beginning or a reply), and
-// an alarm.
-func (s *schedule) contains(t synod.Tick) (own, alarm bool) {
-	for i := range s.queue {
-		if s.queue[i].tick != t {
-			break
-		}
-		alarm = alarm || s.queue[i].alarm
-		if _, heard := s.queue[i].event.(synod.Heard); !heard && !s.queue[i].alarm {
-			own = true
-		}
-	}
-	return own, alarm
+// alarms reports whether an alarm waits for a tick.
+func (s *schedule) alarms(t synod.Tick) bool {
+	return slices.ContainsFunc(s.queue, func(it item) bool { return it.tick == t && it.alarm })
+}
+
+// own reports whether something of the seat's own waits: its beginning or a reply.
+func (s *schedule) own() bool {
+	return slices.ContainsFunc(s.queue, func(it item) bool {
+		_, heard := it.event.(synod.Heard)
+		return !heard && !it.alarm
+	})
 }
 
 // missing returns the neighbours that a tick waits for, ascending: they may still send messages that
 // are to be delivered in it.
 func (s *schedule) missing(t synod.Tick) (ids []synod.NodeID) {
 	for id, p := range s.peers {
-		if p.closed < t-1 && p.present && !p.behind {
+		if p.closed < t-1 && p.present && !p.behind && !p.suspected {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// open returns the neighbours that can be asked to close a tick, ascending.
+func (s *schedule) open(t synod.Tick) (ids []synod.NodeID) {
+	for id, p := range s.peers {
+		if p.closed < t && p.present && !p.suspected {
 			ids = append(ids, id)
 		}
 	}
@@ -234,7 +253,7 @@ func (s *schedule) close(elapsed time.Duration) bool {
 	to := min(s.hot, s.next()-1)
 	for _, p := range s.peers {
 		idle := to-p.closed > maxCreep && elapsed >= real(to)
-		if p.present && !p.behind && !idle {
+		if p.present && !p.behind && !p.suspected && !idle {
 			to = min(to, p.closed+1)
 		}
 	}
@@ -261,6 +280,24 @@ func (s *schedule) idle() synod.Tick {
 	return s.next()
 }
 
+// idleAt returns before which tick the neighbour does nothing, as it said when it closed a tick. Of one that is ahead
+// it is the next tick that it has closed: it says so after each tick in which it does something.
+func (p *neighbour) idleAt(t synod.Tick) (until synod.Tick, known bool) {
+	if until, known = p.idle[t]; known || p.closed <= t {
+		return until, known
+	}
+	until = never
+	for closed := range p.idle {
+		if closed > t {
+			until = min(until, closed)
+		}
+	}
+	if p.closed == never && p.ended >= t {
+		until = min(until, max(p.ended, t+1))
+	}
+	return until, until < never || p.closed == never
+}
+
 // leap closes the ticks in which nobody has anything to do, and reports whether there are any.
 func (s *schedule) leap() bool {
 	to := s.idle() - 1
@@ -268,16 +305,16 @@ func (s *schedule) leap() bool {
 		return false // somebody out of sight may send to a neighbour
 	}
 	for _, p := range s.peers {
-		if p.closed == never && p.ended < s.closed {
-			continue // it has ended, and all have what it has sent
+		if p.suspected {
+			continue
 		}
-		until, known := p.idle[s.closed]
+		until, known := p.idleAt(s.closed)
 		if !known || !p.present || p.behind {
 			return false
 		}
 		to = min(to, until-1)
 	}
-	if to <= s.closed || to >= never-1 {
+	if to <= s.closed || to >= answer.Never-1 {
 		return false
 	}
 	s.end(to, false)
@@ -313,9 +350,7 @@ func (s *schedule) ask(t synod.Tick, elapsed, within time.Duration) {
 func (s *schedule) questions() (ids []synod.NodeID, t synod.Tick) {
 	t = never
 	if next := s.next(); next < never && s.due[next] == 0 {
-		if _, alarm := s.contains(next); !alarm {
-			t = next - 1
-		}
+		t = next - 1
 	}
 	if s.hot > s.closed {
 		t = min(t, s.hot-1)
@@ -323,7 +358,7 @@ func (s *schedule) questions() (ids []synod.NodeID, t synod.Tick) {
 	if t == never || t < 0 {
 		return nil, 0
 	}
-	missing := s.missing(t + 1)
+	missing := s.open(t)
 	if slices.ContainsFunc(missing, func(id synod.NodeID) bool { return t-s.peers[id].closed > maxCreep }) {
 		t = s.closed // from there on all may leap
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"synod.dev/synod"
@@ -66,7 +67,14 @@ type Run struct {
 	Instance sign.Instance
 	// Replies are those that a seat's model gave the node; nil: the seat's model is opened and asked.
 	Replies func(seat int) journal.Replies
+	Absent  []int // seats that do nothing from the beginning
 }
+
+// absent is the machine of a seat that does nothing.
+type absent struct{}
+
+// Step does nothing.
+func (absent) Step(synod.Tick, synod.Event) []synod.Effect { return nil }
 
 // Simulate plays a run under package sim with the same identities and replies. It returns the digests of
 // the seats' journals, each up to the tick in which the seat decides, and the records.
@@ -87,6 +95,9 @@ func Simulate(t testing.TB, r Run) (digests []string, records []council.Record) 
 		fatal(t, err)
 		m, err := p.Machine(own, &r.Question)
 		fatal(t, err)
+		if slices.Contains(r.Absent, i) {
+			m = absent{}
+		}
 		machines[i], log.ended[i] = &silentAfter{Machine: m}, -1
 		log.writers[i], err = journal.Create(filepath.Join(dir, fmt.Sprint(i)),
 			journal.Head{Question: r.Question, Seat: &id})
