@@ -40,7 +40,7 @@ const dice = `council: dice
 protocol: {name: sac, rounds: 2}
 graph: {family: complete}
 f: 1
-models: {dice: {provider: simulated, ability: 0.9}}
+models: {dice: {provider: simulated, ability: 0.9, skill: 0.875, primacy: 0, shared: 0}}
 seats: [{id: d, model: dice, count: 5}]
 `
 
