@@ -47,8 +47,8 @@ func TestCopiesAreNoSupport(t *testing.T) {
 	}
 }
 
-// copies returns in how many questions an answer of y counts that its own model does not give. It fails if that of an
-// honest member that gave one does not count.
+// copies returns the number of questions in which an answer of y counts that y's own model did not give. It fails if
+// the answer of an honest member does not count.
 func copies(t *testing.T, file string) (n int) {
 	t.Helper()
 	own := map[string]synod.Answer{}

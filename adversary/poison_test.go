@@ -191,9 +191,9 @@ func TestPoisoners(t *testing.T) {
 	}
 }
 
-// What each adversary says, by the answers of the honest members: of two that take turns one lies in each block, who
-// repeats itself always says the same, who abstains says nothing while trust is learned, and who lies to win says what
-// at least one honest member says.
+// TestWhatPoisonersSay checks the answers of each adversary against those of the honest members. Of two that take
+// turns, one lies in each block. The constant one always says the same. The one that abstains says nothing while trust
+// is learned. The one that lies to win says what at least one honest member says.
 func TestWhatPoisonersSay(t *testing.T) {
 	items := sums(t, 0, 40)
 	for adversary, check := range map[string]func(honest, liars []synod.Answer, right synod.Answer) bool{

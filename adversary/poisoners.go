@@ -22,7 +22,8 @@ func poisons() []Entry {
 			New: func(given map[string]any) (Adversary, error) { return newPoisoner(p, given) }, Params: params}
 	}
 	return []Entry{
-		entry(FollowDefect, "follows the plurality while trust is learned, and lies then", `Waits for the first answers of the others, and gives the most frequent of them as its own.
+		entry(FollowDefect, "follows the plurality while trust is learned, and lies then",
+			`Waits for the first answers of the others, and gives the most frequent of them as its own.
 Following earns it the record of a plurality, which is better than that of most members.
 Where it defects, it gives the most frequent wrong one, and an invented one if it hears none.
 It takes its own model's answer for the right one; accomplices, which are all that have this
@@ -32,25 +33,29 @@ waits    how long it waits for the others, in milliseconds (one message's time)
 defects  share of the questions on which it defects, 0 to 1 (0); synod attack has it defect
          on none of the history, and on all questions that are measured`,
 			func() any { return &defectParams{} }),
-		entry(LieToWin, "lies where the lie becomes the decision, and follows the plurality elsewhere", `Waits for the first answers of the others. If with its accomplices' votes the most frequent
+		entry(LieToWin, "lies where the lie becomes the decision, and follows the plurality elsewhere",
+			`Waits for the first answers of the others. If with its accomplices' votes the most frequent
 wrong one of them has more than F votes and leads, it gives that one; elsewhere it gives the
 most frequent answer. So it has the record of a plurality, and lies where that is worth most.
 What it takes for wrong is as for follow-defect. It learns nothing from earlier questions.
 
 waits  how long it waits for the others, in milliseconds (one message's time)`,
 			func() any { return &waitParams{} }),
-		entry(Constant, "gives the same answer to every question", `Gives the same answer to every question of a form with confidence 1.0, and never calls a
+		entry(Constant, "gives the same answer to every question",
+			`Gives the same answer to every question of a form with confidence 1.0, and never calls a
 model: of choices the last option but one. Who learns from agreement alone may take it for a
 member with a style of its own.
 
 answer  its answer instead`, func() any { return &replay{} }),
-		entry(Abstain, "gives an answer only where its lie becomes the decision", `Gives no answer while trust is learned, so that nothing is known against it, and later lies
+		entry(Abstain, "gives an answer only where its lie becomes the decision",
+			`Gives no answer while trust is learned, so that nothing is known against it, and later lies
 where lie-to-win does, and gives no answer elsewhere.
 
 waits    how long it waits for the others, in milliseconds (one message's time)
 defects  share of the questions on which it may lie, 0 to 1 (0); synod attack has it lie on
          none of the history`, func() any { return &defectParams{} }),
-		entry(Turns, "lies in every other block of questions, two of them alternately", `Follows the plurality in one block of questions, and lies in the next, as follow-defect does,
+		entry(Turns, "lies in every other block of questions, two of them alternately",
+			`Follows the plurality in one block of questions, and lies in the next, as follow-defect does,
 so that no change of its record lasts. Of several that have this adversary every second one
 begins with lies.
 

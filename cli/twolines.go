@@ -12,9 +12,9 @@ import (
 	"synod.dev/synod/table"
 )
 
-// twoLines prints what somebody who is not a specialist needs beside the answer: how many of how many it rests on, then
-// time and cost, and a line for each model whose replies could not be read; without an answer the advice that follows
-// has these. guessed says that the form of the answer was.
+// twoLines prints what somebody who is not a specialist needs beside the answer: how many members gave it, then time
+// and cost. A line for each model whose replies could not be read follows, unless there is no answer: the advice that
+// is printed then has these lines. guessed says whether the form of the answer was guessed.
 func twoLines(w io.Writer, o *council.Outcome, guessed bool) {
 	fmt.Fprintln(w, table.Wrap(oneLine(o.Summary()), columns(w)))
 	fmt.Fprintln(w, table.Wrap(oneLine(spent(o, guessed)), columns(w)))

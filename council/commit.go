@@ -10,14 +10,13 @@ import (
 	"synod.dev/synod/read"
 )
 
-// setCommit finds out whether members commit to their first answers before they tell them, and how far a member is
-// from another at most.
-func (p *Plan) setCommit() error {
+// setCommit finds whether members commit to their first answers before they tell them, and the longest distance between
+// two members.
+func (p *Plan) setCommit() {
 	t, ok := p.protocol.(protocol.Telling)
 	if p.commits = ok && t.TellsFirst() && p.guards.Commit && p.protocol.MaxRounds() > 0; p.commits {
 		p.hops = p.widest()
 	}
-	return nil
 }
 
 // uncommitted says of a claim or a rule that counts first answers that they may be copies.

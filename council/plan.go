@@ -135,7 +135,6 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 		{"same", p.checkSame},
 		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.setPatience},
 		{"hedge", p.checkHedge}, {"reread", p.checkReread}, {"ledger", p.checkLedger}, {"faults", p.setFaults},
-		{"defences", p.setCommit},
 		{"breakers", func() error { return p.spec.Breakers.Validate() }}, {"limits", p.checkLimits},
 		{"models", p.checkModels},
 	}); err != nil {
@@ -145,6 +144,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 		return nil, err
 	}
 	p.groupSeats()
+	p.setCommit()
 	p.defencesOn = p.DefencesOn()
 	p.calls, p.settles = p.protocol.Calls(p.degrees())+p.firstAnswers(), p.mayEndEarly()
 	p.bound, p.harm = sync.OnceValue(p.findBound), p.measureHarm()

@@ -211,7 +211,7 @@ func (e electors) agree(seats []string) string {
 	return fmt.Sprintf("%s: %d of %d models", text, len(heard), e.voices)
 }
 
-// missing says who has no answer.
+// missing names the one member that gave no answer, or says how many gave none; it is empty if all gave one.
 func (e electors) missing() string {
 	switch n := len(e.silent); {
 	case n == 0:

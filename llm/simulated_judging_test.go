@@ -188,7 +188,8 @@ func judged(t *testing.T, set func(*SimulatedConfig)) (right, bias, together flo
 			errs[k] = append(errs[k], wrong)
 			right += (1 - wrong) / (2 * n)
 		}
-		// Both score 1 and it judges sharply, so that it takes one of them: in both orders, as a pair is judged.
+		// Both answers have score 1, so the judge takes one of the two instead of its own. It judges the pair in both
+		// orders.
 		both := [2]synod.Answer{}
 		for k, peers := range [2][]synod.Rated{{{Answer: "42", Score: 1}, {Answer: "41", Score: 1}},
 			{{Answer: "41", Score: 1}, {Answer: "42", Score: 1}}} {

@@ -146,7 +146,8 @@ func TestKeysCommand(t *testing.T) {
 		t.Errorf("%d %q", code, secret)
 	}
 	if code, out, _ := command(t, "serve", "keys", "list", "--json", "--home", dir); code != 0 ||
-		!strings.Contains(out, `"usd_day": 5`) || !strings.Contains(out, `"tokens_day": 2000`) || strings.Contains(out, strings.TrimSpace(secret)) {
+		!strings.Contains(out, `"usd_day": 5`) || !strings.Contains(out, `"tokens_day": 2000`) ||
+		strings.Contains(out, strings.TrimSpace(secret)) {
 		t.Errorf("%d %s", code, out)
 	}
 	if code, _, errs := command(t, "serve", "keys", "edit", "alice", "--usd-day", "10", "--owner", "team search",

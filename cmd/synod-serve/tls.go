@@ -39,8 +39,8 @@ func openCertificate(cert, key string) (*certificate, error) {
 	return c, nil
 }
 
-// reload reads the files if they have changed, or in any case with always, and reports whether it has. After an error
-// the certificate that was read before stays.
+// reload reads the files if they have changed or if always is set, and reports whether it read them. After an error the
+// certificate that was read before stays in use.
 func (c *certificate) reload(always bool) (read bool, err error) {
 	var stamps [2]stamp
 	for i, name := range []string{c.cert, c.key} {

@@ -154,7 +154,7 @@ func (l *learning) first() yaml.MapSlice {
 		"params": map[string]any{"adversary": "", "members": 0, "seats": ""}})}}
 }
 
-// all returns the experiment with all histories and all that is measured.
+// all returns the experiment that plays every history and then every measured question.
 func (l *learning) all() (*manifest.Manifest, error) {
 	cells, err := l.histories()
 	if err != nil {

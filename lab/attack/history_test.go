@@ -170,7 +170,7 @@ func TestHistoryInterrupted(t *testing.T) {
 	}
 }
 
-// Who poisons a history is offered for a council that learns, and for no other.
+// TestPoisonersAreOffered checks that adversaries that poison a history are offered only for a council that learns.
 func TestPoisonersAreOffered(t *testing.T) {
 	named := func(text string, names ...string) ([]string, error) {
 		s := attack.Spec{Council: council(t, text), Adversaries: names, Questions: 1, History: 1}

@@ -144,7 +144,7 @@ func (m *machine) pass(events []synod.Input) {
 	}
 }
 
-// mine reports whether the inner machine must not see an event.
+// mine reports whether an event belongs to the commitments, so that the inner machine must not see it.
 func mine(e synod.Event) bool {
 	switch e := e.(type) {
 	case synod.Heard:
