@@ -118,8 +118,8 @@ func explainAdversary(e adversary.Entry) string {
 	if e.Place == "" { // of another module, which declares nothing
 		return s
 	}
-	s += fmt.Sprintf("\n\nsits at      %s\nfault model  %s\n%s\ndefence      %s (%s)\nsource       %s", e.Place, e.Model,
-		whereLines(e.Where), e.Defence, e.Kind, e.Source)
+	s += fmt.Sprintf("\n\nsits at      %s\nfault model  %s\n%s\ndefence      %s (%s)\nsource       %s", e.Place,
+		e.Model, whereLines(e.Where), e.Defence, e.Kind, e.Source)
 	if e.Setting != "" {
 		s += "\nneeds        " + e.Setting
 	}
