@@ -43,6 +43,9 @@ func (p *Plan) Seats() []Seat { return slices.Clone(p.seats) }
 // Protocol returns the protocol with its parameters. It must not be changed.
 func (p *Plan) Protocol() protocol.Protocol { return p.protocol }
 
+// Traits returns what the members of its protocol do; nil if the protocol does not say.
+func (p *Plan) Traits() []synod.Trait { return p.entry.Traits }
+
 // Graph returns the graph of the seats, of all edges that occur and of each round. It must not be
 // changed.
 func (p *Plan) Graph() dynamic.Graph { return p.graph }
