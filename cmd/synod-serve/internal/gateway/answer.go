@@ -28,6 +28,7 @@ type Answer struct {
 	Usage       Usage
 	Cost        *llm.Cost // nil: not known
 	Synod       *Report
+	told        []*block // the parts that a stream has told; nil: those of the choice
 }
 
 // Choice is an answer: a text, or calls of tools. A council decides one call; one model may make several, and say
@@ -36,6 +37,7 @@ type Choice struct {
 	Text   string
 	Calls  []synod.Call // none: Text is the answer
 	Finish string       // why the server of one model says that it ended; "": the request's limits decide
+	Stop   string       // the stop sequence that ended it, where the server says which; "": none
 }
 
 // Usage counts the tokens of all calls.
@@ -237,10 +239,10 @@ const (
 func (c Choice) end(r *wire.Request) (text, finish, stop string) {
 	text = strings.TrimPrefix(c.Text, r.Prefill)
 	switch {
-	case len(c.Calls) > 0:
+	case len(c.Calls) > 0 && c.Finish != finishLength && c.Finish != finishFilter: // a call that was cut off is none
 		return text, finishTools, ""
 	case c.Finish != "":
-		return text, c.Finish, ""
+		return text, c.Finish, c.Stop
 	}
 	return cut(text, r.Stop, r.MaxTokens)
 }
