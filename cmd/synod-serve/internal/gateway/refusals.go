@@ -54,8 +54,12 @@ var inside = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+` +
 // unresolved is a text of this program that has the name of a host.
 var unresolved = regexp.MustCompile(`the name \S+ cannot`)
 
+// unset is a text of this program that has the name of a variable of the gateway's environment.
+var unset = regexp.MustCompile(`(?:no key: )?\S+ is not set`)
+
 // hide returns the text of an error without what only the owner of the gateway should know. The log has all of it.
 func hide(text string) string {
+	text = unset.ReplaceAllString(text, "the gateway has no key for this model")
 	return inside.ReplaceAllString(unresolved.ReplaceAllString(text, "the name of the server cannot"), "…")
 }
 
