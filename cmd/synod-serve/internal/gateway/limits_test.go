@@ -26,8 +26,11 @@ func TestQuestionTooLong(t *testing.T) {
 			!strings.Contains(p.Error.Message, "council's file") || r.Header.Get("Retry-After") != "" {
 			t.Errorf("%s: %d %+v", path, r.StatusCode, p.Error)
 		}
-		if want := map[bool]string{true: "request_too_large", false: "invalid_request_error"}[path == "/v1/messages"]; p.Error.
-			Type != want {
+		want := "invalid_request_error"
+		if path == "/v1/messages" {
+			want = "request_too_large"
+		}
+		if p.Error.Type != want {
 			t.Errorf("%s: %s", path, p.Error.Type)
 		}
 	}
@@ -44,7 +47,8 @@ func TestDrainedKeyIsNamed(t *testing.T) {
 	key := h.key(t, store.Key{Name: "bob", TokensPerDay: 24_000})
 	r := h.post(t, chats, questionBody("seven", sum), "Authorization", key)
 	if p := r.problem(t); r.StatusCode != 422 || p.Error.Code != "budget_exceeded" || p.Synod.Calls.Made == 0 ||
-		!strings.Contains(p.Error.Message, "key's limit for today") || strings.Contains(p.Error.Message, "limits.tokens") {
+		!strings.Contains(p.Error.Message, "key's limit for today") ||
+		strings.Contains(p.Error.Message, "limits.tokens") {
 		t.Errorf("%d %+v", r.StatusCode, p.Error)
 	}
 }
