@@ -81,7 +81,9 @@ func TestMissingKey(t *testing.T) {
 		!strings.Contains(string(r.body), "query") {
 		t.Errorf("%s", r.body)
 	}
-	if !strings.Contains(h.log.String(), name) {
-		t.Error("the log does not name the variable")
+	for _, model := range []string{"model=mixed", "model=solo:bare"} {
+		if !strings.Contains(h.log.String(), "no key: "+name+" is not set") || !strings.Contains(h.log.String(), model) {
+			t.Error("the log does not name the variable")
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"log/slog"
 	"net/http"
 	"regexp"
 	"slices"
@@ -56,6 +57,14 @@ var unresolved = regexp.MustCompile(`the name \S+ cannot`)
 
 // unset is a text of this program that has the name of a variable of the gateway's environment.
 var unset = regexp.MustCompile(`(?:no key: )?\S+ is not set`)
+
+// troubleLevel is the level at which the log has why a model has failed: what only the owner can mend is always there.
+func troubleLevel(why string) slog.Level {
+	if unset.MatchString(why) {
+		return slog.LevelWarn
+	}
+	return slog.LevelDebug
+}
 
 // hide returns the text of an error without what only the owner of the gateway should know. The log has all of it.
 func hide(text string) string {

@@ -148,7 +148,8 @@ func (p *pass) result(u Usage, exact bool) store.Result {
 func (p *pass) upstream(ctx context.Context, err error) *wire.Error {
 	var refused *llm.Refusal
 	f := llm.AsFailure(err)
-	p.o.Log.Debug("a model has failed", "request", p.job.id, "model", p.job.model(), "reason", f.Error())
+	p.o.Log.Log(ctx, troubleLevel(f.Error()), "a model has failed", "request", p.job.id,
+		"model", p.job.model(), "reason", f.Error())
 	e := &wire.Error{HTTP: 502, Code: "upstream_error", RetryAfter: f.RetryAfter,
 		Message: fmt.Sprintf("%s: %s", p.job.model(), hide(f.Error()))}
 	switch cause := context.Cause(ctx); {
