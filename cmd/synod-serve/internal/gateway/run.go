@@ -193,7 +193,8 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *council.Outcome) (*Answer, *wire.Error) {
 	for _, m := range o.Members {
 		if m.Trouble != "" {
-			g.o.Log.Log(ctx, troubleLevel(m.Trouble), "a member has failed", "request", j.id, "member", m.ID, "reason", m.Trouble)
+			g.o.Log.Log(ctx, troubleLevel(m.Trouble), "a member has failed", "request", j.id,
+				"member", m.ID, "reason", m.Trouble)
 		}
 	}
 	o.Members = hidden(o.Members)

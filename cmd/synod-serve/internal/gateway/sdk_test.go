@@ -255,8 +255,9 @@ func TestOpenAIAndAnthropicHearSolo(t *testing.T) {
 	}
 	h := open(t, map[string]string{"seven": stubbed(up.URL)})
 	one, two := clients(h)
-	stream, whole := two.Messages.NewStreaming(t.Context(), anthropic.MessageNewParams{Model: "solo:stub", MaxTokens: 50,
-		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("Look."))}}), anthropic.Message{}
+	look := anthropic.MessageNewParams{Model: "solo:stub", MaxTokens: 50, Messages: []anthropic.MessageParam{
+		anthropic.NewUserMessage(anthropic.NewTextBlock("Look."))}}
+	stream, whole := two.Messages.NewStreaming(t.Context(), look), anthropic.Message{}
 	for stream.Next() {
 		if err := whole.Accumulate(stream.Current()); err != nil {
 			t.Error(err)
@@ -283,8 +284,7 @@ func TestOpenAIAndAnthropicHearSolo(t *testing.T) {
 		t.Errorf("%v %q %+v", events.Err(), text, last)
 	}
 	up.chunk = func(w io.Writer, _ func()) { io.WriteString(w, delta("I lo", "")) }
-	stream = two.Messages.NewStreaming(t.Context(), anthropic.MessageNewParams{Model: "solo:stub", MaxTokens: 50,
-		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("Look."))}})
+	stream = two.Messages.NewStreaming(t.Context(), look)
 	for stream.Next() {
 	}
 	if stream.Err() == nil || !strings.Contains(stream.Err().Error(), "upstream_cut") {
