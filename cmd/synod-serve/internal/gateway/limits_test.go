@@ -82,7 +82,8 @@ func TestMissingKey(t *testing.T) {
 		t.Errorf("%s", r.body)
 	}
 	for _, model := range []string{"model=mixed", "model=solo:bare"} {
-		if log := h.log.String(); !strings.Contains(log, "no key: "+name+" is not set") || !strings.Contains(log, model) {
+		log := h.log.String()
+		if !strings.Contains(log, "no key: "+name+" is not set") || !strings.Contains(log, model) {
 			t.Error("the log does not name the variable")
 		}
 	}
