@@ -129,11 +129,12 @@ hostile: ## attacks on synod serve --memory 256MiB by a key and by a user of the
 	cd cmd/synod-serve && $(GO) test -count=1 -v -timeout 5m -run '^TestHostile$$' .
 
 RATE ?= 200
-soak: bin/synod-serve ## RATE (200) requests a second to synod serve for SOAK (10m), with faults
-	cd cmd/synod-serve && $(GO) run ./internal/overhead -gateway ../../bin/synod-serve -soak $(or $(SOAK),10m) -rate $(RATE)
+soak: bin/synod-serve ## RATE (200) requests a second to synod serve for SOAK (10m), with faults, and hostile keys among honest ones
+	cd cmd/synod-serve && $(GO) run ./internal/overhead -gateway ../../bin/synod-serve -soak $(or $(SOAK),10m) -rate $(RATE) \
+	  $(if $(SHARED),-shared)
 
 clients: ## clients of OpenAI, Anthropic, MCP, A2A, agents and evaluations, from their registries, against synod serve
-	cd cmd/synod-serve && $(GO) test -tags sdk -run 'OpenAI|Anthropic|Retries|Responses' ./internal/gateway
+	cd cmd/synod-serve && $(GO) test -tags sdk -run 'OpenAI|Anthropic|Retries|Responses|GoSDKs' ./internal/gateway ./internal/clients
 	cmd/synod-serve/internal/clients/testdata/run.sh
 
 RUNS ?= 1000
