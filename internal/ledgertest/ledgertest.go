@@ -42,6 +42,30 @@ func Group(t testing.TB, n int) (g ledger.Group, secrets []sign.Secret) {
 	return g, secrets
 }
 
+// Holding returns n replicas of whose log an entry needs least holders, and their secrets.
+func Holding(t testing.TB, n, least int) (ledger.Group, []sign.Secret) {
+	t.Helper()
+	g, secrets := Group(t, n)
+	g.Least = least
+	for i := range n {
+		g.Names = append(g.Names, fmt.Sprint("e", i+1))
+	}
+	return g, secrets
+}
+
+// Signed returns what a replica of Holding appends about a run: question, answer, its own record, its signature.
+func Signed(t testing.TB, secrets []sign.Secret, replica int, run, answer string) *ledger.Entry {
+	t.Helper()
+	council, name := sha256.Sum256([]byte("council")), fmt.Sprint("e", replica+1)
+	e := &ledger.Entry{Format: ledger.Format, Instance: run, Council: council[:],
+		Parts: []ledger.Part{ledger.NewPart("question", []byte("q "+run), false),
+			ledger.NewPart("answer", []byte(answer), true), ledger.NewPart("record "+name, []byte(name), false)}}
+	if err := e.Sign(name, secrets[replica]); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // Entry returns an entry about a run, as hashes.
 func Entry(run string) *ledger.Entry {
 	council := sha256.Sum256([]byte("council"))
