@@ -10,8 +10,8 @@ import (
 	"synod.dev/synod/ledger"
 )
 
-// Whatever fewer than Least replicas sign, in whatever order and blocks, no record enters that fewer than Least replicas
-// have signed; every record that so many have signed enters; no replica has two entries about one record; and claims
+// Whatever fewer than Least replicas sign, in whatever order and blocks, no record enters that fewer than Least have
+// signed; every record that so many have signed enters; no replica has two entries about one record; and claims
 // restored from the log and from what waits go on alike. The control, where one is enough, has records of one.
 func TestClaims(t *testing.T) {
 	for _, least := range []int{0, 3} {
@@ -33,7 +33,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-func claimsOf(t *testing.T, g *ledger.Group, entry func(replica, run, answer int) []byte, random *rand.Rand) (alone int) {
+func claimsOf(t *testing.T, g *ledger.Group, entry func(replica, run, answer int) []byte,
+	random *rand.Rand) (alone int) {
 	c := ledger.NewClaims(g)
 	var entries []*ledger.Entry
 	signed := map[[32]byte]map[string]bool{}

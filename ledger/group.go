@@ -41,9 +41,13 @@ func (g *Group) Faulty() int { return (len(g.Keys) - 1) / 3 }
 // is 2f+1.
 func (g *Group) Quorum() int { return (len(g.Keys)+g.Faulty())/2 + 1 }
 
-// Sign returns a replica's signature under a head of the group's log.
+// Sign returns a replica's signature under a head of the group's log. In logs of before Least it has the form that
+// replicas of before understand.
 func (g *Group) Sign(secret sign.Secret, size uint64, root []byte) Signature {
 	h := Head{Log: g.Log(), Size: size, Root: root}
+	if g.holds() {
+		return Signature{Key: secret.PublicKey(), Signature: secret.SignNote([]byte(h.Text()))}
+	}
 	return Signature{Key: secret.PublicKey(), Signature: secret.SignEnvelope(HeadType, canonical.Encode(h))}
 }
 

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"time"
 
-	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/sign"
 )
 
@@ -63,17 +63,19 @@ func (w *Witness) Sign(h *SignedHead, path [][]byte) (Signature, error) {
 	}
 	last := *h
 	w.Last = &last
-	return Signature{Key: w.Secret.PublicKey(), Signature: w.Secret.SignEnvelope(HeadType, canonical.Encode(h.Head))},
-		nil
+	return Signature{Key: w.Secret.PublicKey(), Signature: cosign(w.Secret, &h.Head, time.Now())}, nil
 }
 
 // Add adds a witness's signature to a head, if it is valid.
 func (h *SignedHead) Add(s Signature) error {
-	if !sign.VerifyEnvelope(s.Key, HeadType, canonical.Encode(h.Head), s.Signature) {
+	if !verifyHead(s.Key, &h.Head, s.Signature) {
 		return fmt.Errorf("ledger: the signature of the witness %x is not valid", s.Key)
 	}
 	at, known := slices.BinarySearchFunc(h.Witnesses, s.Key,
 		func(a Signature, key []byte) int { return bytes.Compare(a.Key, key) })
+	if known && verifyOld(s.Key, &h.Head, h.Witnesses[at].Signature) {
+		h.Witnesses[at] = s // public witnesses read it, and not the one of before
+	}
 	if !known {
 		h.Witnesses = slices.Insert(h.Witnesses, at, s)
 	}

@@ -203,9 +203,34 @@ func Forked(t *testing.T, g *ledger.Group, secrets []sign.Secret, runs ...string
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	var bodies [][]byte
+	var entries []*ledger.Entry
 	for _, run := range runs {
-		b, err := Entry(run).Encode()
+		entries = append(entries, Entry(run))
+	}
+	fill(t, l, g, secrets, entries)
+	return l
+}
+
+// Filled returns the folder of a log of replicas with entries, whose head a quorum has signed whatever they are.
+func Filled(t testing.TB, g *ledger.Group, secrets []sign.Secret, entries ...*ledger.Entry) string {
+	t.Helper()
+	dir := t.TempDir()
+	l, err := ledger.OpenReplica(dir, g, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, l, g, secrets, entries)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func fill(t testing.TB, l *ledger.Log, g *ledger.Group, secrets []sign.Secret, entries []*ledger.Entry) {
+	t.Helper()
+	var bodies [][]byte
+	for _, e := range entries {
+		b, err := e.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +255,6 @@ func Forked(t *testing.T, g *ledger.Group, secrets []sign.Secret, runs ...string
 	if err := l.SetHead(h); err != nil {
 		t.Fatal(err)
 	}
-	return l
 }
 
 // Bench measures appends: one after another with one client, or as many at once as there are clients. It reports

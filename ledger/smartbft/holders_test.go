@@ -101,7 +101,8 @@ func TestInventingLeader(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	for _, i := range []int{1, 2, 3} {
-		if got := c.logged(i); len(got) != 3 || slices.ContainsFunc(got, func(s string) bool { return s[:4] != "play" }) {
+		invented := func(s string) bool { return s[:4] != "play" }
+		if got := c.logged(i); len(got) != 3 || slices.ContainsFunc(got, invented) {
 			t.Errorf("replica %d has %q", i, got)
 		}
 	}
