@@ -59,15 +59,18 @@ func TestLedgerSaysWhoAsserts(t *testing.T) {
 // claimed returns all that a verification says.
 func claimed(v Verification) string { return strings.Join(append(v.Claims, v.NotProved...), "\n") }
 
-// An entry of a ledger of replicas is proved to be held by more than F of them, from the ledger and from a proof alone.
-// One that a quorum has let in although one replica alone holds it is refused; a ledger of before says that one asserts.
+// An entry of a ledger of replicas is proved to be held by more than F of them, from the ledger and from a proof
+// alone. One that a quorum has let in although one replica alone holds it is refused; a ledger of before says that
+// one asserts.
 func TestLedgerSaysWhoHolds(t *testing.T) {
 	g, secrets := ledgertest.Holding(t, 4, 2)
-	held := []*ledger.Entry{ledgertest.Signed(t, secrets, 0, "run", "42"), ledgertest.Signed(t, secrets, 2, "run", "42")}
+	held := []*ledger.Entry{ledgertest.Signed(t, secrets, 0, "run", "42"),
+		ledgertest.Signed(t, secrets, 2, "run", "42")}
 	invented := ledgertest.Signed(t, secrets, 1, "run", "43")
 	good := ledgertest.Filled(t, &g, secrets, held...)
 	v, err := verifyLedger(good, &verifying{}, &g)
-	if text := claimed(v); err != nil || !strings.Contains(text, "at least 2 of the 4 replicas have signed the question") ||
+	const least = "at least 2 of the 4 replicas have signed the question"
+	if text := claimed(v); err != nil || !strings.Contains(text, least) ||
 		!strings.Contains(text, "its record is held by e1, e3") {
 		t.Errorf("%s %v", text, err)
 	}
@@ -107,8 +110,8 @@ func TestLedgerSaysWhoHolds(t *testing.T) {
 	}
 }
 
-// A public witness over HTTP cosigns a ledger of replicas; the ledger verifies with the witness's key, and not with that
-// of another witness. An older copy is refused, and the signed checkpoint is kept.
+// A public witness over HTTP cosigns a ledger of replicas; the ledger verifies with the witness's key, and not with
+// that of another witness. An older copy is refused, and the signed checkpoint is kept.
 func TestLedgerHead(t *testing.T) {
 	g, secrets := ledgertest.Holding(t, 4, 2)
 	entries := []*ledger.Entry{ledgertest.Signed(t, secrets, 0, "run", "42"),

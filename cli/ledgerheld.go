@@ -127,8 +127,8 @@ func (v *Verification) holders(entries []*ledger.Entry, g *ledger.Group) error {
 				strings.Join(by, ", "), g.Least)
 		}
 	}
-	v.Claims = append(v.Claims, fmt.Sprintf("at least %d of the %d replicas have signed the question and the answer of "+
-		"each entry, and so one that is not Byzantine, if at most %d are", least, len(g.Keys), g.Least-1))
+	v.Claims = append(v.Claims, fmt.Sprintf("at least %d of the %d replicas have signed the question and the answer "+
+		"of each entry, and so one that is not Byzantine, if at most %d are", least, len(g.Keys), g.Least-1))
 	if len(v.held(signed)) == 1 {
 		v.Claims = append(v.Claims, "its record is held by "+strings.Join(held[entries[0].Record()], ", "))
 	}
@@ -159,8 +159,8 @@ func (v *Verification) alone(entries []*ledger.Entry) {
 	note := fmt.Sprintf("that the council decided what the entries say: %d of %d records are what one replica alone "+
 		"asserts of its own seat (synod operate ledger show names it)", single, len(v.held(entries)))
 	if len(v.held(entries)) == 1 && single == 1 {
-		v.Claims = append(v.Claims, fmt.Sprintf("%q alone asserts what the entry says; who else signed the head agrees "+
-			"on its place, and not on its content", entries[0].Claimed()))
+		v.Claims = append(v.Claims, fmt.Sprintf("%q alone asserts what the entry says; who else signed the head "+
+			"agrees on its place, and not on its content", entries[0].Claimed()))
 		note = "that the council decided what the entry says: it is the record of one seat; a certificate has the " +
 			"signatures of more (synod ask --certificate)"
 	}
@@ -186,7 +186,8 @@ func (v *Verification) cosigners(l *ledger.Log, by *verifying) error {
 			return err
 		}
 		if stored == nil {
-			return fmt.Errorf("ledger: the witness %s has not cosigned the ledger (synod operate ledger head)", w.Name())
+			return fmt.Errorf("ledger: the witness %s has not cosigned the ledger (synod operate ledger head)",
+				w.Name())
 		}
 		h, at, err := cosignatures(stored, l, w)
 		if err != nil {
