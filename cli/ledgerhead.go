@@ -15,7 +15,7 @@ func ledgerHead(*app) *cobra.Command {
 	var keys bool
 	cmd := &cobra.Command{
 		Use:   "head FOLDER",
-		Short: "Print a ledger's head as a checkpoint, and have a public witness cosign it",
+		Short: "Print the head as a checkpoint, which public witnesses cosign",
 		Long: `Prints the head of a ledger as a signed note in the standard checkpoint format
 (c2sp.org/tlog-checkpoint). With --cosign, a public witness is asked for its cosignature (c2sp.org/tlog-witness), which is verified, kept beside the
 ledger, and printed with the checkpoint. A witness that has cosigned a head which this one does not extend refuses: the
