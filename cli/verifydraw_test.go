@@ -38,7 +38,8 @@ func TestVerifyDraw(t *testing.T) {
 		t.Fatal("the certificate by itself: ", err)
 	}
 	secrets := append(c.Secrets[:7:7], ledgertest.Secret(t, 99))
-	p := &committee.Pool{Format: committee.Format, Name: "test", Size: 7, Period: 3600, Attempts: 1, Beacons: []int{2, 7}}
+	p := &committee.Pool{Format: committee.Format, Name: "test", Size: 7, Period: 3600, Attempts: 1,
+		Beacons: []int{2, 7}}
 	for i, s := range secrets {
 		p.Members = append(p.Members, committee.Member{ID: fmt.Sprint("m", i), Key: s.PublicKey()})
 	}
