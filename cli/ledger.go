@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
@@ -332,6 +333,9 @@ func verifyLedger(path string, by *verifying, g *ledger.Group) (Verification, er
 		return v, err
 	}
 	check := v.proof
+	if text, err := durable.ReadFile(path, 1<<24); err == nil && bytes.HasPrefix(text, []byte(headBegins)) {
+		return v, v.fork(text, g)
+	}
 	if info.IsDir() {
 		check = v.entries
 	}
@@ -508,10 +512,11 @@ func (a *app) witness(cmd *cobra.Command, l *ledger.Log, w *ledger.Witness, stat
 	s, err := w.Sign(l.Head(), path)
 	var fork *ledger.ForkError
 	if errors.As(err, &fork) {
-		if kept := durable.WriteFile(state+".fork", append(fork.Earlier.File(), fork.Later.File()...)); kept != nil {
+		if kept := durable.WriteFile(state+".fork", fork.File()); kept != nil {
 			err = errors.Join(err, kept)
 		}
-		return fail(exitVerify, err, "both signed heads are in "+state+".fork")
+		return fail(exitVerify, err, "both signed heads are in "+state+".fork; synod operate ledger "+
+			"verify says what they prove")
 	}
 	if err != nil {
 		return fail(exitVerify, err)

@@ -218,3 +218,34 @@ func cosignatures(checkpoint []byte, l *ledger.Log, w *ledger.Cosigner) (h ledge
 	}
 	return h, nil, err
 }
+
+// headBegins is how a file with the two heads of a fork begins.
+const headBegins = "-----BEGIN SYNOD LEDGER HEAD-----"
+
+// fork checks two heads that a witness kept, and says what they prove.
+func (v *Verification) fork(text []byte, g *ledger.Group) error {
+	f, err := ledger.ParseFork(text)
+	if err != nil {
+		return err
+	}
+	who := "the operator"
+	if f.Earlier.Replicated() {
+		who = "those who signed both heads, or more than F of the replicas,"
+		if g == nil {
+			v.NotProved = append(v.NotProved, "that those who signed are a quorum of the replicas: give --roster FILE")
+		} else if err := errors.Join(f.Earlier.VerifyGroup(g), f.Later.VerifyGroup(g)); err != nil {
+			return err
+		}
+	}
+	v.Kind = "ledger fork"
+	heads := fmt.Sprintf("the log %x has two signed heads: %d entries with the root %x, and %d with %x",
+		f.Earlier.Head.Log, f.Earlier.Head.Size, f.Earlier.Head.Root, f.Later.Head.Size, f.Later.Head.Root)
+	v.Claims = append(v.Claims, heads)
+	if f.Proved() {
+		v.Claims = append(v.Claims, who+" forked the log: both heads have one size and different roots")
+	} else {
+		v.NotProved = append(v.NotProved, "that the log was forked: the heads have two sizes, so who has the entries of "+
+			"the longer one must compare; the witness saw the longer one first, or one that the other does not extend")
+	}
+	return nil
+}

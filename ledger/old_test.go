@@ -69,3 +69,34 @@ func TestOldHead(t *testing.T) {
 		t.Error("the next entry has not renewed the head")
 	}
 }
+
+// Two heads of one size with different roots prove a fork; of two sizes they do not by themselves. Changed heads, heads
+// of two logs, and one head twice are no evidence.
+func TestForkEvidence(t *testing.T) {
+	heads := func(seed uint64, from, to int) *ledger.SignedHead {
+		l, err := ledger.Open(t.TempDir(), ledgertest.Secret(t, seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		appendRuns(t, l, from, to)
+		return l.Head()
+	}
+	one, fork, longer := heads(1, 0, 3), heads(1, 10, 13), heads(1, 0, 4)
+	for _, c := range []struct {
+		what           string
+		earlier, later *ledger.SignedHead
+		valid, proved  bool
+	}{{"a fork", one, fork, true, true}, {"two sizes", one, longer, true, false}, {"one head", one, one, false, false},
+		{"two logs", one, heads(2, 0, 3), false, false}} {
+		f, err := ledger.ParseFork((&ledger.ForkError{Earlier: c.earlier, Later: c.later}).File())
+		if (err == nil) != c.valid || err == nil && f.Proved() != c.proved {
+			t.Errorf("%s: %v", c.what, err)
+		}
+	}
+	forged := *fork
+	forged.Head.Root = make([]byte, 32)
+	if _, err := ledger.ParseFork((&ledger.ForkError{Earlier: one, Later: &forged}).File()); err == nil {
+		t.Error("a head that nobody signed is evidence")
+	}
+}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -45,6 +46,40 @@ func (e *ForkError) Error() string {
 }
 
 func (e *ForkError) Unwrap() error { return e.Err }
+
+// File returns both heads as text, which ParseFork reads.
+func (e *ForkError) File() []byte { return append(e.Earlier.File(), e.Later.File()...) }
+
+// ParseFork reads two heads as ForkError.File returns them, and checks their signatures (SignedHead.Check). It fails
+// unless they are of one log and differ.
+func ParseFork(text []byte) (*ForkError, error) {
+	at := bytes.Index(text, []byte("-----\n-----BEGIN "))
+	if at < 0 {
+		return nil, errors.New("ledger: the file does not have two heads")
+	}
+	one, err := ParseHead(text[:at+len("-----\n")])
+	if err != nil {
+		return nil, err
+	}
+	two, err := ParseHead(text[at+len("-----\n"):])
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(one.Check(), two.Check()); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(one.Head.Log, two.Head.Log) || one.Replicated() != two.Replicated() {
+		return nil, errors.New("ledger: the heads are of two logs")
+	}
+	if one.Head.Text() == two.Head.Text() {
+		return nil, errors.New("ledger: the two heads are one")
+	}
+	return &ForkError{one, two, nil}, nil
+}
+
+// Proved reports whether the two heads alone prove that their signers forked the log: they have one size, and so two
+// roots. With two sizes, who has the entries of one of them can find out whether it extends the other.
+func (e *ForkError) Proved() bool { return e.Earlier.Head.Size == e.Later.Head.Size }
 
 // Sign returns the witness's signature under a head, with the proof that it extends the last
 // one. A head that is older than the last one, or does not extend it, is a *ForkError: the
