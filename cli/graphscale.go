@@ -19,9 +19,11 @@ func graphScaleCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scale",
 		Short: "Compute what happens with 1,000 to 10,000 members",
-		Long: `Computes what happens beyond one council: sparse graphs that are robust by construction and runs of
-W-MSR on them with Byzantine members, the exact probability that a committee drawn from a large pool has more than a third of
-hostile members, and the sizes at which parts of today's protocol stop. Members are SIMULATED.`,
+		Long: `Computes what happens beyond one council: sparse graphs that are robust by construction
+and runs of W-MSR on them with Byzantine members, the exact probability that a committee
+drawn from a large pool has more than a third of hostile members, and the sizes at which
+parts of today's protocol stop. Members are SIMULATED. With the default sizes it takes a
+minute or more.`,
 		Example: "  synod graph scale\n  synod graph scale --nodes 1000 -o plots",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

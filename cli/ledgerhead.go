@@ -17,8 +17,9 @@ func ledgerHead(*app) *cobra.Command {
 		Use:   "head FOLDER",
 		Short: "Print the head as a checkpoint, which public witnesses cosign",
 		Long: `Prints the head of a ledger as a signed note in the standard checkpoint format
-(c2sp.org/tlog-checkpoint). With --cosign, a public witness is asked for its cosignature (c2sp.org/tlog-witness), which is verified, kept beside the
-ledger, and printed with the checkpoint. A witness that has cosigned a head which this one does not extend refuses: the
+(c2sp.org/tlog-checkpoint). With --cosign, a public witness is asked for its cosignature
+(c2sp.org/tlog-witness), which is verified, kept beside the ledger, and printed with the
+checkpoint. A witness that has cosigned a head which this one does not extend refuses: the
 exit code is 7, and --evidence keeps what the log has signed.`,
 		Example: "  synod operate ledger head decisions --keys\n" +
 			"  synod operate ledger head decisions --cosign https://witness.example.org --witness NAME+ID+KEY",

@@ -228,9 +228,9 @@ func (v *Verification) fork(text []byte, g *ledger.Group) error {
 	if err != nil {
 		return err
 	}
-	who := "the operator"
+	who := "the operator is Byzantine"
 	if f.Earlier.Replicated() {
-		who = "those who signed both heads, or more than F of the replicas,"
+		who = "each replica that signed both is Byzantine"
 		if g == nil {
 			v.NotProved = append(v.NotProved, "that those who signed are a quorum of the replicas: give --roster FILE")
 		} else if err := errors.Join(f.Earlier.VerifyGroup(g), f.Later.VerifyGroup(g)); err != nil {
@@ -242,10 +242,10 @@ func (v *Verification) fork(text []byte, g *ledger.Group) error {
 		f.Earlier.Head.Log, f.Earlier.Head.Size, f.Earlier.Head.Root, f.Later.Head.Size, f.Later.Head.Root)
 	v.Claims = append(v.Claims, heads)
 	if f.Proved() {
-		v.Claims = append(v.Claims, who+" forked the log: both heads have one size and different roots")
+		v.Claims = append(v.Claims, "the log was forked: both heads have one size and different roots; "+who)
 	} else {
-		v.NotProved = append(v.NotProved, "that the log was forked: the heads have two sizes, so who has the entries of "+
-			"the longer one must compare; the witness saw the longer one first, or one that the other does not extend")
+		v.NotProved = append(v.NotProved, "that the log was forked: the heads have two sizes, so who has the entries "+
+			"of the longer one must compare")
 	}
 	return nil
 }
