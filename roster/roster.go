@@ -116,6 +116,9 @@ const NoLedger = "none"
 type LedgerSettings struct {
 	Replicas []int `json:"replicas"` // the seats whose nodes keep it, ascending
 	Bodies   bool  `json:"bodies"`   // texts are kept, not only their hashes
+	// Holders is how many replicas must have signed the record of a run before it is in a ledger that replicas keep.
+	// 0: one is enough, as in rosters of before this rule.
+	Holders int `json:"holders,omitempty"`
 }
 
 // Encode returns the one text of the settings.
@@ -139,6 +142,10 @@ func (r *Roster) LedgerSettings() (s LedgerSettings, err error) {
 		if seat < 0 || seat >= len(r.Members) || i > 0 && s.Replicas[i-1] >= seat {
 			return s, errors.New("roster: the replicas of its ledger are not seats in ascending order")
 		}
+	}
+	if s.Holders < 0 || s.Holders > len(s.Replicas) {
+		return s, fmt.Errorf("roster: holders of its ledger is %d; it must be between 0 and %d, the number of replicas",
+			s.Holders, len(s.Replicas))
 	}
 	if s.Encode() != r.Ledger.Settings {
 		return s, errors.New("roster: the settings of its ledger are not in canonical form")

@@ -91,6 +91,10 @@ func ledgerOf(p *council.Plan) roster.Ledger {
 	for _, id := range p.Replicas() {
 		settings.Replicas = append(settings.Replicas, int(id))
 	}
+	if l.Replicated() {
+		g := ledger.Group{Keys: make([][]byte, len(settings.Replicas))}
+		settings.Holders = min(max(g.Faulty(), p.Spec().F)+1, len(settings.Replicas))
+	}
 	return roster.Ledger{Kind: l.Name, Settings: settings.Encode()}
 }
 
@@ -103,9 +107,12 @@ func Group(r *roster.Roster) (*ledger.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &ledger.Group{Name: r.Name}
+	g := &ledger.Group{Name: r.Name, Least: s.Holders}
 	for _, seat := range s.Replicas {
 		g.Keys = append(g.Keys, r.Members[seat].Key)
+		if s.Holders > 0 {
+			g.Names = append(g.Names, r.Members[seat].ID)
+		}
 	}
 	return g, nil
 }
