@@ -88,8 +88,8 @@ type Member struct {
 	Addresses []string // HOST:PORT, where the member's node listens; the first is tried first
 }
 
-// Prompt is a digest of a prompt template: of its meaning (prompt.Templates.Meanings) or, in rosters of earlier versions,
-// of its wording.
+// Prompt is a digest of a prompt template: of its meaning (prompt.Templates.Meanings) or, in rosters of earlier
+// versions, of its wording.
 type Prompt struct {
 	_      struct{} `cbor:",toarray"`
 	Name   string

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -237,35 +237,51 @@ func (f *running) run(cmd *cobra.Command) error {
 	if !ok {
 		return fmt.Errorf("no member of the roster has the key %x of %s", c.Secret.PublicKey(), f.key)
 	}
-	closeTraces, err := traced(cmd.Context(), c, c.Roster.Members[seat].ID)
+	closeTraces, err := traced(cmd.Context(), &c.Config, c.Roster.Members[seat].ID)
 	if err != nil {
 		return fmt.Errorf("traces cannot be sent: %w; see OTEL_EXPORTER_OTLP_ENDPOINT", err)
 	}
 	defer closeTraces()
-	listen, err := f.address(&c.Roster.Members[seat])
-	if err != nil {
-		return err
-	}
-	if c.Transport, err = transport(listen, c, f.relays); err != nil {
-		return err
-	}
+	c.Listen = func(r *roster.Roster, gate *node.Gate) (link.Transport, error) { return f.listenFor(c, r, gate) }
 	c.Ledger = ledgerOf(c.Roster.Ledger.Kind, c.Dir, c.Secret, int(c.Roster.Within), c.Log)
-	n, err := node.Open(*c)
+	h, err := node.OpenHost(*c)
 	if err != nil {
-		return errors.Join(err, c.Transport.Close())
+		return err
 	}
+	return f.serve(cmd, c, h)
+}
+
+// serve runs a node that was opened.
+func (f *running) serve(cmd *cobra.Command, c *node.HostConfig, h *node.Host) error {
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	if err := n.Control(ctx, filepath.Join(c.Dir, node.Socket), stop); err != nil {
-		return errors.Join(err, c.Transport.Close())
+	ended, end := context.WithCancel(ctx)
+	end() // for a node that cannot be served
+	if err := h.Control(ctx, filepath.Join(c.Dir, node.Socket), stop); err != nil {
+		return errors.Join(err, h.Run(ended))
 	}
 	if f.debug != "" {
-		if err := serveDebug(ctx, n, f.debug, cmd.ErrOrStderr()); err != nil {
-			return errors.Join(err, c.Transport.Close())
+		if err := serveDebug(ctx, h, f.debug, cmd.ErrOrStderr()); err != nil {
+			return errors.Join(err, h.Run(ended))
 		}
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %s\n", c.Transport.Address())
-	return n.Run(ctx)
+	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %s\n", h.Address())
+	return h.Run(ctx)
+}
+
+// listenFor opens the links of the node's seat in a roster.
+func (f *running) listenFor(c *node.HostConfig, r *roster.Roster, gate *node.Gate) (link.Transport, error) {
+	listen := f.listen
+	if seat, ok := r.Seat(c.Secret.PublicKey()); ok && listen == "" {
+		var err error
+		if listen, err = f.address(&r.Members[seat]); err != nil {
+			return nil, err
+		}
+	}
+	if listen == "" {
+		return nil, errors.New("the roster in force has no seat for this key: give an address with --listen HOST:PORT")
+	}
+	return transport(listen, c, r, gate, f.relays)
 }
 
 // address returns where the node of a member listens.
@@ -279,17 +295,18 @@ func (f *running) address(m *roster.Member) (string, error) {
 	return m.Addresses[0], nil
 }
 
-// transport opens the links that the roster names.
-func transport(listen string, c *node.Config, relays []string) (link.Transport, error) {
+// transport opens the links that a roster names.
+func transport(listen string, c *node.HostConfig, r *roster.Roster, gate *node.Gate, relays []string) (link.Transport,
+	error) {
 	// a caller has a stream for each of its questions, and one for each certificate
-	limits := link.Limits{Reserved: reserved(c.Roster.Roster), Streams: 4 + 2*max(c.Caps.AtOnce, node.DefaultAtOnce)}
-	if c.Roster.Links != roster.Libp2p {
+	limits := link.Limits{Reserved: node.ReservedAddresses(r), Streams: 4 + 2*max(c.Caps.AtOnce, node.DefaultAtOnce)}
+	if r.Links != roster.Libp2p {
 		if len(relays) > 0 {
 			return nil, errors.New("--relay: the links of the roster are tls, which has no relays")
 		}
-		return link.Listen(listen, c.Secret.LinkKey(), c.Roster.MayAsk, limits)
+		return link.Listen(listen, c.Secret.LinkKey(), gate.MayAsk, limits)
 	}
-	p2p, err := newPeerToPeer(listen, c.Secret, c.Roster.Roster)
+	p2p, err := newPeerToPeer(listen, c.Secret, gate)
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +317,7 @@ func transport(listen string, c *node.Config, relays []string) (link.Transport, 
 	if err != nil {
 		return nil, errors.Join(err, p2p.Close())
 	}
-	callers, err := link.Listen(next, c.Secret.LinkKey(), c.Roster.MayAsk, limits)
+	callers, err := link.Listen(next, c.Secret.LinkKey(), gate.MayAsk, limits)
 	if err != nil {
 		return nil, errors.Join(err, p2p.Close())
 	}
@@ -308,8 +325,8 @@ func transport(listen string, c *node.Config, relays []string) (link.Transport, 
 }
 
 // config reads the files that the flags name.
-func (f *running) config(stderr io.Writer) (c *node.Config, closeLog func() error, err error) {
-	c = &node.Config{Caps: f.caps, Program: "synod-node", Addresses: map[synod.NodeID][]string{}}
+func (f *running) config(stderr io.Writer) (c *node.HostConfig, closeLog func() error, err error) {
+	c = &node.HostConfig{Config: node.Config{Caps: f.caps, Program: "synod-node"}, Dial: map[string][]string{}}
 	if c.Roster, err = readAfter(f.roster, f.previous); err != nil {
 		return nil, nil, err
 	}
@@ -343,21 +360,16 @@ func (f *running) config(stderr io.Writer) (c *node.Config, closeLog func() erro
 	return c, closeLog, err
 }
 
-func (f *running) neighbours(c *node.Config) error {
+func (f *running) neighbours(c *node.HostConfig) error {
 	for _, text := range f.dial {
 		id, address, ok := strings.Cut(text, "=")
 		if err := roster.CheckAddress(address); !ok || err != nil {
 			return fmt.Errorf("--dial is %q; it must be ID=HOST:PORT", text)
 		}
-		found := false
-		for i, m := range c.Roster.Members {
-			if m.ID == id {
-				c.Addresses[synod.NodeID(i)], found = append(c.Addresses[synod.NodeID(i)], address), true
-			}
-		}
-		if !found {
+		if !slices.ContainsFunc(c.Roster.Members, func(m roster.Member) bool { return m.ID == id }) {
 			return fmt.Errorf("--dial: the roster has no member %q", id)
 		}
+		c.Dial[id] = append(c.Dial[id], address)
 	}
 	return nil
 }
@@ -378,18 +390,6 @@ func ownModel(path, seat string) (council.Params, error) {
 		}
 	}
 	return nil, fmt.Errorf("%s has no seat %q", path, seat)
-}
-
-// reserved are the members' addresses that are IP addresses.
-func reserved(r *roster.Roster) (all []net.IP) {
-	for _, m := range r.Members {
-		for _, a := range m.Addresses {
-			if host, _, err := net.SplitHostPort(a); err == nil && net.ParseIP(host) != nil {
-				all = append(all, net.ParseIP(host))
-			}
-		}
-	}
-	return all
 }
 
 const maxLog = 16 << 20
