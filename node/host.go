@@ -97,7 +97,8 @@ func OpenHost(c HostConfig) (h *Host, err error) {
 func (h *Host) openAll(held []heldRoster) (err error) {
 	head := held[len(held)-1].signed
 	if head.Hash() != h.config.Roster.Hash() {
-		h.log.Warn("the node goes on with the roster that it has taken, and not with that it was started with", "serial",
+		h.log.Warn("the node goes on with the roster that it has taken, and not with that it was started with",
+			"serial",
 			head.Serial, "roster", head.HexHash()[:16])
 	}
 	if head.Ledger.Kind != roster.NoLedger {

@@ -96,7 +96,8 @@ var errOtherFolder = errors.New("name another folder with --dir if the roster is
 func (k *kept) conflict(next, inForce *roster.Signed, why error) error {
 	switch {
 	case k.has(next.HexHash()):
-		return fmt.Errorf("the roster serial %d is older than serial %d, which is in force", next.Serial, inForce.Serial)
+		return fmt.Errorf("the roster serial %d is older than serial %d, which is in force", next.Serial,
+			inForce.Serial)
 	case next.Serial > inForce.Serial:
 		return why
 	}

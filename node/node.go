@@ -141,7 +141,8 @@ func Open(c Config) (n *Node, err error) {
 	}
 	n.daily, n.slots = n.shared.daily, n.shared.slots
 	if _, known := n.daily.prices.Of(n.model.Info()); c.Caps.DailyUSD+c.Caps.USD > 0 && !known {
-		return nil, errors.Join(fmt.Errorf("a limit in US dollars needs the price of the model %s, which is in no table; "+
+		return nil, errors.Join(fmt.Errorf("a limit in US dollars needs the price of the model %s, which is in "+
+			"no table; "+
 			"give it with --prices FILE", n.model.Info().Name), n.closeShared())
 	}
 	n.context, n.cancel = context.WithCancel(context.Background())

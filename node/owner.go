@@ -80,7 +80,7 @@ func (h *Host) drained(ctx context.Context, w http.ResponseWriter, stop func()) 
 	http.NewResponseController(w).Flush()
 	go func() {
 		if h.Drain(ctx) == nil {
-			stop()
+			time.AfterFunc(time.Second, stop) // callers get their records first
 		}
 	}()
 }

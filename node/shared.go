@@ -39,7 +39,8 @@ func (n *Node) closeShared() error {
 // leaving is why a node that drains takes no question.
 func (n *Node) leaving() error {
 	if next := n.replaced.Load(); next != nil {
-		return fmt.Errorf("the roster %.16x, serial %d, has been replaced by %.16s, serial %d: ask with that one", n.hash,
+		return fmt.Errorf("the roster %.16x, serial %d, has been replaced by %.16s, serial %d: ask with that one",
+			n.hash,
 			n.roster.Serial, next.HexHash(), next.Serial)
 	}
 	return errors.New("the node is draining and takes no new question")

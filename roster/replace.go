@@ -36,7 +36,8 @@ func (s *Signed) Steps(from *Signed) ([]*Signed, error) {
 		}
 	}
 	if at == nil {
-		return nil, fmt.Errorf("roster: the roster %.16s, serial %d, does not follow from %.16s, serial %d", s.HexHash(),
+		return nil, fmt.Errorf("roster: the roster %.16s, serial %d, does not follow from %.16s, serial %d",
+			s.HexHash(),
 			s.Serial, from.HexHash(), from.Serial)
 	}
 	slices.Reverse(steps)

@@ -28,15 +28,20 @@ func TestReplaces(t *testing.T) {
 		want string // "": it is accepted
 	}{
 		"a key is rotated while its owner is away": {good, ""},
-		"a member is added":                        {second(append(slices.Clone(owners), more[1]), append(owners[:5:5], more[1])...), ""},
-		"a member is removed":                      {second(owners[:6], owners[:5]...), ""},
-		"the new key has not signed":               {second(rotated, owners[:6]...), "member a7 has not signed"},
-		"one signature less than a quorum":         {second(rotated, append(slices.Clone(owners[:4]), more[0])...), "4 of the 7 members"},
-		"one member with keys that he invented":    {second(hostile, append(slices.Clone(more[:6]), owners[6])...), "1 of the 7 members"},
-		"a stranger has signed too":                {second(owners, append(slices.Clone(owners), more[3])...), "which no member has"},
-		"another council":                          {signed(other, owners...), "it replaces the roster"},
-		"a serial is left out":                     {signed(skips, append(slices.Clone(owners), more[0])...), "its serial is 2"},
-		"the roster in force":                      {first, "it replaces the roster"},
+		"a member is added": {second(append(slices.Clone(owners), more[1]),
+			append(owners[:5:5], more[1])...), ""},
+		"a member is removed":        {second(owners[:6], owners[:5]...), ""},
+		"the new key has not signed": {second(rotated, owners[:6]...), "member a7 has not signed"},
+		"one signature less than a quorum": {second(rotated, append(slices.Clone(owners[:4]), more[0])...),
+			"4 of the 7 members"},
+		"one member with keys that he invented": {second(hostile, append(slices.Clone(more[:6]), owners[6])...),
+			"1 of the 7 members"},
+		"a stranger has signed too": {second(owners, append(slices.Clone(owners), more[3])...),
+			"which no member has"},
+		"another council": {signed(other, owners...), "it replaces the roster"},
+		"a serial is left out": {signed(skips, append(slices.Clone(owners), more[0])...),
+			"its serial is 2"},
+		"the roster in force": {first, "it replaces the roster"},
 	} {
 		err := c.next.Replaces(first)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -78,7 +83,8 @@ func TestSteps(t *testing.T) {
 	owners, more := secrets(t, 1, 5), secrets(t, 2, 2)
 	first := signed(complete(owners[:4]), owners[:4]...)
 	second := after(first, complete(owners), append(slices.Clone(owners[:3]), owners[4])...)
-	third := after(second, complete(append(slices.Clone(owners[:4]), more[0])), append(slices.Clone(owners[:4]), more[0])...)
+	third := after(second, complete(append(slices.Clone(owners[:4]), more[0])), append(slices.Clone(owners[:4]),
+		more[0])...)
 	steps, err := third.Steps(first)
 	if err != nil || len(steps) != 2 || steps[0].Hash() != second.Hash() || steps[1] != third {
 		t.Errorf("from the first to the third: %d steps, %v", len(steps), err)

@@ -135,7 +135,8 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 	return nil
 }
 
-// serialsOf says on which rosters a neighbour is, if the node plays several, or if the neighbour is not on that in force.
+// serialsOf says on which rosters a neighbour is, if the node plays several, or if the neighbour is not on that in
+// force.
 func serialsOf(s *node.Status, p *node.PeerStatus) string {
 	inForce := len(s.Rosters) == 0 || slices.Contains(p.Serials, s.Rosters[len(s.Rosters)-1].Serial)
 	switch {

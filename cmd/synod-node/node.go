@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +24,7 @@ import (
 	"synod.dev/synod/link"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/node"
+	"synod.dev/synod/node/form"
 	"synod.dev/synod/node/terms"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
@@ -113,50 +116,55 @@ func nodeInvite() *cobra.Command {
 }
 
 func nodeJoin() *cobra.Command {
-	var seat, key, out string
-	var addresses []string
-	var yes bool
-	cmd := &cobra.Command{Use: "join INVITATION", Short: "Show the rules of an invitation, and accept a seat",
+	var j joining
+	cmd := &cobra.Command{Use: "join LINK|FILE", Short: "Show the rules of an invitation, and accept a seat",
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			i, err := readInvitation(args[0])
-			if err != nil {
-				return failed(err)
-			}
-			if err := showRules(cmd, i, seat); err != nil {
-				return failed(err)
-			}
-			for _, a := range addresses {
-				if err := roster.CheckAddress(a); err != nil {
-					return failed(err)
-				}
-			}
-			if len(addresses) == 0 {
-				return failed(errors.New("give where your node will listen with --address HOST:PORT"))
-			}
-			secret, err := readKey(key)
-			if err != nil {
-				return failed(err)
-			}
-			if err := agree(cmd, yes, "accept the seat "+seat+"?"); err != nil {
-				return failed(err)
-			}
-			if out == "" {
-				out = seat + ".join"
-			}
-			if err := write(out, i.Accept(seat, addresses, secret).File()); err != nil {
-				return failed(err)
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "accepted; send %s to who invited you\n", out)
-			return nil
-		}}
+		Long: "LINK is the line of text that synod roster start prints, or a file with it. Then the key is made " +
+			"if there is\n" +
+			"none, and the command waits until all owners have accepted and signed the roster, which it checks " +
+			"and signs too.\n" +
+			"FILE is an invitation of synod node invite. Then the command writes the acceptance, which goes back " +
+			"by hand.",
+		Example: `  synod node join synod-council:hGVz… --address node2.example.org:7400 --run
+  synod node join council.invitation --seat a2 --key node.key --address node2.example.org:7400`,
+		RunE: func(cmd *cobra.Command, args []string) error { return failed(j.join(cmd, args[0])) }}
 	fl := cmd.Flags()
-	fl.StringVar(&seat, "seat", "", "`id` of the seat")
-	fl.StringVar(&key, "key", "", "your key `file`")
-	fl.StringArrayVar(&addresses, "address", nil, "`HOST:PORT` where your node will listen")
-	fl.BoolVar(&yes, "yes", false, "accept without asking")
-	fl.StringVarP(&out, "out", "o", "", "`file` to write (default: SEAT.join)")
+	fl.StringVar(&j.seat, "seat", "", "`id` of the seat (with a link: default the first that is free)")
+	fl.StringVar(&j.running.key, "key", "", "your key `file` (with a link: default node.key, made if there is none)")
+	fl.StringArrayVar(&j.addresses, "address", nil, "`HOST:PORT` where your node will listen")
+	fl.BoolVar(&j.yes, "yes", false, "accept without asking")
+	fl.StringVarP(&j.out, "out", "o", "", "`file` to write (default: SEAT.join, with a link council.roster)")
+	fl.BoolVar(&j.start, "run", false, "with a link: run the node once the roster is complete")
+	fl.StringVar(&j.running.council, "council", "", "council `file` with the settings of your own model")
+	j.running.add(cmd)
+	j.running.addRelays(cmd)
 	return cmd
+}
+
+// joinByFile accepts a seat of an invitation in a file.
+func (j *joining) joinByFile(cmd *cobra.Command, path string) error {
+	i, err := readInvitation(path)
+	if err != nil {
+		return err
+	}
+	if err := showRules(cmd, i, j.seat); err != nil {
+		return err
+	}
+	secret, err := readKey(j.running.key)
+	if err != nil {
+		return err
+	}
+	if err := agree(cmd, j.yes, "accept the seat "+j.seat+"?"); err != nil {
+		return err
+	}
+	if j.out == "" {
+		j.out = j.seat + ".join"
+	}
+	if err := write(j.out, i.Accept(j.seat, j.addresses, secret).File()); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "accepted; send %s to who invited you\n", j.out)
+	return nil
 }
 
 func showRules(cmd *cobra.Command, i *terms.Invitation, seat string) error {
@@ -190,6 +198,7 @@ type running struct {
 	relays                                             []string
 	prices                                             string
 	verbose                                            bool
+	desk                                               *form.Desk // of a founder; nil: none
 }
 
 func nodeRun() *cobra.Command {
@@ -204,6 +213,14 @@ func nodeRun() *cobra.Command {
 	fl.StringVar(&f.key, "key", "", "key `file` of a member")
 	fl.StringVar(&f.council, "council", "", "council `file` with the settings of your own model (default: the "+
 		"roster's)")
+	f.add(cmd)
+	f.addRelays(cmd)
+	return cmd
+}
+
+// add adds the flags that say how a node runs.
+func (f *running) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", "", "`HOST:PORT` (default: the first address of the seat in the roster)")
 	fl.StringVar(&f.dir, "dir", "", "`folder` of the node's journals and signed slots (default: node-SEAT)")
 	fl.StringVar(&f.debug, "debug", "", "serve /metrics and /debug/pprof on this loopback `HOST:PORT`")
@@ -221,10 +238,14 @@ func nodeRun() *cobra.Command {
 	fl.StringSliceVar(&f.forms, "forms", nil, "forms of questions that the node answers (default: all)")
 	fl.StringArrayVar(&f.dial, "dial", nil, "`ID=HOST:PORT` where a neighbour is reached, instead of the roster's "+
 		"address")
-	fl.StringArrayVar(&f.relays, "relay", nil, "`ID` of a member through which neighbours reach this node, if the "+
-		"roster permits relays")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log more")
-	return cmd
+}
+
+// addRelays adds the flag of a node that others reach through relays.
+func (f *running) addRelays(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.relays, "relay", nil, "`ID` of a member through which neighbours reach this "+
+		"node, if the "+
+		"roster permits relays")
 }
 
 func (f *running) run(cmd *cobra.Command) error {
@@ -247,6 +268,13 @@ func (f *running) run(cmd *cobra.Command) error {
 	h, err := node.OpenHost(*c)
 	if err != nil {
 		return err
+	}
+	if f.desk != nil { // owners that have not got the roster yet
+		opening := f.desk.Opening()
+		h.Desk = func(conn *link.Conn, _ []byte) { f.desk.Serve(conn) }
+		h.Gate().Admit(opening.Guest().Public().(ed25519.PublicKey))
+		end := time.AfterFunc(time.Until(time.Unix(opening.Expires, 0)), func() { h.Gate().Admit(nil) })
+		defer end.Stop()
 	}
 	return f.serve(cmd, c, h)
 }

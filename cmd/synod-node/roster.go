@@ -18,8 +18,8 @@ import (
 )
 
 func rosterCommand() *cobra.Command {
-	c := &cobra.Command{Use: "roster", Short: "Make, sign, show, check and compare rosters"}
-	c.AddCommand(rosterNew(), rosterShow(), rosterSign(), rosterVerify(), rosterDiff())
+	c := &cobra.Command{Use: "roster", Short: "Form a council, and make, sign, show, check and compare rosters"}
+	c.AddCommand(rosterStart(), rosterStatus(), rosterNew(), rosterShow(), rosterSign(), rosterVerify(), rosterDiff())
 	return c
 }
 

@@ -19,7 +19,8 @@ func nodeRoster() *cobra.Command {
 	cmd := &cobra.Command{Use: "roster [NEXT]", Short: "Make a running node go over to the next roster",
 		Args: cobra.MaximumNArgs(1),
 		Long: "The node plays the roster in the file NEXT from now on. Until the time of --until it also takes " +
-			"questions under\nthe roster that it has played, and it finishes them. It goes on with the new roster after a " +
+			"questions under\nthe roster that it has played, and it finishes them. It goes on with the new " +
+			"roster after a " +
 			"restart.\nThe roster must replace the one in force: a quorum of its members have signed it.",
 		Example: `  synod node roster next.roster --dir a1                                # an hour from now the old one ends
   synod node roster next.roster --dir a1 --until 2030-01-02T15:00:00Z
@@ -80,7 +81,8 @@ func untilOf(text string, now time.Time) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, fmt.Errorf("--until is %.40q; it must be how long, such as 1h, or a time, such as 2030-01-02T15:04:05Z",
+		return t, fmt.Errorf("--until is %.40q; it must be how long, such as 1h, or a time, such as "+
+			"2030-01-02T15:04:05Z",
 			text)
 	}
 	return t, nil
