@@ -117,6 +117,7 @@ func (k *kept) conflict(next, inForce *roster.Signed, why error) error {
 		}
 		both = append(both, name)
 	}
+	slices.Sort(both)
 	signed := "nobody"
 	if len(both) > 0 {
 		signed = strings.Join(both, ", ")
