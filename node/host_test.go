@@ -204,7 +204,8 @@ func TestHostileRosters(t *testing.T) {
 	libp2p := rosterWith(t, first, council4, terms.Options{Links: roster.Libp2p}, members, keys[:4]...)
 	ledger := rosterWith(t, first, "ledger: {name: log}\n"+council4, terms.Options{}, members, keys[:4]...)
 	refuse("a forged signature", "is not valid", forged)
-	refuse("too few signatures", "2 of the 4 members", rosterOf(t, first, with("a4", keys[4]), keys[0], keys[1], keys[4]))
+	refuse("too few signatures", "2 of the 4 members", rosterOf(t, first, with("a4", keys[4]), keys[0], keys[1],
+		keys[4]))
 	refuse("a member and invented keys", "1 of the 4", rosterOf(t, first, hostile, keys[0], keys[5], keys[6], keys[7]))
 	refuse("another council", "serial 0 already", rosterOf(t, nil, hostile, keys[0], keys[5], keys[6], keys[7]))
 	refuse("a roster that contradicts its council", "contradicts", contradicts)
@@ -232,7 +233,8 @@ func TestHostileRosters(t *testing.T) {
 	h.stop()
 	third := rosterOf(t, good, with("a4", keys[4]), keys[0], keys[1], keys[2], keys[4])
 	h = mustHost(t, net, third, keys[1], dir) // given at the start, which ends the one before
-	if got := h.Status(); got.Serial != 2 || len(got.Rosters) != 3 || !got.Rosters[1].Ended && got.Rosters[1].Until.IsZero() {
+	if got := h.Status(); got.Serial != 2 || len(got.Rosters) != 3 || !got.Rosters[1].Ended &&
+		got.Rosters[1].Until.IsZero() {
 		t.Errorf("started with the next roster it plays %+v", got.Rosters)
 	}
 }

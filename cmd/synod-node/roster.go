@@ -283,7 +283,8 @@ func rosterSign() *cobra.Command {
 			if missing := s.Missing(); len(missing) > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "not signed yet: %s\n", strings.Join(missing, ", "))
 				if s.Verify() == nil {
-					fmt.Fprintln(cmd.ErrOrStderr(), "it is valid without them: a quorum of the roster before has signed it")
+					fmt.Fprintln(cmd.ErrOrStderr(), "it is valid without them: a quorum of the roster before has "+
+						"signed it")
 				}
 			} else {
 				fmt.Fprintln(cmd.ErrOrStderr(), "all members have signed")

@@ -95,7 +95,8 @@ func TestAnotherMeaningIsRefused(t *testing.T) {
 	program := released(t, `{{define "system"}}You answer`, `{{/* meaning: 2 */}}{{define "system"}}You answer`)
 	out, err := exec.Command(program, "node", "run", "--roster", path, "--key", filepath.Join(c.dir, "a1.key"), "--dir",
 		a[0].dir).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "mean something else") || !strings.Contains(string(out), "sac/refine") {
+	if err == nil || !strings.Contains(string(out), "mean something else") || !strings.Contains(string(out),
+		"sac/refine") {
 		t.Errorf("a release with another meaning: %v\n%s", err, out)
 	}
 	if out := c.command("roster", "verify", path); !strings.HasPrefix(out, "VALID") {
