@@ -59,3 +59,22 @@ func Both(a, b *Signed) (keys [][]byte) {
 	}
 	return keys
 }
+
+// Earlier returns the roster with a hash that the file of s has: s itself, or one before it. Every roster names the
+// hash
+// of the one that it replaces, so who trusts s knows that these are the rosters that the council has had. It is nil
+// if there is none with this hash, or if not enough have signed it.
+func (s *Signed) Earlier(hash []byte) *Signed {
+	for at := s; at != nil; at = at.Before {
+		if own := at.Hash(); bytes.Equal(own[:], hash) {
+			if at.Verify() != nil {
+				return nil
+			}
+			return at
+		}
+		if at.Before != nil && at.follows() != nil {
+			return nil
+		}
+	}
+	return nil
+}

@@ -103,3 +103,33 @@ func TestSteps(t *testing.T) {
 		t.Error("a step that nobody of the roster before has signed")
 	}
 }
+
+// The file of a roster has the rosters that it has replaced, and no other one can be put there.
+func TestEarlier(t *testing.T) {
+	owners := secrets(t, 1, 5)
+	first := signed(complete(owners[:4]), owners[:4]...)
+	second := after(first, complete(owners), append(slices.Clone(owners[:3]), owners[4])...)
+	third, err := roster.Parse(after(second, complete(owners), owners[:4]...).File())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*roster.Signed{first, second, third} {
+		hash := s.Hash()
+		if found := third.Earlier(hash[:]); found == nil || found.Hash() != hash {
+			t.Errorf("the third roster does not have serial %d", s.Serial)
+		}
+	}
+	hash := third.Hash()
+	if first.Earlier(hash[:]) != nil {
+		t.Error("an older roster has a newer one")
+	}
+	other := signed(complete(owners[1:]), owners[1:]...)
+	third.Before.Before = other
+	if hash = other.Hash(); third.Earlier(hash[:]) != nil {
+		t.Error("another roster was put before it")
+	}
+	third.Before = roster.Unsigned(second.Roster)
+	if hash = second.Hash(); third.Earlier(hash[:]) != nil {
+		t.Error("a roster that nobody has signed is taken")
+	}
+}

@@ -16,6 +16,7 @@ import (
 
 	"synod.dev/synod/node"
 	"synod.dev/synod/node/form"
+	"synod.dev/synod/roster"
 )
 
 // owners are people who form a council, each in a folder of an own, with the commands that they type.
@@ -202,6 +203,31 @@ func TestSevenOwners(t *testing.T) {
 		verified)
 	if len(o.commands) > 12 {
 		t.Errorf("%d commands; the aim is 12", len(o.commands))
+	}
+	o.verifyLater()
+}
+
+// verifyLater verifies the certificate with the next roster of the council, which a quorum has signed.
+func (o *owners) verifyLater() {
+	o.t.Helper()
+	first, err := readRoster(filepath.Join(o.folder(1), "node-a1", "forming", "council.roster"))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	next, hash := *first.Roster, first.Hash()
+	next.Serial, next.Previous = 1, hash[:]
+	path := filepath.Join(o.folder(1), "next.roster")
+	if err := os.WriteFile(path, roster.Successor(&next, first).File(), 0o600); err != nil {
+		o.t.Fatal(err)
+	}
+	for i := range 5 {
+		o.run(i+1, "roster", "sign", path, "--key", "node.key", "--yes")
+	}
+	verified := o.run(1, "verify", "decision.json", "--roster", "next.roster")
+	if !strings.Contains(verified, "VALID") || !strings.Contains(verified, "with serial 0, which that in the "+
+		"file, with "+
+		"serial 1, has replaced") {
+		o.t.Errorf("with the next roster:\n%s", verified)
 	}
 }
 
