@@ -180,7 +180,7 @@ func (h *Host) EvidenceStatus() ([]EvidenceStatus, error) {
 	return all, err
 }
 
-// proof reads a proof. Its roster must be one that the node has played.
+// proof reads a proof, and says so if its roster is none that the folder has.
 func (h *Host) proof(file string, b []byte) (s EvidenceStatus, err error) {
 	e, err := evidence.Parse(b)
 	if err != nil {
@@ -193,13 +193,14 @@ func (h *Host) proof(file string, b []byte) (s EvidenceStatus, err error) {
 	h.taking.Lock()
 	known := h.kept.has(r.HexHash())
 	h.taking.Unlock()
-	if !known {
-		return s, errors.New("its roster is none that this node has played")
-	}
 	hash := r.Hash()
 	report, err := e.Verify(hash[:])
 	if err != nil {
 		return s, err
 	}
-	return EvidenceStatus{Member: r.Members[e.Seat].ID, Run: e.Instance, Proved: report.Claims, File: file}, nil
+	member := r.Members[e.Seat].ID
+	if !known {
+		member += fmt.Sprintf(" of the roster %.16s, which this folder does not have", r.HexHash())
+	}
+	return EvidenceStatus{Member: member, Run: e.Instance, Proved: report.Claims, File: file}, nil
 }

@@ -98,6 +98,10 @@ func TestSteps(t *testing.T) {
 	if _, err = second.Steps(third); err == nil {
 		t.Error("steps lead from a roster to an older one")
 	}
+	unsigned := after(first, complete(owners), owners[0], owners[4])
+	if _, err := after(unsigned, complete(owners), owners[:4]...).Steps(first); err == nil {
+		t.Error("a step that no quorum has signed is taken because the one after it is signed")
+	}
 	bad := after(second, complete(more), more...) // stands by itself
 	if _, err := bad.Steps(first); err == nil {
 		t.Error("a step that nobody of the roster before has signed")

@@ -47,6 +47,7 @@ type owner struct {
 type changing struct {
 	t       *testing.T
 	dir     string
+	links   string // "": TLS
 	port    int
 	caller  sign.Secret
 	current atomic.Pointer[roster.Signed] // with which callers ask
@@ -91,7 +92,7 @@ func (c *changing) roster(before *roster.Signed, of ...*owner) *roster.Signed {
 	c.t.Helper()
 	text := "protocol: {name: sac, rounds: 2}\nf: 2\npace: {think: 2s, within: 2s}\n" +
 		"models: {d: {provider: simulated, ability: 1, skill: 1, primacy: 0, shared: 0}}\nseats:\n"
-	o := terms.Options{Members: map[string]roster.Member{},
+	o := terms.Options{Members: map[string]roster.Member{}, Links: c.links,
 		Callers: []roster.Caller{{Name: "caller", Key: c.caller.PublicKey()}}}
 	for _, x := range of {
 		text += fmt.Sprintf("  - {id: %s, model: d}\n", x.seat)
@@ -454,6 +455,47 @@ func (c *changing) restart(_ *load, next *roster.Signed, path, _ string, old, me
 	}
 	c.connectedOn(next, members...)
 	c.current.Store(next)
+}
+
+// Over go-libp2p, too, nodes go over to a roster with a rotated key and a member that is added, and callers after them.
+func TestChangeOverLibp2p(t *testing.T) {
+	c := newChanging(t)
+	c.links = roster.Libp2p
+	var a []*owner
+	for _, seat := range []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7"} {
+		a = append(a, c.owner(seat, seat, len(a)+1))
+	}
+	first, path := c.sign(c.roster(nil, a...), a...)
+	for _, o := range a {
+		o.start(c, path)
+	}
+	c.connectedOn(first, a...)
+	rotated, added := c.owner("a7", "a7-new", 17), c.owner("a8", "a8", 8)
+	members := append(slices.Clone(a[:6]), rotated, added)
+	second, path := c.sign(c.roster(first, members...), append(slices.Clone(a[:5]), rotated, added)...)
+	rotated.start(c, path)
+	added.start(c, path)
+	for _, o := range a {
+		c.command("node", "roster", path, "--dir", o.dir)
+	}
+	c.connectedOn(second, members...)
+	c.connectedOn(first, a...)
+	for _, s := range []*roster.Signed{first, second} {
+		c.current.Store(s)
+		l := c.load(3, 1)
+		l.over.Store(true)
+		l.wait.Wait()
+		if len(l.lost) > 0 || l.decided[s.Serial] != 3 || len(l.missing) > 0 {
+			t.Errorf("serial %d: %d decided, lost %v, missing %v", s.Serial, l.decided[s.Serial], l.lost, l.missing)
+		}
+	}
+	for _, o := range a {
+		c.command("node", "roster", "--end-old", "--dir", o.dir)
+	}
+	a[6].process.Wait() // the key is in no roster any more
+	if state := a[6].process.ProcessState; state == nil || !state.Success() {
+		t.Errorf("the node with the key that was rotated ends with %v", state)
+	}
 }
 
 // released builds this program with another text in a prompt of SAC.

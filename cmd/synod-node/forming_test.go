@@ -231,6 +231,22 @@ func (o *owners) verifyLater() {
 	}
 }
 
+// A council whose links are go-libp2p is formed with a link too: owners join where callers ask.
+func TestFormingOverLibp2p(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts seven processes")
+	}
+	o := newOwners(t)
+	o.council()
+	_, stdout := o.begin(1, "roster", "start", "-c", "council.yaml", "--address", o.address(1), "--run", "--links",
+		"libp2p")
+	link := o.link(stdout)
+	for i := 2; i <= 7; i++ {
+		o.begin(i, "node", "join", link, "--address", o.address(i), "--yes", "--run")
+	}
+	o.connected()
+}
+
 // The founder's process and an owner's process are killed in the middle, and the same commands go on. An owner that
 // comes with a link that was changed, a seat that is taken, or an acceptance of another council is refused.
 func TestFormingGoesOn(t *testing.T) {
