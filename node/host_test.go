@@ -3,6 +3,9 @@ package node_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -196,11 +199,6 @@ func TestHostileRosters(t *testing.T) {
 	}
 	forged := rosterOf(t, first, with("a4", keys[4]), keys[0], keys[1], keys[2], keys[4])
 	forged.Signatures[1].Bytes[9] ^= 1
-	contradicts := rosterOf(t, first, members, keys[:4]...)
-	contradicts.F, contradicts.Signatures = 0, nil
-	for _, k := range keys[:4] {
-		contradicts.Sign(k)
-	}
 	libp2p := rosterWith(t, first, council4, terms.Options{Links: roster.Libp2p}, members, keys[:4]...)
 	ledger := rosterWith(t, first, "ledger: {name: log}\n"+council4, terms.Options{}, members, keys[:4]...)
 	refuse("a forged signature", "is not valid", forged)
@@ -208,7 +206,7 @@ func TestHostileRosters(t *testing.T) {
 		keys[4]))
 	refuse("a member and invented keys", "1 of the 4", rosterOf(t, first, hostile, keys[0], keys[5], keys[6], keys[7]))
 	refuse("another council", "serial 0 already", rosterOf(t, nil, hostile, keys[0], keys[5], keys[6], keys[7]))
-	refuse("a roster that contradicts its council", "contradicts", contradicts)
+	refuse("a roster that contradicts its council", "contradicts", contradiction(t, first, members, keys[:4]))
 	refuse("other links", "other links", libp2p)
 	refuse("a ledger", "one roster at a time", ledger)
 	if err := h.Take(good, time.Now().Add(time.Hour)); err != nil {
@@ -220,15 +218,7 @@ func TestHostileRosters(t *testing.T) {
 	refuse("an older roster", "serial 0 is older", first)
 	refuse("another successor", "signed by both: a2, a3", fork)
 	h.stop()
-
-	if _, err := host(t, net, fork, keys[1], dir, llm.Env{}); err == nil ||
-		!strings.Contains(err.Error(), "another roster with serial 1 already") {
-		t.Errorf("started with another successor: %v", err)
-	}
-	h = mustHost(t, net, first, keys[1], dir)
-	if got := h.serials(); !slices.Equal(got, []uint64{0, 1}) || h.Status().Serial != 1 {
-		t.Errorf("started with the older roster it plays %v, and %d is in force", got, h.Status().Serial)
-	}
+	h = rememberedRosters(t, net, dir, first, fork, keys[1])
 	refuse("another successor, after a restart", "signed by both: a2, a3", fork)
 	h.stop()
 	third := rosterOf(t, good, with("a4", keys[4]), keys[0], keys[1], keys[2], keys[4])
@@ -237,6 +227,32 @@ func TestHostileRosters(t *testing.T) {
 		got.Rosters[1].Until.IsZero() {
 		t.Errorf("started with the next roster it plays %+v", got.Rosters)
 	}
+}
+
+// contradiction returns a successor that all have signed and that says another F than its council file.
+func contradiction(t *testing.T, first *roster.Signed, members []seated, by []sign.Secret) *roster.Signed {
+	s := rosterOf(t, first, members)
+	s.F = 0
+	for _, k := range by {
+		s.Sign(k)
+	}
+	return s
+}
+
+// rememberedRosters starts a node that has taken the successor of its first roster with the first one, and with
+// another successor.
+func rememberedRosters(t *testing.T, net *link.Memory, dir string, first, fork *roster.Signed,
+	secret sign.Secret) *hosting {
+	t.Helper()
+	if _, err := host(t, net, fork, secret, dir, llm.Env{}); err == nil ||
+		!strings.Contains(err.Error(), "another roster with serial 1 already") {
+		t.Errorf("started with another successor: %v", err)
+	}
+	h := mustHost(t, net, first, secret, dir)
+	if got := h.serials(); !slices.Equal(got, []uint64{0, 1}) || h.Status().Serial != 1 {
+		t.Errorf("started with the older roster it plays %v, and %d is in force", got, h.Status().Serial)
+	}
+	return h
 }
 
 // Questions are answered under the old roster and the new one while the council goes over, also by a node that is
@@ -282,6 +298,12 @@ func TestOverlap(t *testing.T) {
 			t.Errorf("the neighbour %s is on %v, want %v", p.ID, p.Serials, want)
 		}
 	}
+	theOldOneEnds(t, net, first, second, keys, hosts)
+}
+
+// theOldOneEnds makes the first roster end at hosts of which the first one has no seat in the second roster.
+func theOldOneEnds(t *testing.T, net *link.Memory, first, second *roster.Signed, keys []sign.Secret, hosts []*hosting) {
+	t.Helper()
 	for _, h := range hosts {
 		if n, err := h.EndOld(); n != 1 || err != nil {
 			t.Errorf("%d rosters end, %v", n, err)
@@ -351,19 +373,62 @@ func TestRunsOutliveTheirRoster(t *testing.T) {
 	if a.err != nil || len(a.res.Missing) > 0 {
 		t.Fatalf("%v, missing %v", a.err, a.res.Missing)
 	}
-	p, err := terms.Plan(first.Roster)
+	certified(ctx, t, c, a.res)
+}
+
+// certified fails unless a result has the right answer, and its members sign the certificate.
+func certified(ctx context.Context, t *testing.T, c *call.Client, res *call.Result) {
+	t.Helper()
+	p, err := terms.Plan(c.Roster)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := a.res.Judge(first.Roster, p, sum)
+	o := res.Judge(c.Roster, p, sum)
 	if o.Answer == nil || *o.Answer != synod.Answer("42") {
 		t.Errorf("%s: %s", o.Status, o.Reason)
 	}
-	s, err := a.res.Statement(first.Roster, p, sum, &o)
+	s, err := res.Statement(c.Roster, p, sum, &o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Certify(ctx, &s); err != nil { // within the time that the node goes on after its last run
 		t.Error(err)
 	}
+}
+
+// A roster that cannot be written is not taken, and the one in force goes on. Nothing is left of rosters that have
+// ended.
+func TestRosterThatCannotBeWritten(t *testing.T) {
+	members, keys := members4(t)
+	before := rosterOf(t, nil, members, keys[:4]...)
+	dir := t.TempDir()
+	h := mustHost(t, new(link.Memory), before, keys[0], dir)
+	next := rosterOf(t, before, members, keys[:4]...)
+	folder := filepath.Join(dir, "rosters")
+	if err := os.Rename(folder, folder+".away"); err != nil {
+		t.Fatal(err)
+	}
+	err := h.Take(next, time.Now().Add(time.Hour))
+	if err == nil || !strings.Contains(err.Error(), "cannot be written") || !slices.Equal(h.serials(), []uint64{0}) {
+		t.Errorf("without its folder: %v, rosters %v", err, h.serials())
+	}
+	if err := os.Rename(folder+".away", folder); err != nil {
+		t.Fatal(err)
+	}
+	idle := runtime.NumGoroutine()
+	for i := range 3 {
+		if err := h.Take(next, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if i == 2 {
+			break
+		}
+		next = rosterOf(t, next, members, keys[:4]...)
+	}
+	if err := h.Take(rosterOf(t, next, members, keys[:4]...), time.Now()); err == nil ||
+		!strings.Contains(err.Error(), "plays 4 rosters") {
+		t.Errorf("a fifth roster at once: %v", err)
+	}
+	waitUntil(t, "the end of three rosters", func() bool { return slices.Equal(h.serials(), []uint64{3}) })
+	waitUntil(t, "the end of their goroutines", func() bool { return runtime.NumGoroutine() <= idle+2 })
 }

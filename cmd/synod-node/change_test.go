@@ -87,6 +87,16 @@ func (c *changing) owner(seat, name string, place int) *owner {
 	return o
 }
 
+// seven makes the owners of the seats a1 to a7.
+func (c *changing) seven() (a []*owner) {
+	c.t.Helper()
+	for i := range 7 {
+		seat := fmt.Sprint("a", i+1)
+		a = append(a, c.owner(seat, seat, i+1))
+	}
+	return a
+}
+
 // roster makes the roster of owners that replaces another one; nil: the first.
 func (c *changing) roster(before *roster.Signed, of ...*owner) *roster.Signed {
 	c.t.Helper()
@@ -357,10 +367,7 @@ func TestChangeUnderLoad(t *testing.T) {
 
 func changeUnderLoad(t *testing.T, questions int, reworded string, oneAtATime bool) *load {
 	c := newChanging(t)
-	var a []*owner
-	for i := range 7 {
-		a = append(a, c.owner(fmt.Sprintf("a%d", i+1), fmt.Sprintf("a%d", i+1), i+1))
-	}
+	a := c.seven()
 	first, path := c.sign(c.roster(nil, a...), a...)
 	for _, o := range a {
 		o.start(c, path)
@@ -399,17 +406,23 @@ func changeUnderLoad(t *testing.T, questions int, reworded string, oneAtATime bo
 	members[2].program = reworded
 	members[2].start(c, path)
 	c.connectedOn(fourth, members[1:]...)
-	if l.asked.Load() >= int64(questions) {
+	l.end()
+	return l
+}
+
+// end lets the callers ask the rest, and reports.
+func (l *load) end() {
+	t := l.c.t
+	if l.asked.Load() >= int64(l.most) {
 		t.Error("all questions were asked before the last change")
 	}
 	l.over.Store(true)
 	l.wait.Wait()
-	t.Logf("%d questions; decided by serial %v; %d lost; slowest %v; records that did not come:", questions, l.decided,
+	t.Logf("%d questions; decided by serial %v; %d lost; slowest %v; records that did not come:", l.most, l.decided,
 		len(l.lost), l.slowest.Round(time.Millisecond))
 	for _, why := range slices.Sorted(maps.Keys(l.missing)) {
 		t.Logf("  %d × %s", l.missing[why], why)
 	}
-	return l
 }
 
 // goOver gives the members of a roster the next one, then makes the callers go over, and then ends the old one or
@@ -461,10 +474,7 @@ func (c *changing) restart(_ *load, next *roster.Signed, path, _ string, old, me
 func TestChangeOverLibp2p(t *testing.T) {
 	c := newChanging(t)
 	c.links = roster.Libp2p
-	var a []*owner
-	for _, seat := range []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7"} {
-		a = append(a, c.owner(seat, seat, len(a)+1))
-	}
+	a := c.seven()
 	first, path := c.sign(c.roster(nil, a...), a...)
 	for _, o := range a {
 		o.start(c, path)

@@ -12,8 +12,7 @@ import (
 // signed is remembered in a file, of which a torn line counts as not signed.
 func TestOneSuccessorIsSigned(t *testing.T) {
 	c := newChanging(t)
-	a := []*owner{c.owner("a1", "a1", 1), c.owner("a2", "a2", 2), c.owner("a3", "a3", 3), c.owner("a4", "a4", 4),
-		c.owner("a5", "a5", 5), c.owner("a6", "a6", 6), c.owner("a7", "a7", 7)}
+	a := c.seven()
 	first, path := c.sign(c.roster(nil, a...), a...)
 	_, other := c.sign(c.roster(nil, append(a[1:6:6], a[0])...), append(a[1:6:6], a[0])...) // another first roster
 	key := filepath.Join(c.dir, "a1.key")
@@ -62,6 +61,12 @@ func TestOneSuccessorIsSigned(t *testing.T) {
 			t.Errorf("a first roster: %s", out)
 		}
 	}
+	tornAndBroken(t, key, func() (string, error) { return sign(here) })
+}
+
+// tornAndBroken signs once more after the last line of what a key has signed was torn, and after the file was broken.
+func tornAndBroken(t *testing.T, key string, sign func() (string, error)) {
+	t.Helper()
 	b, err := os.ReadFile(key + ".rosters")
 	if err != nil {
 		t.Fatal(err)
@@ -69,13 +74,13 @@ func TestOneSuccessorIsSigned(t *testing.T) {
 	if err := os.WriteFile(key+".rosters", b[:len(b)-20], 0o600); err != nil { // its second line is torn
 		t.Fatal(err)
 	}
-	if out, err := sign(here); err != nil {
+	if out, err := sign(); err != nil {
 		t.Errorf("the line of the other one is torn: %s", out)
 	}
 	if err := os.WriteFile(key+".rosters", []byte("no hashes\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := sign(here); err == nil {
+	if out, err := sign(); err == nil {
 		t.Errorf("a file that cannot be read: %s", out)
 	}
 }
@@ -87,10 +92,7 @@ func TestAnotherMeaningIsRefused(t *testing.T) {
 		t.Skip("it builds synod-node")
 	}
 	c := newChanging(t)
-	var a []*owner
-	for _, seat := range []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7"} {
-		a = append(a, c.owner(seat, seat, len(a)+1))
-	}
+	a := c.seven()
 	_, path := c.sign(c.roster(nil, a...), a...)
 	program := released(t, `{{define "system"}}You answer`, `{{/* meaning: 2 */}}{{define "system"}}You answer`)
 	out, err := exec.Command(program, "node", "run", "--roster", path, "--key", filepath.Join(c.dir, "a1.key"), "--dir",

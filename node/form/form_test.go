@@ -188,16 +188,6 @@ func TestHostileFounder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	other := func(s *form.State) *roster.Signed { // a roster without the owner of a2
-		r, err := roster.Parse(s.Roster)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Members[1].Key = secretOf(t, 60).PublicKey()
-		r.Signatures = nil
-		r.Sign(f.secret)
-		return r
-	}
 	sybil := f.desk.Opening().Accept("a2", []string{"127.0.0.1:7402"}, secretOf(t, 60))
 	for _, c := range []struct {
 		what, want string
@@ -209,12 +199,12 @@ func TestHostileFounder(t *testing.T) {
 		}},
 		{"a roster with another key", "not the one that follows", func(s *form.State) {
 			if len(s.Roster) > 0 {
-				s.Roster = other(s).File()
+				s.Roster = f.without(s).File()
 			}
 		}},
 		{"a roster and acceptances of others", "does not have this node's seat", func(s *form.State) {
 			if len(s.Roster) > 0 {
-				s.Roster, s.Acceptances[len(s.Acceptances)-1] = other(s).File(), sybil.File()
+				s.Roster, s.Acceptances[len(s.Acceptances)-1] = f.without(s).File(), sybil.File()
 			}
 		}},
 		{"an acceptance that its owner has not signed", "is not valid", func(s *form.State) {
@@ -282,6 +272,13 @@ func TestHostileOwners(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	f.hostileSignatures()
+}
+
+// hostileSignatures gives signatures to a desk at which all have accepted.
+func (f *founder) hostileSignatures() {
+	t, opening := f.t, f.desk.Opening()
+	t.Helper()
 	r, err := opening.Roster(f.invitation, acceptancesOf(t, opening))
 	if err != nil {
 		t.Fatal(err)
@@ -301,6 +298,19 @@ func TestHostileOwners(t *testing.T) {
 	if err := f.desk.Sign(hash[:], owner.PublicKey(), owner.SignEnvelope(roster.PayloadType, hash[:])); err != nil {
 		t.Error(err)
 	}
+}
+
+// without returns the roster of a state without the owner of a2.
+func (f *founder) without(s *form.State) *roster.Signed {
+	r, err := roster.Parse(s.Roster)
+	if err != nil {
+		f.t.Error(err)
+		return nil
+	}
+	r.Members[1].Key = secretOf(f.t, 60).PublicKey()
+	r.Signatures = nil
+	r.Sign(f.secret)
+	return r
 }
 
 // acceptancesOf returns the acceptances of all seats, in another order than they came.

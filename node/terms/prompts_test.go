@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/council"
 	"synod.dev/synod/node/terms"
 	"synod.dev/synod/roster"
 )
@@ -15,12 +14,7 @@ import (
 // A roster that was signed for the wording of prompts, by an earlier version, is played by a program with that wording.
 // One whose prompts mean something else is refused, whichever prompt it is.
 func TestPromptsOfRosters(t *testing.T) {
-	spec, err := council.Parse([]byte("protocol: {name: sac}\nmodels: {d: {provider: simulated}}\n" +
-		"seats: [{id: a, model: d, count: 3}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := council.NewPlan(spec)
+	p, err := invitationOf(t, 3).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
