@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -257,14 +258,39 @@ func (h *Host) route(s link.Stream, key []byte) {
 		return x.node != nil && string(x.node.hash[:]) == string(hello.Roster)
 	})
 	if at < 0 {
-		h.gone.Strangers++
 		h.mu.Unlock()
-		s.Close() // it learns nothing
+		h.turnAway(again, &hello)
 		return
 	}
 	x := h.held[at]
 	h.mu.Unlock()
 	x.branch.deliver(again, key)
+}
+
+// turnAway closes a stream that is about a roster that is not played. A caller with one that was played before is told
+// which one has replaced it; others learn nothing.
+func (h *Host) turnAway(s link.Stream, hello *call.Hello) {
+	conn := link.NewConn(s)
+	defer conn.Close()
+	defer context.AfterFunc(h.context, func() { conn.Close() })()
+	h.mu.Lock()
+	next := h.inForce().signed
+	past := hello.Version == call.Version && hello.Purpose == call.ToAsk && h.kept.has(hex.EncodeToString(hello.Roster))
+	if !past {
+		h.gone.Strangers++
+	}
+	h.mu.Unlock()
+	var first call.Hello
+	var question call.Start
+	welcome := call.Welcome{Clock: time.Now().UnixMicro(), Serial: next.Serial, Head: []byte{}}
+	if !past || conn.Receive(call.MaxHello, &first, helloTime) != nil || conn.Send(welcome, helloTime) != nil ||
+		conn.Receive(h.config.Caps.largest(), &question, helloTime) != nil {
+		return
+	}
+	refused := call.Reply{Refused: replacedBy(hello.Roster, next.Roster), Final: []byte{}, Head: []byte{}}
+	if err := conn.Send(refused, helloTime); err != nil {
+		h.log.Debug("a caller did not take its refusal", "error", err)
+	}
 }
 
 // inForce returns the roster in force.

@@ -316,6 +316,16 @@ func theOldOneEnds(t *testing.T, net *link.Memory, first, second *roster.Signed,
 		})
 	})
 	waitUntil(t, "the end of the old roster", func() bool { return len(hosts[1].serials()) == 1 })
+	_, missing := askUnder(t, net, first, keys[1])
+	told := 0
+	for _, why := range missing {
+		if strings.Contains(why, "has been replaced by") {
+			told++
+		}
+	}
+	if told < 3 { // the fourth one has ended, or is about to
+		t.Errorf("a caller with the old roster is told: %v", missing)
+	}
 	if answer, missing := askUnder(t, net, second, keys[2]); answer != "42" || len(missing) > 0 {
 		t.Errorf("after the end of the old roster: %q, missing %v", answer, missing)
 	}
@@ -431,4 +441,43 @@ func TestRosterThatCannotBeWritten(t *testing.T) {
 	}
 	waitUntil(t, "the end of three rosters", func() bool { return slices.Equal(h.serials(), []uint64{3}) })
 	waitUntil(t, "the end of their goroutines", func() bool { return runtime.NumGoroutine() <= idle+2 })
+}
+
+// A guest who is admitted for the desk gets nothing but the desk: no question is taken, and no frame of a neighbour.
+func TestGuestsGetTheDeskOnly(t *testing.T) {
+	members, keys := members4(t)
+	s := rosterOf(t, nil, members, keys[:4]...)
+	net := new(link.Memory)
+	h := mustHost(t, net, s, keys[0], t.TempDir())
+	guest, hash := keys[7], s.Hash()
+	greet := func(purpose string) error {
+		stream, err := net.Dialer(guest.PublicKey()).Dial(t.Context(), keys[0].PublicKey(), nil)
+		if err != nil {
+			return err
+		}
+		conn := link.NewConn(stream)
+		defer conn.Close()
+		hello := call.Hello{Version: call.Version, Purpose: purpose, Roster: hash[:]}
+		if err := conn.Send(hello, time.Minute); err != nil {
+			return err
+		}
+		_, err = conn.ReceiveBytes(1<<20, time.Minute)
+		return err
+	}
+	if greet(call.ToJoin) == nil {
+		t.Error("a key that nobody has admitted gets a stream")
+	}
+	h.Gate().Admit(guest.PublicKey())
+	for _, purpose := range []string{call.ToAsk, call.ToSign, call.ToLink, call.ToLedger, call.ToJoin, ""} {
+		if greet(purpose) == nil {
+			t.Errorf("a guest is welcome for the purpose %q", purpose)
+		}
+	}
+	h.Desk = func(conn *link.Conn, _ []byte) { conn.SendBytes([]byte("desk"), time.Minute) }
+	if err := greet(call.ToJoin); err != nil {
+		t.Errorf("the desk: %v", err)
+	}
+	if greet(call.ToAsk) == nil {
+		t.Error("a guest may ask")
+	}
 }

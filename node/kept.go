@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"synod.dev/synod/internal/durable"
@@ -21,7 +22,9 @@ import (
 //
 // A roster is in the file HASH.roster, and the file state.json lists all.
 type kept struct {
-	dir   string
+	dir string
+
+	mu    sync.Mutex // guards state
 	state keptState
 }
 
@@ -57,7 +60,7 @@ func (k *kept) load(given *roster.Signed, now time.Time) ([]heldRoster, error) {
 		return []heldRoster{{signed: given}}, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(b, &k.state)
+		err = json.Unmarshal(b, &k.state) // before others have k
 	}
 	if err == nil && (k.state.Version != 1 || len(k.state.Rosters) == 0) {
 		err = errors.New("it is not one of this version of Synod")
@@ -128,6 +131,8 @@ func (k *kept) conflict(next, inForce *roster.Signed, why error) error {
 
 // has reports whether the folder's rosters are one with this hash.
 func (k *kept) has(hash string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	return slices.ContainsFunc(k.state.Rosters, func(r keptRoster) bool { return r.Hash == hash })
 }
 
@@ -170,6 +175,8 @@ func (k *kept) save(held []heldRoster) error {
 	if err := durable.WriteFile(filepath.Join(k.dir, "state.json"), b); err != nil {
 		return err
 	}
+	k.mu.Lock()
 	k.state = state
+	k.mu.Unlock()
 	return nil
 }

@@ -315,8 +315,7 @@ func plainID(id sign.Instance) bool {
 // answer takes one question, plays it, and returns the record. It reports whether another question may follow.
 func (n *Node) answer(conn *link.Conn, caller string, wait time.Duration) (more bool) {
 	var s call.Start
-	limit := min(max(call.MaxText, n.config.Caps.Question+1<<10), call.MaxStart)
-	if conn.Receive(limit, &s, wait) != nil {
+	if conn.Receive(n.config.Caps.largest(), &s, wait) != nil {
 		return false
 	}
 	reply := call.Reply{Head: n.latest()}

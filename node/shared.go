@@ -6,6 +6,9 @@ import (
 	"log/slog"
 	"path/filepath"
 	"time"
+
+	"synod.dev/synod/node/call"
+	"synod.dev/synod/roster"
 )
 
 // shared is what the nodes of one owner under several rosters have together: what was signed, and what was spent today.
@@ -39,9 +42,16 @@ func (n *Node) closeShared() error {
 // leaving is why a node that drains takes no question.
 func (n *Node) leaving() error {
 	if next := n.replaced.Load(); next != nil {
-		return fmt.Errorf("the roster %.16x, serial %d, has been replaced by %.16s, serial %d: ask with that one",
-			n.hash,
-			n.roster.Serial, next.HexHash(), next.Serial)
+		return errors.New(replacedBy(n.hash[:], next))
 	}
 	return errors.New("the node is draining and takes no new question")
 }
+
+// replacedBy is why no question is taken under a roster any more.
+func replacedBy(old []byte, next *roster.Roster) string {
+	return fmt.Sprintf("the roster %.16x has been replaced by %.16s, serial %d: ask with that one", old, next.HexHash(),
+		next.Serial)
+}
+
+// largest returns how many bytes of a question with its frame are read.
+func (c *Caps) largest() int { return min(max(call.MaxText, c.Question+1<<10), call.MaxStart) }
