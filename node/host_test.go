@@ -425,6 +425,9 @@ func TestRosterThatCannotBeWritten(t *testing.T) {
 	if err := os.Rename(folder+".away", folder); err != nil {
 		t.Fatal(err)
 	}
+	waitUntil(t, "tries to reach all neighbours", func() bool { // so that all goroutines of the node have begun
+		return !slices.ContainsFunc(h.Status().Peers, func(p node.PeerStatus) bool { return p.Trouble == "" })
+	})
 	idle := runtime.NumGoroutine()
 	for i := range 3 {
 		if err := h.Take(next, time.Now()); err != nil {
