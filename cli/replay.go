@@ -116,14 +116,19 @@ code is 7 if the file is not valid.`,
 			var v Verification
 			var err error
 			var council *certificate.Council
+			var since string
+			file, is := isCertificate(args[0])
 			if path != "" {
-				if council, err = readRoster(path); err != nil {
+				if council, since, err = rosterFor(path, file); err != nil {
 					return err
 				}
 			}
-			if file, is := isCertificate(args[0]); is {
+			if is {
 				v, err = verifyCertificate(file, council, given(cmd, "question", &question),
 					given(cmd, "answer", &answer))
+				if err == nil && since != "" {
+					v.Claims = append(v.Claims, since)
+				}
 				if err == nil && draw != "" {
 					err = v.drawn(file, pool, draw)
 				}

@@ -60,6 +60,10 @@ func (p *Plan) Templates() *prompt.Templates { return p.templates }
 // not be changed.
 func (p *Plan) TemplateDigests() map[string]string { return p.digests }
 
+// Meanings returns a digest of what each prompt template means, by name: what the votes of members are about, whatever
+// the wording (prompt.Templates.Meanings).
+func (p *Plan) Meanings() map[string]string { return p.templates.Meanings() }
+
 // DigestsFor returns a digest of each prompt template with which a question is asked, by name. For prose, and where a
 // form was guessed, other templates stand in for some of the protocol's own.
 func (p *Plan) DigestsFor(q *synod.Question) map[string]string {

@@ -58,6 +58,8 @@ type Config struct {
 	Now      func() time.Time // the wall clock; nil: time.Now
 	// Ledger opens the ledger of the roster for a node that is one of its replicas.
 	Ledger func(*Node) (Recorder, error)
+
+	shared *shared // of the nodes of a Host; nil: the node opens its own
 }
 
 // Node is one seat as a daemon.
@@ -74,7 +76,8 @@ type Node struct {
 	callTicks  synod.Tick
 	transport  link.Transport
 	model      llm.Model
-	slots      *slots
+	shared     *shared
+	slots      *slots   // of shared, like daily
 	recorder   Recorder // nil: this node keeps no ledger
 	replicas   []int    // the seats that keep the ledger
 	daily      *daily
@@ -86,6 +89,7 @@ type Node struct {
 	links      map[synod.NodeID]*peer
 	wrongClock atomic.Bool
 	draining   atomic.Bool
+	replaced   atomic.Pointer[roster.Roster] // by which the council goes on; nil: by its own
 	begun      time.Time
 	opened     time.Time // the same by the clock of the node
 	work       sync.WaitGroup
@@ -130,15 +134,16 @@ func Open(c Config) (n *Node, err error) {
 	if err := n.checkKind(); err != nil {
 		return nil, err
 	}
-	if n.daily, err = openDaily(filepath.Join(c.Dir, "spent.json"), c.Caps, n.now, c.Env.Prices, n.log); err != nil {
-		return nil, err
+	if n.shared = c.shared; n.shared == nil {
+		if n.shared, err = openShared(&c, n.now, n.log); err != nil {
+			return nil, err
+		}
 	}
+	n.daily, n.slots = n.shared.daily, n.shared.slots
 	if _, known := n.daily.prices.Of(n.model.Info()); c.Caps.DailyUSD+c.Caps.USD > 0 && !known {
-		return nil, fmt.Errorf("a limit in US dollars needs the price of the model %s, which is in no table; give it "+
-			"with --prices FILE", n.model.Info().Name)
-	}
-	if n.slots, err = openSlots(filepath.Join(c.Dir, "slots")); err != nil {
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("a limit in US dollars needs the price of the model %s, which is in "+
+			"no table; "+
+			"give it with --prices FILE", n.model.Info().Name), n.closeShared())
 	}
 	n.context, n.cancel = context.WithCancel(context.Background())
 	for _, id := range n.peers {
@@ -147,7 +152,7 @@ func Open(c Config) (n *Node, err error) {
 			size:      link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}}
 	}
 	if err := n.openLedger(); err != nil {
-		return nil, errors.Join(err, n.slots.close())
+		return nil, errors.Join(err, n.closeShared())
 	}
 	return n, nil
 }
@@ -207,7 +212,6 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	n.cancel()
 	n.work.Wait()
-	n.daily.save()
 	var closing error
 	if c, ok := n.model.(llm.Closer); ok {
 		closing = c.Close()
@@ -215,7 +219,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.recorder != nil {
 		closing = errors.Join(closing, n.recorder.Close())
 	}
-	return errors.Join(closing, n.slots.close())
+	return errors.Join(closing, n.closeShared())
 }
 
 // serve answers a stream that somebody has opened.
@@ -311,8 +315,7 @@ func plainID(id sign.Instance) bool {
 // answer takes one question, plays it, and returns the record. It reports whether another question may follow.
 func (n *Node) answer(conn *link.Conn, caller string, wait time.Duration) (more bool) {
 	var s call.Start
-	limit := min(max(call.MaxText, n.config.Caps.Question+1<<10), call.MaxStart)
-	if conn.Receive(limit, &s, wait) != nil {
+	if conn.Receive(n.config.Caps.largest(), &s, wait) != nil {
 		return false
 	}
 	reply := call.Reply{Head: n.latest()}
@@ -591,7 +594,7 @@ func (n *Node) evidencePath(e *evidence.Evidence) string {
 	return filepath.Join(n.config.Dir, "evidence", fmt.Sprintf("%s-seat%d.pem", e.Instance, e.Seat))
 }
 
-// Evidence returns the proofs that the node has.
+// Evidence returns the proofs that the node has about members of its roster.
 func (n *Node) Evidence() (all []*evidence.Evidence, err error) {
 	files, err := filepath.Glob(filepath.Join(n.config.Dir, "evidence", "*.pem"))
 	for _, file := range files {
@@ -600,6 +603,9 @@ func (n *Node) Evidence() (all []*evidence.Evidence, err error) {
 			return nil, err
 		}
 		e, err := evidence.Parse(b)
+		if err == nil && !n.isAbout(e) {
+			continue // of an earlier roster
+		}
 		if err == nil {
 			_, err = e.Verify(n.hash[:])
 		}
@@ -609,6 +615,12 @@ func (n *Node) Evidence() (all []*evidence.Evidence, err error) {
 		all = append(all, e)
 	}
 	return all, err
+}
+
+// isAbout reports whether evidence is about the node's roster, or names none that can be read.
+func (n *Node) isAbout(e *evidence.Evidence) bool {
+	r, err := roster.Decode(e.Roster)
+	return err != nil || r.Hash() == n.hash
 }
 
 // count adds one to a figure.

@@ -64,7 +64,7 @@ type Roster struct {
 	Council    string     // the council file that all members play, in the form of council.Plan.Record
 	Think      uint64     // the longest time of a model call, in milliseconds
 	Within     uint64     // the longest time of a message, in milliseconds
-	Prompts    []Prompt   // the digests of the prompt templates, ascending by name
+	Prompts    []Prompt   // digests of what the prompt templates mean, ascending by name
 	Callers    []Caller   // who may ask besides the members, ascending by name
 	Links      string     // TLS or Libp2p
 	Relay      bool       // with Libp2p: relays and hole punching may be used
@@ -88,7 +88,8 @@ type Member struct {
 	Addresses []string // HOST:PORT, where the member's node listens; the first is tried first
 }
 
-// Prompt is the digest of a prompt template.
+// Prompt is a digest of a prompt template: of its meaning (prompt.Templates.Meanings) or, in rosters of earlier
+// versions, of its wording.
 type Prompt struct {
 	_      struct{} `cbor:",toarray"`
 	Name   string
