@@ -34,8 +34,8 @@ func main() {
 	flag.IntVar(&o.requests, "requests", 10_000, "requests of each row")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each row is measured, in turns; the medians are printed")
 	flag.IntVar(&o.flat, "flat", 0, "requests over which the memory of synod-serve is watched; 0: none")
-	flag.StringVar(&o.profile, "profile", "", "write profiles of synod-serve at 32 requests at once to this `file` and "+
-		"to FILE.council")
+	flag.StringVar(&o.profile, "profile", "", "write profiles of synod-serve at 32 requests at once to this `file` "+
+		"and to FILE.council")
 	flag.DurationVar(&o.soak, "soak", 0, "send requests for this `time` instead, with faults, and fail if a client "+
 		"sees what is not stated")
 	flag.IntVar(&o.rate, "rate", 200, "requests a second of the soak")
