@@ -37,6 +37,7 @@ func viaHeader(ctx context.Context, h http.Header) http.Header {
 // Relayed is the response of a server to a body that was passed on. The caller closes Body.
 type Relayed struct {
 	Header http.Header
+	Length int64 // of Body in bytes, as the server says; -1: it does not
 	Body   io.ReadCloser
 }
 
@@ -141,7 +142,7 @@ func (r *relay) pass(ctx context.Context, m *OpenAI, body []byte) (*Relayed, err
 		return nil, err
 	}
 	r.leave(true, nil)
-	return &Relayed{Header: res.Header, Body: &relayBody{res.Body, r}}, nil
+	return &Relayed{Header: res.Header, Length: res.ContentLength, Body: &relayBody{res.Body, r}}, nil
 }
 
 func (r *relay) leave(tried bool, f *Failure) {

@@ -30,8 +30,7 @@ const (
 const rowsAtOnce = 32
 
 // insertMany is for SQLite, which the log belongs to.
-var insertMany = intoRequests + strings.Repeat("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?), ", rowsAtOnce-1) +
-	"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" + once
+var insertMany = intoRequests + strings.Repeat(", (?"+strings.Repeat(", ?", columns-1)+")", rowsAtOnce)[2:] + once
 
 // statements are those that are parsed once.
 var statements = []string{insertRequest, insertRequest + once, insertText, insertText + once, endRequest, useKey,
