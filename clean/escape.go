@@ -10,7 +10,7 @@ import (
 // cannot be seen: control, format and bidirectional characters, tags, variation selectors and unassigned code
 // points. Newlines and tabs stay.
 func Escape(s string) string {
-	if plain(s) || !strings.ContainsFunc(s, Hidden) {
+	if Plain(s) || !strings.ContainsFunc(s, Hidden) {
 		return s
 	}
 	var b strings.Builder
@@ -28,8 +28,8 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// plain reports whether a text has only visible ASCII, spaces, newlines and tabs.
-func plain(s string) bool {
+// Plain reports whether a text has only visible ASCII, spaces, newlines and tabs, so that Escape changes nothing of it.
+func Plain[T string | []byte](s T) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
 			return false

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"sync"
 
@@ -29,8 +30,8 @@ func viaHeader(ctx context.Context, h http.Header) http.Header {
 	if via == "" {
 		return h
 	}
-	h = h.Clone()
-	h.Set(Via, via)
+	h = maps.Clone(h) // the values are shared, and nobody changes them
+	h[Via] = []string{via}
 	return h
 }
 

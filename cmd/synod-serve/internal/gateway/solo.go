@@ -31,6 +31,8 @@ type pass struct {
 	usage  bool // the client wants a usage chunk
 	most   Usage
 	cancel context.CancelCauseFunc
+	rate   *llm.Price // of the model; nil: nobody has asked for it
+	priced bool       // rate is known
 }
 
 // solo passes a request on to one model, with the accounting of a council's.
@@ -117,9 +119,14 @@ func (p *pass) limited() bool {
 
 // price returns what tokens cost; false if that is not known.
 func (p *pass) price(u Usage) (store.Money, bool) {
-	m := p.o.Prices.Bill([]llm.Use{{Info: p.info, Calls: 1, Usage: synod.Usage{Prompt: u.Prompt,
-		Completion: u.Completion}}})
-	return store.USD(m.AtLeast), m.Cost() != nil
+	if p.rate == nil {
+		price, known := p.o.Prices.Of(p.info)
+		p.rate, p.priced = &price, known
+	}
+	if !p.priced {
+		return 0, false
+	}
+	return store.USD((p.rate.Prompt*float64(u.Prompt) + p.rate.Completion*float64(u.Completion)) / 1e6), true
 }
 
 // reserve reserves the most that the request may cost.

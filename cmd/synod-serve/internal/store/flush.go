@@ -21,19 +21,27 @@ type sums struct {
 // store writes entries of the log in a transaction: a row for each request, and for each key the sum of its day.
 func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64) error {
 	days, used := map[keyDay]*sums{}, map[string]int64{}
-	var rows []any
+	rows := make([]any, 0, rowsAtOnce*columns)
 	for i := range batch {
 		t := &batch[i]
 		var err error
 		if rows, err = s.storeOne(ctx, tx, rows, t, days); err != nil {
 			return err
 		}
+		if len(rows) == cap(rows) {
+			if err := s.exec(ctx, tx, insertMany, rows...); err != nil {
+				return err
+			}
+			rows = rows[:0]
+		}
 		if t.now.Key != "" {
 			used[t.now.Key] = max(used[t.now.Key], t.now.Begun)
 		}
 	}
-	if err := s.insert(ctx, tx, rows); err != nil {
-		return err
+	for ; len(rows) > 0; rows = rows[columns:] {
+		if err := s.exec(ctx, tx, insertRequest+once, rows[:columns]...); err != nil {
+			return err
+		}
 	}
 	for at, d := range days {
 		if err := s.exec(ctx, tx, addToDay, at.key, at.day, d.requests, int64(d.spent.Money),
@@ -52,21 +60,6 @@ func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64
 
 // columns is how many values a row of insertRequest has.
 const columns = 18
-
-// insert writes the rows of requests, as many with a statement as it takes.
-func (s *Store) insert(ctx context.Context, tx *sql.Tx, rows []any) error {
-	for most := rowsAtOnce * columns; len(rows) >= most; rows = rows[most:] {
-		if err := s.exec(ctx, tx, insertMany, rows[:most]...); err != nil {
-			return err
-		}
-	}
-	for ; len(rows) > 0; rows = rows[columns:] {
-		if err := s.exec(ctx, tx, insertRequest+once, rows[:columns]...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // storeOne writes an entry, or appends its row to those that are to be written, and adds it to the sums of its key's
 // day.

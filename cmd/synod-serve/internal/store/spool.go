@@ -31,6 +31,7 @@ type spool struct {
 	mu         sync.Mutex
 	file       *os.File
 	size       int64
+	line       []byte // the last one that was written
 	generation int64
 	open       map[string]*entry    // requests that have not ended
 	fresh      []*entry             // what the database does not have yet
@@ -165,11 +166,8 @@ func (sp *spool) rotate() error {
 
 // write appends a record; it is on disk for every process when write returns. After an error nothing of it is left.
 func (sp *spool) write(r *record) error {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	n, err := sp.file.Write(append(b, '\n'))
+	sp.line = append(r.append(sp.line[:0]), '\n')
+	n, err := sp.file.Write(sp.line)
 	if err != nil {
 		if cut := sp.file.Truncate(sp.size); cut != nil {
 			return errors.Join(err, cut)
