@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"synod.dev/synod/internal/jsonobject"
 )
 
 // Rewrite returns a JSON value as this program has read it: each string, number and word is written anew, and
@@ -43,7 +45,7 @@ func (c *canon) value(at int) int {
 		return c.list(at)
 	case '"':
 		end := skip(c.in, at)
-		c.out = appendText(c.out, c.in[at+1:end-1])
+		c.out = jsonobject.AppendText(c.out, c.in[at+1:end-1])
 		return end
 	case 't', 'f', 'n':
 		end := skip(c.in, at)
@@ -69,7 +71,7 @@ func (c *canon) object(at int) int {
 		}
 		end := skip(c.in, at)
 		begin := len(c.out)
-		c.out = appendText(c.out, c.in[at+1:end-1])
+		c.out = jsonobject.AppendText(c.out, c.in[at+1:end-1])
 		if more = c.key(begin, first, more); c.err != nil {
 			return len(c.in)
 		}
@@ -94,7 +96,7 @@ func (c *canon) key(at, first int, more map[string]bool) map[string]bool {
 		twice = twice || bytes.Equal(c.out[k.begin:k.end], text)
 	}
 	if twice {
-		c.err = fmt.Errorf("the key %q is there twice", printed(unquote(text)))
+		c.err = fmt.Errorf("the key %q is there twice", printed(jsonobject.Unquote(text)))
 		return more
 	}
 	c.keys = append(c.keys, span{at, len(c.out)})

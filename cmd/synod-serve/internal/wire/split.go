@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/json"
 	"slices"
+
+	"synod.dev/synod/internal/jsonobject"
 )
 
 // Members are the keys of a JSON object with their values as they came. Of a key that comes twice the last counts.
@@ -17,42 +19,22 @@ func Split(b []byte) Members {
 
 // split also returns a key that stands twice; "": none does.
 func split(b []byte) (all Members, twice string) {
-	all, twice, _ = splitTo(b, mostLevels)
+	all, twice, _ = splitTo(b, jsonobject.MostLevels)
 	return all, twice
 }
 
 // splitTo also reports whether it found none because the text is nested deeper than a number of levels.
 func splitTo(b []byte, levels int) (all Members, twice string, deep bool) {
-	s := scan{in: b, most: levels}
-	at := s.blank(0)
-	if !s.is(at, '{') {
-		return nil, "", false
-	}
 	all = make(Members, 8)
-	if at = s.blank(at + 1); s.is(at, '}') {
-		at++
-	} else {
-		for more := true; more; {
-			key, begin, end := s.member(at, 1)
-			if end < 0 {
-				return nil, "", s.deep
-			}
-			name := unquote(b[at:key])
-			if all[name] != nil {
-				twice = name
-			}
-			all[name] = b[begin:end:end]
-			at = s.blank(end)
-			if more = s.is(at, ','); !more && !s.is(at, '}') {
-				return nil, "", false
-			}
-			if at++; more {
-				at = s.blank(at)
-			}
+	ok, deep := jsonobject.Each(b, levels, func(key, value []byte) {
+		name := jsonobject.Unquote(key)
+		if all[name] != nil {
+			twice = name
 		}
-	}
-	if s.blank(at) != len(b) {
-		return nil, "", false
+		all[name] = value
+	})
+	if !ok {
+		return nil, "", deep
 	}
 	return all, twice, false
 }
@@ -130,3 +112,6 @@ func (m Members) Join() []byte {
 	}
 	return append(out, '}')
 }
+
+// AppendQuoted appends a text as JSON.
+func AppendQuoted(b []byte, s string) []byte { return jsonobject.AppendQuoted(b, s) }

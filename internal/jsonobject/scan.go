@@ -1,4 +1,4 @@
-package wire
+package jsonobject
 
 // scan is one pass over a JSON text. It takes what encoding/json takes, at a fraction of the processor time.
 type scan struct {
@@ -7,14 +7,56 @@ type scan struct {
 	deep bool // there were more
 }
 
-// mostLevels is how deep encoding/json goes.
-const mostLevels = 10_000
+// MostLevels is how deep encoding/json goes.
+const MostLevels = 10_000
 
-// valid reports whether a text is one JSON value.
-func valid(b []byte) bool {
-	s := scan{in: b, most: mostLevels}
+// Valid reports whether a text is one JSON value.
+func Valid(b []byte) bool {
+	s := scan{in: b, most: MostLevels}
 	end := s.value(s.blank(0), 0)
 	return end >= 0 && s.blank(end) == len(b)
+}
+
+// Each calls a function with the members of the JSON object that b consists of, in order, keys with their quotes. It
+// reports whether b is an object, after all members that come before what is wrong, and else whether it is nested
+// deeper than a number of levels. Keys and values are parts of b.
+func Each(b []byte, levels int, take func(key, value []byte)) (ok, deep bool) {
+	s := scan{in: b, most: levels}
+	at := s.blank(0)
+	if !s.is(at, '{') {
+		return false, false
+	}
+	at = s.blank(at + 1)
+	for more := !s.is(at, '}'); more; {
+		key, begin, end := s.member(at, 1)
+		if end < 0 {
+			return false, s.deep
+		}
+		take(b[at:key:key], b[begin:end:end])
+		at = s.blank(end)
+		if more = s.is(at, ','); more {
+			at = s.blank(at + 1)
+		} else if !s.is(at, '}') {
+			return false, false
+		}
+	}
+	return s.blank(at+1) == len(b), false
+}
+
+// Only returns the element of a list of one, which is part of b; false where b is no such list.
+func Only(b []byte) (element []byte, ok bool) {
+	s := scan{in: b, most: MostLevels}
+	at := s.blank(0)
+	if !s.is(at, '[') {
+		return nil, false
+	}
+	begin := s.blank(at + 1)
+	end := s.value(begin, 1)
+	if end < 0 {
+		return nil, false
+	}
+	at = s.blank(end)
+	return b[begin:end:end], s.is(at, ']') && s.blank(at+1) == len(b)
 }
 
 // blank returns where the white space that begins at a byte ends.

@@ -1,4 +1,4 @@
-package wire
+package jsonobject
 
 import (
 	"unicode/utf16"
@@ -29,8 +29,8 @@ func AppendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// appendText appends a valid JSON string, of which raw is what stands between the quotes, as it is read.
-func appendText(b, raw []byte) []byte {
+// AppendText appends a valid JSON string, of which raw is what stands between the quotes, as it is read.
+func AppendText(b, raw []byte) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(raw); {
 		begin := i
@@ -45,22 +45,24 @@ func appendText(b, raw []byte) []byte {
 	return append(b, '"')
 }
 
-// unquote reads a valid JSON string.
-func unquote(b []byte) string {
+// Unquote reads a valid JSON string.
+func Unquote(b []byte) string {
 	raw := b[1 : len(b)-1]
-	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); {
-		begin := i
-		for i < len(raw) && bare[raw[i]] {
-			i++
+	plain := 0
+	for plain < len(raw) && bare[raw[plain]] {
+		plain++
+	}
+	if plain == len(raw) {
+		return string(raw)
+	}
+	out := append(make([]byte, 0, len(raw)), raw[:plain]...)
+	for i := plain; i < len(raw); {
+		if c := raw[i]; bare[c] {
+			out, i = append(out, c), i+1
+			continue
 		}
-		if i == len(raw) && begin == 0 {
-			return string(raw)
-		}
-		if out = append(out, raw[begin:i]...); i < len(raw) {
-			r, size := nextRune(raw[i:])
-			out, i = utf8.AppendRune(out, r), i+size
-		}
+		r, size := nextRune(raw[i:])
+		out, i = utf8.AppendRune(out, r), i+size
 	}
 	return string(out)
 }
