@@ -26,6 +26,9 @@ func FuzzScan(f *testing.F) {
 		var want string
 		text := bytes.Trim(b, " \n\t\r")
 		if !good || text[0] != '"' || json.Unmarshal(b, &want) != nil {
+			if s, ok := String(b); ok {
+				t.Fatalf("%q is a string: %q", b, s)
+			}
 			return
 		}
 		var got string
@@ -33,7 +36,7 @@ func FuzzScan(f *testing.F) {
 		if err := json.Unmarshal(written, &got); err != nil || got != want || !utf8.Valid(written) {
 			t.Fatalf("%q is written as %q, %v", b, written, err)
 		}
-		if read := Unquote(text); read != want {
+		if read, ok := String(text); !ok || read != want {
 			t.Fatalf("%q is read as %q", b, read)
 		}
 		quoted := AppendQuoted(nil, want)

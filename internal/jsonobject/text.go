@@ -67,6 +67,14 @@ func Unquote(b []byte) string {
 	return string(out)
 }
 
+// String returns the text of the JSON string that b consists of; false if b is another value or none.
+func String(b []byte) (text string, ok bool) {
+	if s := (scan{in: b}); len(b) < 2 || b[0] != '"' || s.text(0) != len(b) {
+		return "", false
+	}
+	return Unquote(b), true
+}
+
 // nextRune reads the character with which a part of a valid JSON string begins. What is no character is U+FFFD, as
 // encoding/json reads it.
 func nextRune(raw []byte) (r rune, size int) {
