@@ -18,7 +18,7 @@ import (
 
 // spool takes the requests without limits of the gateway of a file. A transaction of SQLite for each request would
 // cost more processor time than the rest of it. So each beginning and end of a request is appended to a log, from
-// which a gateway that was killed reads them again. Several times a second the database gets what is new in one
+// which a gateway that was killed reads them again. Twice a second the database gets what is new in one
 // transaction, with the generation of the log: what is of that generation or an earlier one is in the database, and
 // nothing is counted twice. Limits of keys hold for all processes that use the file, so requests with limits are
 // transactions of their own.
@@ -70,7 +70,7 @@ type entry struct {
 }
 
 const (
-	flushEvery = 200 * time.Millisecond
+	flushEvery = 500 * time.Millisecond
 	flushAt    = 1024 // entries that do not wait so long
 )
 
