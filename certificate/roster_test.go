@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod/certificate"
 	"synod.dev/synod/roster"
+	"synod.dev/synod/sign"
 )
 
 // rosterOf returns the signed roster, of the first format, of a world, whose certificate names its hash.
@@ -88,7 +89,7 @@ func TestWhoSignedTheRoster(t *testing.T) {
 	c := scene{t, fiveAndTwo(t, "majority", 0)}
 	dir, first := t.TempDir(), roster.Unsigned(c.changed(func(r *roster.Roster) { r.F = 0 }))
 	for _, s := range c.Secrets {
-		first.Sign(s)
+		first.Sign(s.(sign.Secret))
 	}
 	hash := first.Hash()
 	next := c.changed(func(r *roster.Roster) { r.F, r.Serial, r.Previous = 0, 1, hash[:] })
@@ -102,7 +103,7 @@ func TestWhoSignedTheRoster(t *testing.T) {
 	signed := func(before *roster.Signed, seats ...int) *roster.Signed {
 		s := roster.Successor(next, before)
 		for _, i := range seats {
-			s.Sign(c.Secrets[i])
+			s.Sign(c.Secrets[i].(sign.Secret))
 		}
 		return s
 	}

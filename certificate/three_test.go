@@ -56,11 +56,7 @@ func TestThreeVerifiersAgree(t *testing.T) {
 		genuine += valid - before
 		if seed%4 == 0 {
 			agree(seed, "of one owner", owned(t, seed))
-			a, err := c.Run(2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, file := range a.Files {
+			for _, file := range hostileFiles(t, r) {
 				agree(seed, "of a hostile caller", file)
 			}
 		}
@@ -113,4 +109,18 @@ func owned(t *testing.T, seed uint64) []byte {
 			return w.file(t)
 		}
 	}
+}
+
+// hostileFiles are the files that hostile callers put together, of real keys.
+func hostileFiles(t *testing.T, r *rand.Rand) [][]byte {
+	a, err := forge.NewArena(r, 1+r.IntN(7), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		if err := a.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a.Files()
 }

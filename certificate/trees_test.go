@@ -10,7 +10,6 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"synod.dev/synod"
 	"synod.dev/synod/certificate"
 	"synod.dev/synod/internal/forge"
 	"synod.dev/synod/roster"
@@ -104,7 +103,7 @@ func (x *tree) sign(c *forge.Council, council []byte) {
 	}
 	for i, v := range votes {
 		v, _ := v.([]any)
-		if len(v) != 3 || i >= len(c.Secrets) || i >= len(keys) {
+		if len(v) != 3 || i >= len(c.Secrets) || i >= len(keys) || !bytes.Equal(keys[i], c.Secrets[i].PublicKey()) {
 			continue
 		}
 		first, ok1 := v[0].([]byte)
@@ -112,9 +111,8 @@ func (x *tree) sign(c *forge.Council, council []byte) {
 		if sig, ok3 := v[2].([]byte); !ok1 || !ok2 || !ok3 || len(sig) == 0 {
 			continue
 		}
-		if own, err := c.Secrets[i].Identity(synod.NodeID(i), committee, sign.Instance(instance)); err == nil {
-			v[2] = own.Signer.Sign(certificate.VoteBytes(council, question, first, final))
-		}
+		v[2] = c.Secrets[i].SignRun(committee, sign.Instance(instance), certificate.VoteBytes(council, question, first,
+			final))
 	}
 }
 

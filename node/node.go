@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/certificate"
 	"synod.dev/synod/council"
 	"synod.dev/synod/evidence"
 	"synod.dev/synod/internal/canonical"
@@ -273,9 +274,8 @@ func (n *Node) certify(conn *link.Conn) {
 	q, f := n.questionOf(id), n.recordOf(id)
 	if q == nil || f == nil {
 		reply.Refused = "this node has no record of the run"
-	} else if reply.Signature, err = call.Approve(n.secret, n.roster, n.seat, q, f, s); err == nil {
-		v := signing{slotKey{request.Instance, synod.Slot{Name: "certificate"}}, sha256.Sum256(s.Answer)}
-		err = n.slots.commit([]signing{v})
+	} else {
+		reply.Signature, err = n.signStatement(id, q, f, s)
 	}
 	if err != nil {
 		reply.Refused, reply.Signature = err.Error(), nil
@@ -283,6 +283,18 @@ func (n *Node) certify(conn *link.Conn) {
 	if err := conn.Send(reply, helloTime); err != nil {
 		n.log.Debug("a caller did not take its signature", "error", err)
 	}
+}
+
+func (n *Node) signStatement(id sign.Instance, q *synod.Question, f *call.Final,
+	s *certificate.Statement) ([]byte, error) {
+	own, err := call.OwnOf(n.roster, n.seat, q, f)
+	if err != nil {
+		return nil, err
+	}
+	return own.Sign(s, func(answer []byte) error {
+		v := signing{slotKey{string(id), synod.Slot{Name: "certificate"}}, sha256.Sum256(answer)}
+		return n.slots.commit([]signing{v})
+	}, n.secret)
 }
 
 // questionOf returns the question of a run; nil if there is none.
