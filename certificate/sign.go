@@ -15,8 +15,8 @@ import (
 // signatures.
 func CouncilOf(r *roster.Roster) *Council {
 	hash := r.Hash()
-	c := &Council{Hash: hash[:], F: r.F, Edges: make([][2]uint64, len(r.Edges)), Protocol: r.Protocol,
-		Parameters: r.Parameters}
+	c := &Council{Hash: hash[:], Three: r.Format == roster.Format, F: r.F, Edges: make([][2]uint64, len(r.Edges)),
+		Protocol: r.Protocol, Parameters: r.Parameters}
 	for i, e := range r.Edges {
 		copy(c.Edges[i][:], e)
 	}

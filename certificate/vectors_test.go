@@ -28,7 +28,7 @@ type vector struct {
 const vectorsPath = "testdata/vectors-3.json"
 
 // noSecond is how a report says that two certificates of a run cannot differ.
-const noSecond = "no second certificate of this run"
+const noSecond = "no second certificate of version 3 of this run"
 
 // fiveAndTwo returns a council in which five members hold answer 0 and two hold answer 1.
 func fiveAndTwo(t *testing.T, protocol string, workers int) *forge.Council {

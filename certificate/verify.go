@@ -24,6 +24,7 @@ type Report struct {
 // Council is what a verifier knows of the council from elsewhere, such as a roster.
 type Council struct {
 	Hash       []byte // SHA-256 of the roster
+	Three      bool   // its members sign statements of version 3 only
 	IDs        []string
 	Keys       [][]byte // by seat
 	F          uint64
@@ -92,6 +93,9 @@ func (s *Statement) matches(c *Council) error {
 	case !bytes.Equal(s.Council, c.Hash):
 		return fmt.Errorf("certificate: it is of the council %s, and the roster has the hash %s", short(s.Council),
 			short(c.Hash))
+	case c.Three && !s.three():
+		return errors.New("certificate: it is of an earlier version, and the members of the roster sign version 3 " +
+			"only: some of them have signed what no honest one signs")
 	case s.Faults.F != c.F, s.Protocol != c.Protocol, s.Parameters != c.Parameters,
 		!slices.Equal(s.Graph.Edges, c.Edges),
 		len(s.Members) != len(c.Keys), len(c.IDs) != len(c.Keys):

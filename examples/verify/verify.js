@@ -313,7 +313,7 @@ function checkSigners(s, payload, signatures, proved, open) {
   const n = BigInt(s.members.filter((m) => m.voter).length);
   if (s.claim === "agreement") {
     need(k >= (n + s.f) / 2n + 1n, "no quorum of voters signed it"); // Q1
-    proved.push("no second certificate of this run can name another answer, with at most " +
+    proved.push("no second certificate of version 3 of this run can name another answer, with at most " +
       `F = ${s.f} Byzantine voters, even if messages are late`);
   } else {
     need(k > s.f, "no more than F voters signed it"); // Q2

@@ -38,13 +38,15 @@ const (
 	TwoOfARun    = "two certificates of a run"
 	TwoAnswers   = "two answers of a run are certified, without agreement"
 	LiftedSigner = "signatures of another statement are tried"
+	Earlier      = "a certificate of an earlier version, with a warning"
 	AfterChange  = "a certificate of the roster after a change"
 )
 
 // Situations returns all situations that a campaign must reach.
 func Situations() []string {
 	all := []string{TwoSupported, KilledBefore, KilledAfter, DiskFails, LostReply, Restarted, RosterMoved, TwoCallers,
-		Unreadable, NoRecord, Certified, Agreement, MergedValue, TwoOfARun, TwoAnswers, LiftedSigner, AfterChange}
+		Unreadable, NoRecord, Certified, Agreement, MergedValue, TwoOfARun, TwoAnswers, LiftedSigner, Earlier,
+		AfterChange}
 	for _, r := range certificate.Reasons() {
 		if r != certificate.Malformed { // what is read has the form of a statement
 			all = append(all, refusedFor(r))
@@ -206,15 +208,14 @@ func (d *draft) encode(s *certificate.Statement) (*draft, error) {
 	return d, err
 }
 
-// older returns the statement in the form of an earlier version, in which everything is the word of who writes it: the
-// ledger and that messages were in time, too.
+// older returns the statement in the form of an earlier version, in which everything is the word of who writes it: who
+// votes, the ledger, and that messages were in time, too.
 func (a *Arena) older(s *certificate.Statement, r *arenaRun) *certificate.Statement {
 	o := &certificate.Statement{Domain: certificate.Domain, Kind: certificate.Roster, Council: r.of.hash,
 		Owner: []byte{}, Instance: s.Instance, Question: s.Question, Form: s.Form, Answer: s.Answer,
 		Protocol: r.of.Protocol, Parameters: r.of.Parameters, Rule: certificate.Rule{Name: "protocol"},
-		Claim:   r.of.Guarantee,
-		Faults:  certificate.Faults{Model: certificate.Global},
-		Graph:   certificate.Graph{Edges: [][2]uint64{}},
+		Claim: r.of.Guarantee, Faults: certificate.Faults{Model: certificate.Global, F: r.of.F},
+		Graph:   certificate.Graph{R: r.of.R, Exact: r.of.Exact, Edges: r.of.council.Edges},
 		Journal: []byte{}, Ledger: &certificate.Head{Log: "invented", Size: 1, Root: sum("root", 1)}}
 	if s.Merge != nil {
 		o.Domain, o.Merge = certificate.DomainMerged, s.Merge

@@ -68,6 +68,7 @@ func (a *Arena) Judge() {
 		if at := a.versionOf(c.Statement.Council); at != nil && !a.one(8) {
 			of = at
 		}
+		a.earlier(c)
 		report, err := certificate.VerifyBy(a.Keys, c, of.council)
 		if err != nil {
 			continue
@@ -82,8 +83,29 @@ func (a *Arena) Judge() {
 	a.compare(all)
 }
 
+// earlier checks that a certificate of an earlier version, in which who writes it may say anything, is valid for those
+// only who do not know the roster, with a warning.
+func (a *Arena) earlier(c *certificate.Certificate) {
+	if c.Statement.Domain == certificate.DomainThree {
+		return
+	}
+	report, err := certificate.VerifyBy(a.Keys, c, nil)
+	if err != nil {
+		return
+	}
+	a.met(Earlier)
+	if report.Warning == "" || strings.Contains(strings.Join(report.Claims, "\n"), NoSecond) {
+		a.wrong(Exclusive, "a certificate of an earlier version is valid without a warning")
+	}
+	if of := a.versionOf(c.Statement.Council); of != nil {
+		if _, err := certificate.VerifyBy(a.Keys, c, of.council); err == nil {
+			a.wrong(Exclusive, "a certificate of an earlier version is valid for a roster whose members do not sign it")
+		}
+	}
+}
+
 // NoSecond is how a verifier says that two certificates of a run cannot differ.
-const NoSecond = "no second certificate of this run"
+const NoSecond = "no second certificate of version 3 of this run"
 
 func (a *Arena) versionOf(hash []byte) *version {
 	for _, v := range a.rosters {
