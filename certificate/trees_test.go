@@ -123,7 +123,7 @@ func (x *tree) sign(c *forge.Council, council []byte) {
 	}
 	for i, v := range votes {
 		v, _ := v.([]any)
-		if len(v) != 3 || x.honest != nil && x.honest(i) || i >= len(c.Secrets) || i >= len(keys) ||
+		if len(v) != 3 || i >= len(c.Secrets) || i >= len(keys) || x.honest != nil && x.honest(i) ||
 			!bytes.Equal(keys[i], c.Secrets[i].PublicKey()) {
 			continue
 		}

@@ -79,6 +79,7 @@ type Node struct {
 	recorder   Recorder // nil: this node keeps no ledger
 	replicas   []int    // the seats that keep the ledger
 	daily      *daily
+	memory     memory // of runs that have not ended
 	usual      usual
 	log        *slog.Logger
 	observer   Observer
@@ -91,9 +92,11 @@ type Node struct {
 	opened     time.Time // the same by the clock of the node
 	work       sync.WaitGroup
 
-	figures sync.Mutex // guards stats
+	figures sync.Mutex // guards stats and what follows
 	stats   Stats
 	older   []string // runs in which the key has signed what the folder does not have
+	// callerChecks has what each caller may ask to be checked.
+	callerChecks map[string]*link.Bucket
 
 	// mu is locked before the mutex of a peer or of a run, never after it.
 	mu    sync.Mutex
@@ -144,8 +147,8 @@ func Open(c Config) (n *Node, err error) {
 	n.context, n.cancel = context.WithCancel(context.Background())
 	for _, id := range n.peers {
 		n.links[id] = &peer{node: n, id: id, wake: make(chan struct{}, 1), cursor: map[*run]int{},
-			perSecond: link.Bucket{Rate: framesPerSecond, Burst: frameBurst},
-			size:      link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}}
+			perSecond: link.Bucket{Rate: framesPerSecond, Burst: frameBurst}, checks: newChecks(),
+			size: link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}}
 	}
 	if err := n.openLedger(); err != nil {
 		return nil, errors.Join(err, n.slots.close())
@@ -257,14 +260,18 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 		}
 	case call.ToSign:
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
-			n.certify(conn)
+			n.certify(conn, hex.EncodeToString(key))
 		}
 	}
 }
 
 // certify signs the statement of a certificate, if it is about an answer that this seat holds. The
 // answer is on disk before it is signed, and a second one for the run is refused for ever.
-func (n *Node) certify(conn *link.Conn) {
+func (n *Node) certify(conn *link.Conn, caller string) {
+	if err := n.mayCheck(caller, 1+len(n.roster.Members)); err != nil { // before anything is read
+		conn.Send(call.Signed{Refused: err.Error()}, helloTime)
+		return
+	}
 	request, s, err := call.ReceiveSign(conn, helloTime)
 	if err != nil {
 		return
@@ -389,10 +396,12 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start, caller s
 
 // start starts the goroutine of a run. n.mu is held.
 func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start, caller string) (*run, error) {
-	r, err := n.newRun(q, id, caller, time.UnixMilli(s.At), n.daily.budget(s.Limits.Lower(n.plan.Spec().Limits)))
+	budget := n.daily.budget(s.Limits.Lower(n.plan.Spec().Limits), caller)
+	r, err := n.newRun(q, id, caller, time.UnixMilli(s.At), budget)
 	if err != nil {
 		return nil, err
 	}
+	r.grow(int(runBytes(len(s.Question))))
 	n.register(r)
 	for _, id := range n.peers {
 		p := n.links[id]

@@ -68,6 +68,7 @@ type PeerStatus struct {
 	DelayMS   float64 `json:"delay_ms"`  // half of a round trip
 	Strikes   int     `json:"strikes"`
 	Frames    uint64  `json:"frames"`
+	Checks    uint64  `json:"checks"` // of signatures that it caused
 	Trouble   string  `json:"trouble,omitempty"`
 	Relay     string  `json:"relay,omitempty"` // the member through which the stream to it goes; "": it is direct
 }
