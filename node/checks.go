@@ -104,7 +104,7 @@ func (r *run) proved(key receiptKey) bool {
 }
 
 // errTooManyChecks is the error of a caller that has spent its budget of checks.
-var errTooManyChecks = errors.New("this caller has asked for more than a node checks for one; ask again in a few "+
+var errTooManyChecks = errors.New("this caller has asked for more than a node checks for one; ask again in a few " +
 	"seconds")
 
 // mayCheck fails if a caller has spent its budget of checks of signatures.
