@@ -25,7 +25,7 @@ var callersSubject = &subject{
 			Model: Async, Source: "an attack on nodes: two valid certificates of one run contradicted each other"},
 		{ID: forge.OneAnswer, Property: "a member that is not Byzantine signs at most one answer of a run, and only " +
 			"one that it ended on, whatever it is asked, killed, or moved to another roster",
-			Model: Crash, Source: "the same"},
+			Model: Crash, Source: "own (as CE-5)"},
 	},
 	states: forge.Situations(),
 	setup: func(c chance, x *Execution) {

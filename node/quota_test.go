@@ -1,6 +1,8 @@
 package node
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"testing"
@@ -8,7 +10,9 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/node/call"
 	"synod.dev/synod/roster"
+	"synod.dev/synod/sign"
 )
 
 // One caller cannot spend all money of a day, and what it has spent outlives the process.
@@ -136,4 +140,39 @@ func TestChecksOfANeighbour(t *testing.T) {
 	if p.pay(t.Context(), checksPerSecond/5); time.Since(began) < 100*time.Millisecond {
 		t.Errorf("it waited %v for the checks of a fifth of a second", time.Since(began))
 	}
+}
+
+// A message costs its sender one check, also if it sends it again. A message of a run that is over, and one that is
+// more than a member sends in a run, cost none and are not read; a forged one costs a check.
+func TestCheapChecksFirst(t *testing.T) {
+	secret, err := sign.Generate(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &Node{context: t.Context(), roster: &roster.Roster{Members: []roster.Member{{ID: "a"},
+		{ID: "b", Key: secret.PublicKey()}}}}
+	p := &peer{node: n, id: 1, checks: newChecks()}
+	r := &run{node: n, id: "run", ended: make(chan struct{}), fresh: map[synod.NodeID]int{},
+		receipts: map[receiptKey]call.Receipt{}}
+	m := &synod.Message{From: 1, Slot: synod.Slot{Name: "respond"}, Body: []byte("x")}
+	key := receiptKey{1, m.Slot, sha256.Sum256(m.Body)}
+	slip := n.slip(r.id, m, key.sum)
+	f := &frame{Kind: isMessage, Slot: "respond", Body: m.Body, Signature: slip.Sign(secret)}
+	forged := &frame{Kind: isMessage, Slot: "respond", Body: []byte("y"), Signature: f.Signature}
+	step := func(what string, f *frame, want, wrong bool, checks uint64) {
+		t.Helper()
+		if read, err := p.checkMessage(r, f); read != want || (err != nil) != wrong || p.checked != checks {
+			t.Errorf("%s: read %v, %v, after %d checks; want %v after %d", what, read, err, p.checked, want, checks)
+		}
+	}
+	step("a message", f, true, false, 1)
+	r.receipts[key] = call.Receipt{Signature: f.Signature}
+	step("the same again", f, true, false, 1)
+	step("the same with another signature", &frame{Kind: isMessage, Slot: "respond", Body: m.Body,
+		Signature: make([]byte, 64)}, false, false, 1)
+	step("a forged one", forged, false, true, 2)
+	r.fresh[1] = maxRunMessages
+	step("one too many", forged, false, false, 2)
+	close(r.ended)
+	step("one of a run that is over", f, false, false, 2)
 }

@@ -245,6 +245,7 @@ function readStatement(body) {
     need([m.first, m.last].every((h) => h.length === 0 || h.length === 32), "the hash of an answer is not one");
   }
   if (s.merge) { // M1
+    need(s.rule.support <= BigInt(n), "the rule asks for the support of more members than there are");
     need(s.form === "json" && s.rule.name !== "protocol" && s.merge.values.length === n &&
       s.merge.schema.length >= 1 && s.merge.schema.length <= 65536, "what was merged has not its form");
   }

@@ -209,6 +209,7 @@ def check_statement(s):
     require(s["faults"]["model"] in ("S", "L"), "the model of faults is unknown")
     n = len(s["members"])
     if merge:
+        require(s["rule"]["support"] <= n, "the rule asks for the support of more members than there are")
         require(s["form"] == "json" and s["rule"]["name"] != "protocol" and len(merge["values"]) == n
                 and 1 <= len(merge["schema"]) <= 64 << 10, "what was merged has not its form")
     require(1 <= n <= MAX_MEMBERS, "the number of members is out of range")
