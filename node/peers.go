@@ -38,6 +38,8 @@ type peer struct {
 	frames   uint64        // that it has sent
 	// What is read of it in a second, over all its streams: frames and bytes.
 	perSecond, size link.Bucket
+	checks          link.Bucket  // of signatures, which it pays for (pay)
+	checked         uint64       // signatures
 	held            atomic.Int64 // bytes of its messages in runs that have not ended
 	last            atomic.Int64 // when a frame came from it or its stream broke: nanoseconds after the node began
 }
@@ -237,6 +239,7 @@ func (p *peer) read(ctx context.Context, conn *link.Conn) error {
 		if !p.affords(len(b)) {
 			return p.strike(errors.New("it sends more than is read"))
 		}
+		p.pay(ctx, len(b)/bytesPerCheck)
 		var f frame
 		if err := canonical.Decode(b, maxFrame, &f); err != nil {
 			return p.strike(err)
@@ -287,6 +290,7 @@ func (p *peer) dispatch(f *frame) error {
 	r := n.running([sha256.Size]byte(f.Run))
 	switch f.Kind {
 	case isBegun:
+		p.pay(n.context, begunCost)
 		p.tellHeld([sha256.Size]byte(f.Run), r, true)
 	case isHeld:
 		return n.hearHeld(p.id, f)
@@ -296,17 +300,14 @@ func (p *peer) dispatch(f *frame) error {
 	}
 	switch f.Kind {
 	case isMessage:
-		m := &synod.Message{From: p.id, Slot: synod.Slot{Name: f.Slot, Round: int(f.Round)}}
-		slip := n.slip(r.id, m, sha256.Sum256(f.Body))
-		if !slip.VerifyKey(n.roster.Members[p.id].Key, f.Signature) {
-			return errors.New("the signature of a message is not valid")
+		if read, err := p.checkMessage(r, f); err != nil || !read {
+			return err
 		}
 	case isBegun:
 		p.again(r)
 		return nil
 	case isReceipts:
-		r.compareReceipts(p.id, f.Receipts)
-		return nil
+		return r.compareReceipts(p.id, f.Receipts)
 	case isClosed, isDemand:
 	default:
 		return errors.New("a frame of an unknown kind")
@@ -315,22 +316,41 @@ func (p *peer) dispatch(f *frame) error {
 	return nil
 }
 
-// compareReceipts looks for equivocation in what a neighbour has got, and keeps the neighbour's vote.
-func (r *run) compareReceipts(by synod.NodeID, list []call.Receipt) {
+// compareReceipts looks for equivocation in what a neighbour has got, and keeps the neighbour's vote. The error is for
+// a signature that is not valid: honest nodes pass on what they have checked.
+func (r *run) compareReceipts(by synod.NodeID, list []call.Receipt) error {
 	for _, c := range list {
 		if c.From >= uint64(len(r.node.roster.Members)) || len(c.Sum) != sha256.Size || c.Round > 1<<31-1 {
 			continue
 		}
 		key := receiptKey{synod.NodeID(c.From), synod.Slot{Name: c.Slot, Round: int(c.Round)}, [sha256.Size]byte(c.Sum)}
-		if key.from == r.node.seat {
-			r.node.ownReceipt(r.id, &c)
+		if key.from == r.node.seat && !r.node.ownReceipt(by, r.id, &c) {
+			return errForged
 		}
+		valid := true
 		if key.from == by && key.slot.Name == voteSlot {
-			r.keepVote(key, &c)
-		} else if r.contradicts(key) && r.signed(key, c.Signature) {
-			r.keep(key, c.Signature)
+			valid = r.keepVote(key, &c)
+		} else if key.from != r.node.seat && r.contradicts(key) {
+			if valid = r.signedFor(by, key, c.Signature); valid {
+				r.keep(key, c.Signature)
+			}
+		}
+		if !valid {
+			return errForged
 		}
 	}
+	return nil
+}
+
+// errForged is the error of a neighbour that passes on a signature that is not valid.
+var errForged = errors.New("the signature of a receipt is not valid")
+
+// signedFor is signed, for a neighbour that pays for it.
+func (r *run) signedFor(by synod.NodeID, key receiptKey, signature []byte) bool {
+	if p := r.node.links[by]; p != nil {
+		p.pay(r.node.context, 1)
+	}
+	return r.signed(key, signature)
 }
 
 // signed reports whether a member has signed what a receipt says.
@@ -339,19 +359,21 @@ func (r *run) signed(key receiptKey, signature []byte) bool {
 	return slip.VerifyKey(r.node.roster.Members[key.from].Key, signature)
 }
 
-// contradicts reports whether this node has another message of the slot, and not this one.
+// contradicts reports whether this node has one other message of the slot. With two it has a proof, and a third one
+// says nothing more.
 func (r *run) contradicts(key receiptKey) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, known := r.receipts[key]; known {
 		return false
 	}
+	values := 0
 	for k := range r.receipts {
 		if k.from == key.from && k.slot == key.slot {
-			return true
+			values++
 		}
 	}
-	return false
+	return values == 1
 }
 
 // status of a neighbour.
@@ -361,7 +383,7 @@ func (p *peer) status() PeerStatus {
 	m := &p.node.roster.Members[p.id]
 	return PeerStatus{ID: m.ID, Key: hex.EncodeToString(m.Key), Connected: p.open, Incoming: p.incoming,
 		OffsetMS: float64(p.offset.Microseconds()) / 1e3, DelayMS: float64(p.delay.Microseconds()) / 1e3,
-		Strikes: p.strikes, Frames: p.frames, Trouble: p.trouble, Relay: p.relay}
+		Strikes: p.strikes, Frames: p.frames, Checks: p.checked, Trouble: p.trouble, Relay: p.relay}
 }
 
 // join counts a stream from the neighbour and tells the runs. The node must not be locked.

@@ -49,6 +49,8 @@ type run struct {
 	vouchers map[synod.NodeID]bool // neighbours that have told what this seat has signed in the run
 	failed   error                 // why there is no record; nil: there is one, or the run plays
 	received map[receiptKey]bool
+	account  account
+	fresh    map[synod.NodeID]int            // messages of neighbours that were new; guarded by mu
 	held     map[synod.NodeID]int64          // bytes of messages of neighbours, which are accounted
 	waiting  map[synod.ConsultID]waitingCall // in a replay: calls whose reply has not been read
 
@@ -104,7 +106,7 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, caller string, begins 
 		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, held: map[synod.NodeID]int64{},
 		in:    make(chan input, 256),
 		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{},
-		votes: map[synod.NodeID]vote{}, suspects: map[synod.NodeID]bool{},
+		votes: map[synod.NodeID]vote{}, suspects: map[synod.NodeID]bool{}, fresh: map[synod.NodeID]int{},
 		begins: begins, progress: progress{Round: -1},
 	}
 	if r.identity, err = n.secret.Identity(n.seat, n.committee, id); err != nil {
@@ -403,8 +405,9 @@ func (r *run) heard(from synod.NodeID, f *frame, elapsed time.Duration) {
 // hold accounts bytes of a message of a neighbour until the run ends. It is false if the neighbour has too many
 // already, in all runs together: then the message counts as not sent.
 func (r *run) hold(from synod.NodeID, bytes int) bool {
-	if r.node.links[from].held.Add(int64(bytes)) > maxPeerBytes {
+	if r.node.links[from].held.Add(int64(bytes)) > maxPeerBytes || !r.grow(bytes) {
 		r.node.links[from].held.Add(-int64(bytes))
+		r.shrink(bytes)
 		return false
 	}
 	r.held[from] += int64(bytes)
@@ -417,6 +420,7 @@ func (r *run) release() {
 	for id, bytes := range r.held {
 		r.node.links[id].held.Add(-bytes)
 	}
+	r.freeAll()
 	r.schedule, r.machine, r.desk, r.held, r.received, r.waiting = nil, nil, nil, nil, nil, nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -438,6 +442,7 @@ func (r *run) keep(key receiptKey, signature []byte) {
 		return
 	}
 	r.receipts[key] = c
+	r.grow(receiptBytes)
 	var proof *call.Equivocation
 	for k, other := range r.receipts {
 		if k.from == key.from && k.from != r.node.seat && k.slot == key.slot && k.sum != key.sum {
@@ -586,6 +591,7 @@ func (r *run) queue(to []synod.NodeID, f frame) {
 	}
 	f.Run, f.Clock = r.key[:], r.node.now().UnixMicro()
 	b := canonical.Encode(f)
+	r.grow(len(b))
 	r.mu.Lock()
 	for _, id := range to {
 		if slices.Contains(r.node.peers, id) {
@@ -609,9 +615,13 @@ func (r *run) consult(t, due synod.Tick, x synod.Consult) {
 	r.node.work.Go(func() { // so that what it costs is on disk when the node has ended
 		ctx, cancel := context.WithTimeout(r.node.context, time.Duration(r.node.roster.Think)*time.Millisecond)
 		defer cancel()
+		if r.node.daily.left(r.caller) != nil { // other runs of the day have spent what was left when this one began
+			cancel()
+		}
 		reply := desk.Ask(ctx, x.ID, &prompt)
 		ended(ObservedCall{reply.Status, reply.Calls, reply.Spent().Prompt, reply.Spent().Completion, reply.Reused})
 		r.node.spend(&reply, r.caller)
+		r.grow(len(reply.Text))
 		r.put(input{reply: &synod.Answered{ID: x.ID, Reply: &reply}, asked: t, due: due})
 	})
 }
