@@ -12,6 +12,7 @@ import (
 	"synod.dev/synod/committee"
 	"synod.dev/synod/internal/forge"
 	"synod.dev/synod/internal/ledgertest"
+	"synod.dev/synod/sign"
 )
 
 // A certificate is accepted with the draw that drew exactly its council, and refused with the draws of the same pool in
@@ -60,7 +61,7 @@ func TestVerifyDraw(t *testing.T) {
 	for epoch := range uint64(60) {
 		var proofs [][]byte
 		for _, b := range p.Beacons {
-			proof, err := p.Prove(secrets[b].LinkKey(), epoch, 0)
+			proof, err := p.Prove(secrets[b].(sign.Secret).LinkKey(), epoch, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
