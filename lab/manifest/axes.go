@@ -68,14 +68,14 @@ func (m *Manifest) readAxes() error {
 		case []any:
 			a.values, err = listed(name, given)
 		case string:
-			if err = notAxis; name == adversaryAxis && given == everyAdversary {
+			if err = errNoAxis; name == adversaryAxis && given == everyAdversary {
 				a.values, err = listed(name, seatedAdversaries())
 			}
 		case map[string]any:
 			order, _ := item.Value.(yaml.MapSlice)
 			a.values, err = named(name, given, order)
 		default:
-			err = notAxis
+			err = errNoAxis
 		}
 		if err == nil && len(a.values) == 0 {
 			err = errors.New("has no values")
@@ -89,7 +89,7 @@ func (m *Manifest) readAxes() error {
 	return nil
 }
 
-var notAxis = errors.New("must be a list of values or a table of overlays by name (adversary: every stands for all)")
+var errNoAxis = errors.New("must be a list of values or a table of overlays by name (adversary: every stands for all)")
 
 const (
 	adversaryAxis  = "adversary"

@@ -81,7 +81,7 @@ func ParseOpening(text string) (*Opening, error) {
 	}
 	rest, ok := strings.CutPrefix(text, openingPrefix)
 	if !ok {
-		return nil, errors.New("an invitation as a line of text begins with " + openingPrefix)
+		return nil, fmt.Errorf("the invitation does not begin with %q, as one in a line of text does", openingPrefix)
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(rest)
 	if err != nil {
