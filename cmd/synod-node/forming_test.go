@@ -26,7 +26,6 @@ type owners struct {
 	synod    string // the program of callers
 	port     int
 	commands []string
-	waits    int // running processes
 }
 
 func newOwners(t *testing.T) *owners {
