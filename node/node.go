@@ -96,7 +96,7 @@ type Node struct {
 
 	// mu is locked before the mutex of a peer or of a run, never after it.
 	mu    sync.Mutex
-	runs  map[[sha256.Size]byte]*run
+	runs  map[runKey]*run
 	order []*run      // oldest first
 	asked []time.Time // when questions came in the last hour
 }
@@ -167,7 +167,7 @@ func (n *Node) checkKind() error {
 func newNode(c Config) *Node {
 	n := &Node{config: c, roster: c.Roster.Roster, hash: c.Roster.Hash(), committee: c.Roster.Committee(),
 		secret: c.Secret, transport: c.Transport, log: c.Log, links: map[synod.NodeID]*peer{}, begun: time.Now(),
-		runs: map[[sha256.Size]byte]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond,
+		runs: map[runKey]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond,
 		observer: c.Observer}
 	n.opened = n.now()
 	if n.observer == nil {
@@ -223,8 +223,12 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 	defer conn.Close()
 	defer context.AfterFunc(n.context, func() { conn.Close() })()
 	var h call.Hello
-	if conn.Receive(call.MaxHello, &h, helloTime) != nil || h.Version != call.Version ||
-		string(h.Roster) != string(n.hash[:]) {
+	err := conn.Receive(call.MaxHello, &h, helloTime)
+	if err == nil && h.Version != call.Version {
+		n.refuseVersion(conn, key, h.Version)
+		return
+	}
+	if err != nil || string(h.Roster) != string(n.hash[:]) {
 		n.count(&n.stats.Strangers)
 		return // it learns nothing
 	}
@@ -253,6 +257,10 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
 			for wait := helloTime; n.answer(conn, hex.EncodeToString(key), wait); wait = call.KeepOpen {
 			}
+		}
+	case call.ToCompare:
+		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
+			n.serveReceipts(conn)
 		}
 	case call.ToSign:
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
@@ -320,7 +328,7 @@ func (n *Node) answer(conn *link.Conn, caller string, wait time.Duration) (more 
 	if err != nil {
 		reply.Refused = err.Error()
 	} else {
-		reply.Final = canonical.Encode(f)
+		reply.Final = call.Compress(canonical.Encode(f))
 	}
 	if err := conn.Send(reply, time.Minute); err != nil {
 		n.log.Debug("a caller did not take its record", "error", err)
@@ -385,7 +393,7 @@ func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start, caller s
 	for _, id := range n.peers {
 		p := n.links[id]
 		r.schedule.peers[id].present = p.here()
-		p.once(frame{Kind: isBegun, Run: r.key[:]})
+		r.once(id, frame{Kind: isBegun})
 	}
 	n.count(&n.stats.Runs)
 	n.work.Go(func() { r.loop(n.context) })
@@ -490,11 +498,12 @@ func (n *Node) recordOf(id sign.Instance) *call.Final {
 		return nil
 	}
 	b, err := durable.ReadFile(n.finalPath(id), call.MaxRecord)
-	f := new(call.Final)
-	if err != nil || canonical.Decode(b, call.MaxRecord, f) != nil || f.Check(n.roster, id, n.seat) != nil {
+	k := new(call.Kept)
+	if err != nil || canonical.Decode(b, call.MaxRecord, k) != nil || k.Final.Check(n.roster, id, n.seat) != nil {
 		return nil
 	}
-	return f
+	k.Final.Receipts = k.Receipts
+	return &k.Final
 }
 
 // writeStart writes a question as the journal of its run is written: it outlives the process. After a failure of the
@@ -537,7 +546,7 @@ func (n *Node) slip(id sign.Instance, m *synod.Message, sum [sha256.Size]byte) r
 }
 
 // running returns the run with a key that is in memory; nil if there is none.
-func (n *Node) running(key [sha256.Size]byte) *run {
+func (n *Node) running(key runKey) *run {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.runs[key]
@@ -582,7 +591,7 @@ func (n *Node) convict(e *call.Equivocation) {
 		"round", e.A.Round, "file", path)
 	key := instanceKey(sign.Instance(e.Instance))
 	for _, p := range n.links {
-		p.once(frame{Kind: isReceipts, Run: key[:], Receipts: []call.Receipt{e.A, e.B}})
+		p.once(key, frame{Kind: isReceipts, Receipts: []call.Receipt{e.A, e.B}})
 	}
 }
 

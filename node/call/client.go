@@ -299,7 +299,6 @@ func (c *Client) collect(ctx context.Context, start Start, open []*opening, res 
 		break
 	}
 	mu.Lock()
-	defer mu.Unlock()
 	out := *res // goroutines that end later write to the old maps
 	out.Finals, out.Missing, out.failed = make([]*Final, n), map[int]string{}, slices.Clone(res.failed)
 	for i := range n {
@@ -312,6 +311,8 @@ func (c *Client) collect(ctx context.Context, start Start, open []*opening, res 
 			out.Missing[i] = "no record came in time"
 		}
 	}
+	mu.Unlock()
+	c.pullReceipts(ctx, &out)
 	out.Proofs = FindEquivocations(c.Roster, res.Instance, out.Finals)
 	return &out
 }
@@ -352,7 +353,11 @@ func (c *Client) askOne(
 		return nil, refusal(reply.Refused)
 	}
 	f := new(Final)
-	if err := canonical.Decode(reply.Final, MaxRecord, f); err != nil {
+	b, err := expand(reply.Final)
+	if err == nil {
+		err = canonical.Decode(b, MaxRecord, f)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("its record: %w", err)
 	}
 	if err := f.Check(c.Roster, in, seat); err != nil {
@@ -421,9 +426,12 @@ func (c *Client) openFor(
 	if err = conn.Send(hello, answerTime); err == nil {
 		err = conn.Receive(MaxWelcome, &w, answerTime)
 	}
+	if err == nil && w.Refused != "" {
+		err = errors.New(w.Refused)
+	}
 	if err != nil {
 		conn.Close()
-		return nil, 0, nil, fmt.Errorf("it does not admit this caller, or has another roster: %w", err)
+		return nil, 0, nil, fmt.Errorf("it does not admit this caller, or has another roster or version: %w", err)
 	}
 	return conn, time.Since(sent), w.Head, nil
 }
