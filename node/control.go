@@ -18,8 +18,9 @@ const (
 	LogFile = "log.jsonl"
 )
 
-// Control serves the owner's requests on a Unix socket until ctx ends: GET /status, GET /evidence and
-// POST /drain, after which the node ends when its runs have ended, by calling stop.
+// Control serves the owner's requests on a Unix socket until ctx ends: GET /status, GET /evidence,
+// POST /prune (Prune, with keep and bytes) and POST /drain, after which the node ends when its runs have ended, by
+// calling stop.
 func (n *Node) Control(ctx context.Context, path string, stop func()) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of a process that was killed
 		return err
@@ -40,6 +41,18 @@ func (n *Node) Control(ctx context.Context, path string, stop func()) error {
 			return
 		}
 		writeJSON(w, all)
+	})
+	mux.HandleFunc("POST /prune", func(w http.ResponseWriter, req *http.Request) {
+		keep, err := n.config.Keep.with(req.URL.Query())
+		var p Pruned
+		if err == nil {
+			p, err = n.Prune(n.context, keep)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		writeJSON(w, p)
 	})
 	mux.HandleFunc("POST /drain", func(w http.ResponseWriter, _ *http.Request) {
 		n.draining.Store(true)

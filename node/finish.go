@@ -2,9 +2,12 @@ package node
 
 import (
 	"fmt"
+	"os"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/node/call"
 )
 
@@ -51,8 +54,11 @@ func (r *run) finish(stopped string) {
 	seats := len(r.node.roster.Members)
 	f.Digests, f.Proved = call.Digests(f.Receipts, seats), call.Proved(f.Receipts, seats)
 	f.Sign(r.node.secret)
-	kept := canonical.Encode(call.Kept{Final: *f, Receipts: f.Receipts})
-	if err := writeRecord(r.node.finalPath(r.id), kept); err != nil {
+	start, _ := durable.ReadFile(r.node.startPath(r.id), call.MaxStart) // without it no certificate is signed
+	kept := canonical.Encode(call.Kept{Final: *f, Receipts: slices.Concat(f.Receipts, own), Start: start})
+	if err := writeRecord(r.node.finalPath(r.id), kept); err == nil {
+		os.Remove(r.node.startPath(r.id)) // it is in the record
+	} else {
 		r.node.log.Error("the record cannot be written", "run", r.short(), "error", err)
 	}
 	r.node.record(&r.question, f)

@@ -58,6 +58,7 @@ type Config struct {
 	Now      func() time.Time // the wall clock; nil: time.Now
 	// Ledger opens the ledger of the roster for a node that is one of its replicas.
 	Ledger func(*Node) (Recorder, error)
+	Keep   Retention
 }
 
 // Node is one seat as a daemon.
@@ -75,8 +76,12 @@ type Node struct {
 	transport  link.Transport
 	model      llm.Model
 	slots      *slots
-	recorder   Recorder // nil: this node keeps no ledger
-	replicas   []int    // the seats that keep the ledger
+	horizon    horizon
+	forwards   forwards
+	pruning    sync.Mutex
+	prunes     chan struct{} // asks for a look at what is kept
+	recorder   Recorder      // nil: this node keeps no ledger
+	replicas   []int         // the seats that keep the ledger
 	daily      *daily
 	usual      usual
 	log        *slog.Logger
@@ -140,6 +145,9 @@ func Open(c Config) (n *Node, err error) {
 	if n.slots, err = openSlots(filepath.Join(c.Dir, "slots")); err != nil {
 		return nil, err
 	}
+	if err := n.openRetention(); err != nil {
+		return nil, errors.Join(err, n.slots.close())
+	}
 	n.context, n.cancel = context.WithCancel(context.Background())
 	for _, id := range n.peers {
 		n.links[id] = &peer{node: n, id: id, wake: make(chan struct{}, 1), cursor: map[*run]int{},
@@ -168,7 +176,7 @@ func newNode(c Config) *Node {
 	n := &Node{config: c, roster: c.Roster.Roster, hash: c.Roster.Hash(), committee: c.Roster.Committee(),
 		secret: c.Secret, transport: c.Transport, log: c.Log, links: map[synod.NodeID]*peer{}, begun: time.Now(),
 		runs: map[runKey]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond,
-		observer: c.Observer}
+		observer: c.Observer, prunes: make(chan struct{}, 1)}
 	n.opened = n.now()
 	if n.observer == nil {
 		n.observer = unobserved{}
@@ -195,6 +203,7 @@ func (n *Node) Seat() (string, synod.NodeID) { return n.roster.Members[n.seat].I
 func (n *Node) Run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { n.transport.Close(); n.cancel() })()
 	n.resume()
+	n.work.Go(n.pruneLoop)
 	for _, p := range n.links {
 		n.work.Go(func() { p.dialLoop(n.context) })
 	}
@@ -258,6 +267,10 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 			for wait := helloTime; n.answer(conn, hex.EncodeToString(key), wait); wait = call.KeepOpen {
 			}
 		}
+	case call.ToForward:
+		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
+			n.serveForward(conn, key)
+		}
 	case call.ToCompare:
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
 			n.serveReceipts(conn)
@@ -282,7 +295,7 @@ func (n *Node) certify(conn *link.Conn) {
 	if q == nil || f == nil {
 		reply.Refused = "this node has no record of the run"
 	} else if reply.Signature, err = call.Approve(n.secret, n.roster, n.seat, q, f, s); err == nil {
-		v := signing{slotKey{request.Instance, synod.Slot{Name: "certificate"}}, sha256.Sum256(s.Answer)}
+		v := signing{slotKey{request.Instance, certified}, sha256.Sum256(s.Answer)}
 		err = n.slots.commit([]signing{v})
 	}
 	if err != nil {
@@ -299,6 +312,9 @@ func (n *Node) questionOf(id sign.Instance) *synod.Question {
 		return nil
 	}
 	b, err := durable.ReadFile(n.startPath(id), call.MaxStart)
+	if k := n.keptOf(id); k != nil { // it has ended
+		b, err = k.Start, nil
+	}
 	var s call.Start
 	if err != nil || canonical.Decode(b, call.MaxStart, &s) != nil {
 		return nil
@@ -419,6 +435,7 @@ func (n *Node) register(r *run) {
 		if old := n.order[i]; old.over() {
 			ended -= old.left()
 			delete(n.runs, old.key)
+			n.settle(old)
 			n.order = slices.Delete(n.order, i, i+1)
 		} else {
 			i++
@@ -465,7 +482,7 @@ func (n *Node) resume() {
 		if filepath.Base(file) != string(id)+".start" || n.recordOf(id) != nil || n.slots.isElsewhere(string(id)) {
 			continue // of another roster, or it has ended, or it must not go on
 		}
-		if n.now().Sub(time.UnixMilli(s.At)) > n.longest() {
+		if n.now().Sub(time.UnixMilli(s.At)) > n.longest() || n.horizon.covers(s.At) {
 			continue // the others have long ended
 		}
 		if _, err := n.start(q, id, &s, ""); err != nil {
@@ -494,16 +511,25 @@ func (n *Node) finalPath(id sign.Instance) string {
 
 // recordOf returns the signed record of a run that has ended; nil if there is none.
 func (n *Node) recordOf(id sign.Instance) *call.Final {
-	if !plainID(id) {
-		return nil
-	}
-	b, err := durable.ReadFile(n.finalPath(id), call.MaxRecord)
-	k := new(call.Kept)
-	if err != nil || canonical.Decode(b, call.MaxRecord, k) != nil || k.Final.Check(n.roster, id, n.seat) != nil {
+	k := n.keptOf(id)
+	if k == nil {
 		return nil
 	}
 	k.Final.Receipts = k.Receipts
 	return &k.Final
+}
+
+// keptOf returns what is on disk of a run that has ended; nil if there is nothing.
+func (n *Node) keptOf(id sign.Instance) *call.Kept {
+	if !plainID(id) {
+		return nil
+	}
+	b, err := durable.ReadFile(n.finalPath(id), call.MaxKept)
+	k := new(call.Kept)
+	if err != nil || canonical.Decode(b, call.MaxKept, k) != nil || k.Final.Check(n.roster, id, n.seat) != nil {
+		return nil
+	}
+	return k
 }
 
 // writeStart writes a question as the journal of its run is written: it outlives the process. After a failure of the

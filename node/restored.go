@@ -97,7 +97,7 @@ func (n *Node) hearHeld(from synod.NodeID, key runKey, f *frame) error {
 // message may be this node's.
 func (n *Node) ownReceipt(id sign.Instance, c *call.Receipt) bool {
 	v := signing{slotKey{string(id), synod.Slot{Name: c.Slot, Round: int(c.Round)}}, [sha256.Size]byte(c.Sum)}
-	if n.slots.holds(v) || n.plan.Adversary(n.seat) {
+	if n.hasSigned(v) || n.plan.Adversary(n.seat) {
 		return true
 	}
 	slip := c.Slip(n.hash[:], string(id))

@@ -133,7 +133,7 @@ func TestSlotThatCannotBeSynced(t *testing.T) {
 	if null.Sync() == nil {
 		t.Skip("this system syncs its null device")
 	}
-	s := &slots{file: null, signed: map[slotKey][32]byte{}}
+	s := &slots{file: null, signed: map[string]map[synod.Slot][32]byte{}, settled: map[string]bool{}}
 	defer s.close()
 	v := signing{slotKey{"run", synod.Slot{Name: "a"}}, [32]byte{1}}
 	for range 2 {

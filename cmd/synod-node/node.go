@@ -29,7 +29,7 @@ import (
 
 func nodeCommand() *cobra.Command {
 	c := &cobra.Command{Use: "node", Short: "Play one seat of a council of several owners as a daemon"}
-	c.AddCommand(nodeInit(), nodeKey(), nodeInvite(), nodeJoin(), nodeRun(), nodePage())
+	c.AddCommand(nodeInit(), nodeKey(), nodeInvite(), nodeJoin(), nodeRun(), nodePrune(), nodePage())
 	c.AddCommand(controlCommands()...)
 	return c
 }
@@ -189,6 +189,7 @@ type running struct {
 	dial                                               []string
 	relays                                             []string
 	prices                                             string
+	keep                                               node.Retention
 	verbose                                            bool
 }
 
@@ -217,6 +218,7 @@ func nodeRun() *cobra.Command {
 	fl.IntVar(&f.caps.PerCaller, "caller-at-once", 0, "questions at once of one caller (default half of --at-once)")
 	fl.IntVar(&f.caps.CallerCalls, "caller-calls", 0, "model calls of a day for one caller (default half of "+
 		"--daily-calls)")
+	keeping(fl, &f.keep, node.DefaultKeep, node.DefaultKeepBytes)
 	fl.IntVar(&f.caps.Question, "max-question", 0, "bytes of a question (default 16384)")
 	fl.StringSliceVar(&f.forms, "forms", nil, "forms of questions that the node answers (default: all)")
 	fl.StringArrayVar(&f.dial, "dial", nil, "`ID=HOST:PORT` where a neighbour is reached, instead of the roster's "+
@@ -309,7 +311,7 @@ func transport(listen string, c *node.Config, relays []string) (link.Transport, 
 
 // config reads the files that the flags name.
 func (f *running) config(stderr io.Writer) (c *node.Config, closeLog func() error, err error) {
-	c = &node.Config{Caps: f.caps, Program: "synod-node", Addresses: map[synod.NodeID][]string{}}
+	c = &node.Config{Caps: f.caps, Keep: f.keep, Program: "synod-node", Addresses: map[synod.NodeID][]string{}}
 	if c.Roster, err = readAfter(f.roster, f.previous); err != nil {
 		return nil, nil, err
 	}

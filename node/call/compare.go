@@ -205,16 +205,8 @@ func (c *Client) pullReceipts(ctx context.Context, res *Result) {
 
 // pullFrom asks one seat for receipts.
 func (c *Client) pullFrom(ctx context.Context, seat synod.NodeID, p Pull) ([]Receipt, error) {
-	conn, _, _, err := c.openFor(ctx, seat, ToCompare)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	var reply Pulled
-	if err = conn.Send(p, answerTime); err == nil {
-		err = conn.Receive(maxPulled, &reply, answerTime)
-	}
+	err := c.request(ctx, seat, ToCompare, p, maxPulled, &reply)
 	if err == nil && len(reply.Receipts) > maxReceipts {
 		err = fmt.Errorf("it sent %d receipts; at most %d are read", len(reply.Receipts), maxReceipts)
 	}

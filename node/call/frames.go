@@ -112,6 +112,7 @@ const (
 	MaxStart    = 24 << 20 // of a conversation with parts; each node reads what it is willing to (MaxText)
 	MaxText     = 64 << 10 // of a Start that a node reads at least
 	MaxRecord   = 16 << 20
+	MaxKept     = MaxRecord + MaxStart + 8<<20
 	nonceSize   = 16
 	maxReceipts = 1 << 14
 )
@@ -201,6 +202,7 @@ type Kept struct {
 	_        struct{} `cbor:",toarray"`
 	Final    Final
 	Receipts []Receipt
+	Start    []byte // the encoding of the Start
 }
 
 // Receipt is a signed message, without its body.
