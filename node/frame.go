@@ -42,6 +42,7 @@ const (
 	isSummary         // the sender's part has ended: the hash of its digests (compare), and its signed vote
 	isPull            // the receiver should send its digests or, if Body is a set of seats, receipts of their messages
 	isDigests         // the digests of the sender
+	isDecline         // the sender takes no part in the run
 )
 
 // pong is the reply to a ping, on the same stream.

@@ -78,6 +78,7 @@ type Node struct {
 	slots      *slots
 	horizon    horizon
 	forwards   forwards
+	declined   declines
 	pruning    sync.Mutex
 	prunes     chan struct{} // asks for a look at what is kept
 	recorder   Recorder      // nil: this node keeps no ledger
@@ -389,6 +390,7 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start, caller s
 	}
 	if err := n.admit(&q, s, caller); err != nil {
 		n.count(&n.stats.Declined)
+		n.decline(instanceKey(id))
 		n.observer.Refused(RefusedQuestion, string(id), "", err)
 		return nil, nil, err
 	}

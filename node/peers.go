@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"synod.dev/synod"
@@ -35,6 +36,7 @@ type peer struct {
 	strikes  int           // streams from it that were closed because of what it sent
 	excluded time.Time     // until when no stream from it is read
 	frames   uint64        // that it has sent
+	refused  atomic.Bool   // nobody listens at its address
 	// What is read of it in a second, over all its streams: frames and bytes.
 	perSecond, size link.Bucket
 	held            atomic.Int64 // bytes of its messages in runs that have not ended
@@ -62,6 +64,7 @@ func (p *peer) dialLoop(ctx context.Context) {
 			p.trouble = err.Error()
 		}
 		p.mu.Unlock()
+		p.listens(err)
 		if time.Since(begun) > idleTime {
 			retry = retryMin
 		}
@@ -70,6 +73,20 @@ func (p *peer) dialLoop(ctx context.Context) {
 		case <-time.After(retry):
 			retry = min(2*retry, retryMax)
 		}
+	}
+}
+
+// listens notes whether a connection to the neighbour was refused: then no process listens at its address. Of a member
+// with several addresses it is not known.
+func (p *peer) listens(err error) {
+	n := p.node
+	addresses := n.roster.Members[p.id].Addresses
+	if a, ok := n.config.Addresses[p.id]; ok {
+		addresses = a
+	}
+	refused := len(addresses) == 1 && errors.Is(err, syscall.ECONNREFUSED)
+	if p.refused.Swap(refused) != refused {
+		n.present(p.id)
 	}
 }
 
@@ -88,6 +105,7 @@ func (p *peer) talk(ctx context.Context) error {
 		p.relay = through.Relay()
 	}
 	p.mu.Unlock()
+	p.listens(nil)
 	p.tellAllHeld()
 	go p.pongs(conn)
 	return p.write(ctx, conn)
@@ -327,6 +345,9 @@ func (p *peer) take(key runKey, r *run, f *frame) (forRun bool, err error) {
 	n := p.node
 	switch f.Kind {
 	case isBegun:
+		if r == nil && n.declined.has(key) {
+			p.once(key, frame{Kind: isDecline})
+		}
 		p.tellHeld(key, r, true)
 	case isHeld:
 		return false, n.hearHeld(p.id, key, f)
@@ -342,11 +363,11 @@ func (p *peer) take(key runKey, r *run, f *frame) (forRun bool, err error) {
 			return false, errors.New("the signature of a message is not valid")
 		}
 		return true, nil
-	case isClosed, isDemand:
+	case isClosed, isDemand, isDecline:
 		return true, nil
 	case isBegun:
 		p.again(r)
-		return false, nil
+		return true, nil
 	case isReceipts:
 		return false, r.compareReceipts(p.id, f.Receipts)
 	case isSummary:

@@ -354,6 +354,8 @@ func (r *run) take(_ context.Context, in input) {
 			r.heard(in.from, f, elapsed)
 		case isClosed:
 			s.heardClosed(in.from, synod.Tick(f.Tick), synod.Tick(f.Idle))
+		case isDecline, isBegun:
+			s.peers[in.from].declined = f.Kind == isDecline
 		case isDemand:
 			s.ask(synod.Tick(f.Tick), elapsed, r.node.within)
 		}
@@ -381,6 +383,7 @@ func (r *run) closeIdle() (closed bool) {
 func (r *run) suspect() {
 	s, elapsed := r.schedule, r.elapsed()
 	for id, p := range s.peers {
+		p.refused = r.node.links[id].refused.Load()
 		p.heard = r.node.begun.Add(time.Duration(r.node.links[id].last.Load())).Sub(r.origin) - r.lead
 	}
 	for _, id := range s.suspect(elapsed) {

@@ -14,7 +14,7 @@ import (
 )
 
 // A member that a caller cannot reach, because it is reached through relays only, is asked through others. The
-// caller signs what it asks, and the member signs its record, so who passes them on can keep them back and nothing else.
+// caller signs what it asks, and the member signs its record: who passes them on can keep them back, and nothing else.
 
 // ToForward is the purpose of a stream on which a request of a caller is passed on.
 const ToForward = "forward"
