@@ -140,6 +140,11 @@ RUNS ?= 1000
 perturbed: ## RUNS perturbed runs (1000) of councils of nodes: delay, loss, partitions, kills, twins, floods
 	$(GO) test -count=1 -timeout 12h -v -run TestPerturbed ./node -perturbed $(RUNS)
 
+.PHONY: soak-nodes
+QUESTIONS ?= 20000
+soak-nodes: ## QUESTIONS (20000) to seven processes, with kills, restarts, a Byzantine seat and a caller that floods; LEAK=1 must fail
+	cd cmd/synod-node && $(GO) test -count=1 -timeout 24h -v -run '^TestSoakNodes$$' . -questions $(QUESTIONS) $(if $(LEAK),-leak)
+
 smartbft: ## the ledger that replicas keep by consensus, a module of its own
 	cd ledger/smartbft && $(GO) vet ./... && $(GO) test ./...
 

@@ -47,13 +47,16 @@ var faults = []struct {
 
 func nobody(int) int { return 0 }
 
-// keepOpen makes the last k seats keep back that they have closed ticks, from when the switch is on. All else that they
-// do is honest, so nobody may suspect them, and no other message that they could keep back makes rounds longer.
+// keepOpen makes the last k seats say that they have begun and closed the first tick, and nothing more, from when the
+// switch is on: so they keep all ticks open and all messages back. They ping, so they do not seem to have crashed, and
+// others cannot tell them from members whose models are slow.
 func (net *network) keepOpen(k int, on *atomic.Bool) {
 	change := net.change
 	net.change = func(seat int, c *node.Config) {
 		if change(seat, c); seat >= len(net.nodes)-k {
-			c.Transport = &tamper{c.Transport, func(_ []byte, f *sent) bool { return f.Kind != aClosed || !on.Load() }}
+			c.Transport = &tamper{c.Transport, func(_ []byte, f *sent) bool {
+				return f.Kind != aMessage && (f.Kind != aClosed || f.Tick == 0) || !on.Load()
+			}}
 		}
 	}
 }
