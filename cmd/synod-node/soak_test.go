@@ -59,7 +59,7 @@ type soak struct {
 	mu               sync.Mutex
 	ends             map[string]int // by caller and how a question ended
 	wrong            []string
-	kills, restarts  int
+	kills, restarts  atomic.Int64
 	samples          [steady][]sample
 	first, afterward [steady]sample // without questions
 }
@@ -197,10 +197,10 @@ func (s *soak) disturb(ctx context.Context) {
 		process := s.running[seat].Process
 		if seat == killed {
 			process.Kill()
-			s.kills++
+			s.kills.Add(1)
 		} else {
 			process.Signal(syscall.SIGTERM)
-			s.restarts++
+			s.restarts.Add(1)
 		}
 		s.running[seat].Wait()
 		time.Sleep(rand.N(2 * time.Second))
@@ -224,7 +224,7 @@ func (s *soak) watch(ctx context.Context, until int) {
 		if all := s.samples[0]; len(all) > 0 {
 			x := all[len(all)-1]
 			fmt.Printf("%7.0f s: %d of %d questions, %d kills, %d restarts; seat 0: %d KiB live, %d MiB resident, %d "+
-				"descriptors, %d goroutines\n", time.Since(s.begun).Seconds(), x.questions, until, s.kills, s.restarts,
+				"descriptors, %d goroutines\n", time.Since(s.begun).Seconds(), x.questions, until, s.kills.Load(), s.restarts.Load(),
 				x.heap>>10, x.resident>>20, x.fds, x.goroutine)
 		}
 	}
@@ -299,7 +299,7 @@ func slope(all []sample, after int, of func(sample) int) float64 {
 func (s *soak) report(t *testing.T) {
 	after := min(warmUp, *soakQuestions/10)
 	fmt.Printf("\n%d questions in %v, %d kills, %d restarts\n", s.asked.Load(),
-		time.Since(s.begun).Round(time.Second), s.kills, s.restarts)
+		time.Since(s.begun).Round(time.Second), s.kills.Load(), s.restarts.Load())
 	for end, n := range s.ends {
 		fmt.Printf("  %6d  %s\n", n, end)
 		if strings.Contains(end, "error: ") || strings.Contains(end, "no end") || strings.Contains(end, "no reason") {
@@ -327,8 +327,9 @@ func (s *soak) report(t *testing.T) {
 	for _, w := range s.wrong {
 		t.Error(w)
 	}
-	if s.ends["alice: answered"] == 0 || s.kills == 0 || s.restarts == 0 {
-		t.Errorf("alice had %d answers, %d kills, %d restarts", s.ends["alice: answered"], s.kills, s.restarts)
+	if s.ends["alice: answered"] == 0 || s.kills.Load() == 0 || s.restarts.Load() == 0 {
+		t.Errorf("alice had %d answers, %d kills, %d restarts", s.ends["alice: answered"], s.kills.Load(),
+			s.restarts.Load())
 	}
 }
 
