@@ -16,7 +16,7 @@ func TestDecline(t *testing.T) {
 	for name, says := range map[string]bool{"says so": true, "says nothing": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			net := convene(t, withFault["sac"], 47)
+			net := convene(t, "protocol: {name: sac, rounds: 3}\nf: 1\npace: {think: 8s, within: 4s}\n"+fourModels, 47)
 			last := len(net.nodes) - 1
 			net.change = func(seat int, c *node.Config) {
 				if seat != last {
@@ -29,12 +29,12 @@ func TestDecline(t *testing.T) {
 			net.startAll()
 			best := time.Hour
 			var differ []string
-			for range 3 { // on a busy machine messages come late
+			for try := 0; try < 3 && (try == 0 || says); try++ { // on a busy machine messages come late
 				begun := time.Now()
 				differ, _ = net.withoutOne(t, last)
 				best = min(best, time.Since(begun))
 			}
-			const notBegun = 1200 * time.Millisecond // twice the bound on a message
+			const notBegun = 8 * time.Second // twice the bound on a message
 			if fast := best < notBegun; fast != says {
 				t.Errorf("it took %v", best)
 			}

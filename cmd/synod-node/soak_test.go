@@ -224,7 +224,8 @@ func (s *soak) watch(ctx context.Context, until int) {
 		if all := s.samples[0]; len(all) > 0 {
 			x := all[len(all)-1]
 			fmt.Printf("%7.0f s: %d of %d questions, %d kills, %d restarts; seat 0: %d KiB live, %d MiB resident, %d "+
-				"descriptors, %d goroutines\n", time.Since(s.begun).Seconds(), x.questions, until, s.kills.Load(), s.restarts.Load(),
+				"descriptors, %d goroutines\n", time.Since(s.begun).Seconds(), x.questions, until, s.kills.Load(),
+				s.restarts.Load(),
 				x.heap>>10, x.resident>>20, x.fds, x.goroutine)
 		}
 	}
