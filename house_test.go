@@ -36,6 +36,7 @@ var ranks = map[string]int{
 	"roster":              2, // members, keys and who hears whom, signed
 	"ledger":              2, // heads that sign signs
 	"evidence":            3, // of broadcasts and of the signed messages of a roster
+	"committee":           3, // uses roster and sign
 	"certificate":         3, // uses roster; statements that sign signs, about graphs whose robustness it computes
 	"prompt":              1,
 	"read":                1,

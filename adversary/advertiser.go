@@ -11,7 +11,7 @@ import (
 
 var advertiserEntry = Entry{
 	Entry: synod.Entry{Name: "advertiser", Summary: "DecentLLMs': its model's answer with an advertisement added"},
-	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: reasoning, Defence: "judges that mark the whole answer",
+	Facts: Facts{Place: AtSeat, Model: Restricted, Where: reasoning, Defence: "judges that mark the whole answer",
 		Kind: Statistical, Source: "DecentLLMs §V.A, DL-8"},
 	About: `Answers with its own model and adds an advertisement (DecentLLMs §V.A): after the
 answer if that is free text, and in the reasoning beside the answer in any case. A

@@ -13,9 +13,9 @@ var replayerEntry = Entry{
 	Entry: synod.Entry{Name: "replayer", Summary: "sends messages of earlier rounds again, its own and those of " +
 		"others"},
 	Facts: Facts{Number: 39, Place: AtSeat, Model: Synchronous,
-		Protocols: []string{"cp-wbft", "debate", "decentllms", "fixed-leader", "rotating-leader", "sac"},
-		Defence:   "a signature covers protocol, run, instance and round (BB-7); receivers take one message of a slot",
-		Kind:      Deterministic, Source: "SAC appendix B.4 (cached replies); replay attacks"},
+		Where:   synod.With(synod.Tells, synod.Votes, synod.Rounds).Or(synod.Signs),
+		Defence: "a signature covers protocol, run, instance and round (BB-7); receivers take one message of a slot",
+		Kind:    Deterministic, Source: "SAC appendix B.4 (cached replies); replay attacks"},
 	About: `Takes part as an honest member does, but in place of a message it sends one that is valid
 somewhere else: in odd rounds the first message of that kind that it sent, in even ones one
 that it heard from another member. It signs nothing anew.`,
@@ -57,9 +57,7 @@ func (a replayer) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
 var malformedEntry = Entry{
 	Entry: synod.Entry{Name: "malformed", Summary: "sends bodies that are too long, cut off, empty or garbled"},
 	Facts: Facts{Place: AtSeat, Model: Synchronous,
-		Protocols: []string{"cp-wbft", "debate", "decentllms", "fixed-leader", "game", "panel", "rotating-leader",
-			"sac",
-			"w-msr"},
+		Where:   synod.With(synod.Tells).Or(synod.Grades).Or(synod.Bargains),
 		Defence: "a body that cannot be read counts as silence, which uses up the budget F", Kind: Deterministic,
 		Source: "OWASP LLM10; fuzzing"},
 	About: `Takes part as an honest member does, but the bodies of its messages are a byte longer than

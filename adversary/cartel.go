@@ -13,7 +13,7 @@ import (
 var cartelEntry = Entry{
 	Entry: synod.Entry{Name: "cartel",
 		Summary: "DecentLLMs': best grades for one seat's answer, worst grades for all others"},
-	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: grading, Defence: "median-total with at most f in the " +
+	Facts: Facts{Place: AtSeat, Model: Restricted, Where: grading, Defence: "median-total with at most f in the " +
 		"cartel",
 		Kind: Statistical, Source: "DecentLLMs §V.A, Fig. 8"},
 	About: `Judges in favour of one seat: the answer of that seat gets the best grades and every

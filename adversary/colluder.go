@@ -11,7 +11,7 @@ import (
 var colluderEntry = Entry{
 	Entry: synod.Entry{Name: "colluder",
 		Summary: "always gives the wrong answer that others are most likely to give, the same as its accomplices"},
-	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: counting, Defence: "cascade with F at least the " +
+	Facts: Facts{Place: AtSeat, Model: Restricted, Where: counting, Defence: "cascade with F at least the " +
 		"number of colluders",
 		Kind: Statistical, Source: "docs/research/cascade.md, attack lie"},
 	About: `Asks its model for a convincing wrong answer, as the persuader does, and gives it in every

@@ -11,7 +11,7 @@ import (
 
 var squatterEntry = Entry{
 	Entry: synod.Entry{Name: "position-squatter", Summary: "a wrong answer from the seat that lists show first"},
-	Facts: Facts{Number: 28, Place: AtSeat, Model: Restricted, Protocols: []string{"debate", "decentllms"},
+	Facts: Facts{Number: 28, Place: AtSeat, Model: Restricted, Where: synod.With(synod.Reasons, synod.Lists),
 		Defence: "one answer in each call of a judge; lists in the order of scores (sac); in debate an order that " +
 			"each reader draws (order), which only makes no seat better than another", Kind: Deterministic,
 		Source: "position bias of judges: Wang et al. 2023, arXiv 2305.17926"},
@@ -58,7 +58,7 @@ func (a squatter) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 
 var clonesEntry = Entry{
 	Entry: synod.Entry{Name: "sybil-clones", Summary: "several seats of one operator that give one invented answer"},
-	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: counting,
+	Facts: Facts{Place: AtSeat, Model: Restricted, Where: counting,
 		Defence: "F at least the number of clones; a rule that needs more votes than they have", Kind: Deterministic,
 		Source: "Douceur 2002, The Sybil Attack"},
 	About: `Gives an invented answer that depends on the question only, so that all seats which have
@@ -86,9 +86,9 @@ func (a clones) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 var labourEntry = Entry{
 	Entry: synod.Entry{Name: "division-of-labour", Summary: "one member proposes a wrong answer, the others support " +
 		"it"},
-	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: []string{"debate", "decentllms", "fixed-leader",
-		"rotating-leader", "sac"}, Defence: "F at least the number of colluders; median-total; support rule",
-		Kind: Deterministic, Source: "own"},
+	Facts: Facts{Place: AtSeat, Model: Restricted, Where: reasoning,
+		Defence: "F at least the number of colluders; median-total; support rule",
+		Kind:    Deterministic, Source: "own"},
 	About: `The favoured seat, if it has this adversary too, proposes as persuader does. The others
 answer honestly at first, give its answer the best judgement and all others the worst, as
 cartel does, and take it over as soon as they are shown it.
@@ -146,7 +146,7 @@ func (a labour) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 var littleEntry = Entry{
 	Entry: synod.Entry{Name: "little-is-enough",
 		Summary: "moves its judgements a little, always for one seat, within the spread of honest ones"},
-	Facts: Facts{Number: 26, Place: AtSeat, Model: Restricted, Protocols: grading,
+	Facts: Facts{Number: 26, Place: AtSeat, Model: Restricted, Where: grading,
 		Defence: "median-total: an aggregate stays in the range of honest judgements; the margin in the certificate",
 		Kind:    Statistical, Source: "Baruch et al. 2019 (ALIE), arXiv 1902.06156"},
 	About: `Judges as its model does, and then moves the judgement of the favoured seat's answer up and

@@ -12,8 +12,7 @@ import (
 var commitmentBreakerEntry = Entry{
 	Entry: synod.Entry{Name: "commitment-breaker",
 		Summary: "breaks the rules by which members commit to their first answers before they tell them"},
-	Facts: Facts{Place: AtSeat, Model: Synchronous, Protocols: []string{"cascade", "cp-wbft", "debate", "sac",
-		"weighted-majority"},
+	Facts: Facts{Place: AtSeat, Model: Synchronous, Where: synod.With(synod.Tells, synod.Votes),
 		Defence: "commitments: what was not committed to in time is silence", Kind: Deterministic,
 		Source: "our own; package protocol/reveal"},
 	About: `Takes part as an honest member does, and breaks the rules of commitments in one way. In a council

@@ -9,7 +9,7 @@ import (
 var copierEntry = Entry{
 	Entry: synod.Entry{Name: "copier",
 		Summary: "copies another member's first answer, which earns trust, and defects on a share of the questions"},
-	Facts: Facts{Place: AtSeat, Model: Synchronous, Protocols: []string{"cascade", "weighted-majority"},
+	Facts: Facts{Place: AtSeat, Model: Synchronous, Where: synod.With(synod.Tells, synod.FirstVotes),
 		Defence: "commitments (commit), and reliability that finds copies", Kind: Statistical,
 		Source: "docs/research/cascade.md, attack copy"},
 	About: `Waits for the answer of the seat that it copies, and gives the same one as its own first

@@ -13,7 +13,7 @@ import (
 var delimiterForgerEntry = Entry{
 	Entry: synod.Entry{Name: "delimiter-forger",
 		Summary: "closes the quotation around its answer and continues as if it were the prompt or the judge"},
-	Facts: Facts{Number: 11, Place: AtSeat, Model: Restricted, Protocols: texts,
+	Facts: Facts{Number: 11, Place: AtSeat, Model: Restricted, Where: reading,
 		Defence: "borders that nobody can predict; one answer in each call", Kind: Deterministic,
 		Source: "DecentLLMs Fig. 5"},
 	About: `Gives a wrong answer and adds what prompts and judges write: closing quotes and fences,

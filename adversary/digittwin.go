@@ -10,8 +10,8 @@ var digitTwinEntry = Entry{
 	Entry: synod.Entry{Name: "digit-twin", Summary: "gives its answer in spellings that look equal and are other " +
 		"bytes"},
 	Facts: Facts{Number: 18, Place: AtSeat, Model: Restricted,
-		Protocols: []string{"cp-wbft", "debate", "majority", "sac", "weighted-majority"},
-		Defence:   "answers are compared in canonical form", Kind: Deterministic, Source: "own"},
+		Where:   synod.With(synod.Tells, synod.Votes).Or(synod.FirstVotes, synod.Votes),
+		Defence: "answers are compared in canonical form", Kind: Deterministic, Source: "own"},
 	About: `Answers as its model does, and writes the answer with digits of another script, full-width
 letters, look-alike letters, a final point or in a box. Who compares texts sees answers that
 differ, and loses votes.`,

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"synod.dev/synod"
 	"synod.dev/synod/param"
+	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/table"
 )
 
@@ -32,7 +34,7 @@ func TestDocs(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatal("the page has no place for the table")
 	}
-	made := generated(t)
+	made := traitTable(t) + "\n" + generated(t)
 	if *rewrite && onFile != made {
 		if err := os.WriteFile(docs, []byte(before+begin+made+end+after), 0o644); err != nil {
 			t.Fatal(err)
@@ -50,9 +52,25 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// traitTable returns which protocol has which traits.
+func traitTable(t *testing.T) string {
+	x := table.Table{Head: []string{"trait", "what it means", "protocols"}}
+	for _, trait := range synod.Traits() {
+		in := strings.Join(catalog.Admitted(synod.With(trait)), ", ")
+		if x.Add("`"+string(trait)+"`", trait.Meaning(), in); trait.Meaning() == "" || in == "" {
+			t.Errorf("trait %s has no meaning or no protocol", trait)
+		}
+	}
+	var b strings.Builder
+	if err := x.Write(&b, "md"); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // generated returns the table of the catalogue.
 func generated(t *testing.T) string {
-	x := table.Table{Head: []string{"#", "adversary", "attacks with", "sits at", "fault model", "in", "defence",
+	x := table.Table{Head: []string{"#", "adversary", "attacks with", "sits at", "fault model", "traits", "defence",
 		"promise",
 		"source", "parameters"}}
 	for _, e := range Catalogue.All() {
@@ -66,7 +84,7 @@ func generated(t *testing.T) string {
 				params = append(params, "`"+f.Key+"`")
 			}
 		}
-		in := strings.Join(e.Protocols, ", ")
+		in := e.Where.String()
 		if e.Setting != "" {
 			in += " with `" + e.Setting + "`"
 		}
@@ -91,7 +109,7 @@ func numberOf(e Entry) string {
 func TestFacts(t *testing.T) {
 	numbers := map[int]string{}
 	for _, e := range Catalogue.All() {
-		if e.Place == "" || e.Model == "" || len(e.Protocols) == 0 || e.Defence == "" || e.Kind == "" ||
+		if e.Place == "" || e.Model == "" || e.Where == nil || e.Defence == "" || e.Kind == "" ||
 			e.Source == "" {
 			t.Errorf("%s does not declare all of its facts: %+v", e.Name, e.Facts)
 		}

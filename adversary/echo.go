@@ -6,7 +6,7 @@ import (
 
 var echoEntry = Entry{
 	Entry: synod.Entry{Name: "echo", Summary: "repeats the rarest answer that it heard, to make it look supported"},
-	Facts: Facts{Place: AtSeat, Model: Synchronous, Protocols: []string{"cp-wbft", "debate", "sac"},
+	Facts: Facts{Place: AtSeat, Model: Synchronous, Where: synod.With(synod.Tells, synod.Votes, synod.Rounds),
 		Defence: "support rule: an answer that was first heard from others has no independent support",
 		Kind:    Deterministic, Source: "own"},
 	About: `Answers honestly at first. In each later round it repeats, with confidence 1.0, the

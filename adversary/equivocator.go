@@ -14,8 +14,7 @@ import (
 var equivocatorEntry = Entry{
 	Entry: synod.Entry{Name: "equivocator", Summary: "sends different messages to its neighbours in the same round"},
 	Facts: Facts{Number: 19, Place: AtSeat, Model: Synchronous,
-		Protocols: []string{"cp-wbft", "debate", "decentllms", "fixed-leader", "game", "panel", "rotating-leader",
-			"sac", "w-msr"},
+		Where:   synod.With(synod.Tells).Or(synod.Grades).Or(synod.Bargains),
 		Defence: "signed broadcast, and evidence against who signs twice", Kind: Deterministic,
 		Source: "DecentLLMs §III.A; Twins"},
 	About: `Takes part as an honest member does, but splits every message in two: its first, third,

@@ -1,5 +1,7 @@
 package adversary
 
+import "synod.dev/synod"
+
 // Facts are what an entry of the catalogue declares about its attack. "synod list adversaries --json" prints
 // them, and docs/research/adversaries.md has them in a table.
 type Facts struct {
@@ -7,12 +9,12 @@ type Facts struct {
 	SameAs string `json:"same_as,omitempty"` // the entry of which this is another name
 	Place  Place  `json:"place"`             // where it sits
 	Model  Model  `json:"fault_model"`       // the most restricted fault model that it stays in
-	// Protocols are those in which it does more than give a wrong answer or none.
-	Protocols []string `json:"protocols"`
-	Setting   string   `json:"setting,omitempty"` // of a council file, without which it has nothing to attack; "": none
-	Defence   string   `json:"defence"`           // what is said to stop it
-	Kind      Kind     `json:"defence_kind"`
-	Source    string   `json:"source"` // where the attack comes from
+	// Where are the protocols in which it does more than give a wrong answer or none.
+	Where   synod.Where `json:"traits"`
+	Setting string      `json:"setting,omitempty"` // of a council file, without which it has nothing to attack; "": none
+	Defence string      `json:"defence"`           // what is said to stop it
+	Kind    Kind        `json:"defence_kind"`
+	Source  string      `json:"source"` // where the attack comes from
 }
 
 // Place is where an adversary sits.
@@ -46,19 +48,31 @@ const (
 	NoDefence     Kind = "none"          // none is known here; the entry is a control or measures a limit
 )
 
-// The groups of protocols to which attacks apply.
+// Where several adversaries attack.
 var (
-	reasoning = []string{"debate", "decentllms", "fixed-leader", "rotating-leader", "sac"} // may show reasoning
-	judging   = []string{"decentllms", "fixed-leader", "panel", "rotating-leader", "sac"}  // members judge answers
-	grading   = []string{"decentllms", "fixed-leader", "panel", "rotating-leader"}         // judgements are sent
-	signing   = []string{"decentllms", "fixed-leader", "rotating-leader"}                  // messages are signed
-	counting  = []string{"cascade", "cp-wbft", "debate", "decentllms", "majority", "sac", "self-consistency",
-		"weighted-majority"} // answers are counted or compared
-	texts   = []string{"debate", "decentllms", "panel", "sac"} // read free text of others
-	parsing = []string{"decentllms", "panel", "sac"}           // read what a judge writes
-	games   = []string{"game"}
-	every   = []string{"all"}
+	arguing    = synod.With(synod.Reasons, synod.Rounds)
+	bargaining = synod.With(synod.Bargains)
+	confiding  = synod.With(synod.Confides)
+	counting   = synod.With(synod.Votes)
+	grading    = synod.With(synod.Grades)
+	judging    = synod.With(synod.Judges)
+	reading    = synod.With(synod.Reasons).Or(synod.Texts)
+	reasoning  = synod.With(synod.Reasons)
 )
+
+// Seated returns the adversaries that sit in a seat and need no parameters, each under one name. Those of other
+// modules that do not say where they sit are among them; those that need a council that learns only if this one does.
+func Seated(learns bool) (all []Entry) {
+	for _, e := range Catalogue.All() {
+		if e.Place != AtSeat && e.Place != "" || e.SameAs != "" || e.Setting != "" && !learns {
+			continue
+		}
+		if _, err := e.New(nil); err == nil {
+			all = append(all, e)
+		}
+	}
+	return all
+}
 
 // alias returns the entry under the name that the list of attacks has.
 func alias(name string, number int, e Entry) Entry {

@@ -15,7 +15,7 @@ import (
 var hashGrinderEntry = Entry{
 	Entry: synod.Entry{Name: "hash-grinder",
 		Summary: "phrases its answer so that its hash wins ties, if it knows the salt"},
-	Facts: Facts{Number: 23, Place: AtSeat, Model: Restricted, Protocols: []string{"decentllms"},
+	Facts: Facts{Number: 23, Place: AtSeat, Model: Restricted, Where: synod.With(synod.HashTies),
 		Defence: "a salt that is fixed after all answers (DL-4)", Kind: Statistical, Source: "DecentLLMs §III.C.3, " +
 			"I-DL-7"},
 	About: `Answers with its own model. Of many phrasings of a free-text answer it sends the one

@@ -8,7 +8,7 @@ import (
 var inverterEntry = Entry{
 	Entry: synod.Entry{Name: "inverter",
 		Summary: "inverts its grades, so that it proposes the worst answer and votes against the best"},
-	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: judging, Defence: "votes of a quorum; the median of " +
+	Facts: Facts{Place: AtSeat, Model: Restricted, Where: judging, Defence: "votes of a quorum; the median of " +
 		"judgements",
 		Kind: Statistical, Source: "DecentLLMs §II, Fig. 1"},
 	About: `Answers as an honest member does, and inverts every grade and score of its model: the

@@ -9,8 +9,7 @@ import (
 
 var lastMoverEntry = Entry{
 	Entry: synod.Entry{Name: "last-mover", Summary: "waits for the honest messages of a round, then outbids them"},
-	Facts: Facts{Number: 20, Place: AtSeat, Model: Synchronous, Protocols: []string{"cp-wbft", "debate", "sac",
-		"w-msr"},
+	Facts: Facts{Number: 20, Place: AtSeat, Model: Synchronous, Where: synod.With(synod.Tells, synod.Rounds),
 		Defence: "commitments (commit); receivers' own scores instead of stated confidence; support rule; signed " +
 			"broadcast, where a late " +
 			"value " +

@@ -9,7 +9,7 @@ import (
 
 var lateRevealerEntry = Entry{
 	Entry: synod.Entry{Name: "late-revealer", Summary: "sends its messages to a few seats only, and late if wanted"},
-	Facts: Facts{Number: 21, Place: AtSeat, Model: Synchronous, Protocols: signing,
+	Facts: Facts{Number: 21, Place: AtSeat, Model: Synchronous, Where: synod.With(synod.Signs),
 		Defence: "f+1 rounds of a broadcast with the sender counted", Kind: Deterministic,
 		Source: "Dolev and Strong 1983, finding F11"},
 	About: `Takes part as an honest member does, but sends its messages to a few seats only, and

@@ -42,8 +42,8 @@ const (
 // linked returns the entry of an adversary at a link. The parameters that it has are those with a default.
 func linked(name, summary, about string, rate, keys int, f Facts) Entry {
 	f.Place, f.Model = AtLink, Synchronous
-	if f.Protocols == nil {
-		f.Protocols = every
+	if f.Where == nil {
+		f.Where = synod.Anywhere
 	}
 	return Entry{Entry: synod.Entry{Name: name, Summary: summary}, Facts: f,
 		About: about + "\n\nIt sits at a node (synod-node) and not in a machine, so councils that are played in one " +
@@ -111,7 +111,7 @@ keys  how many it invents (32)`, 0, 32,
 var poisonedEntry = Entry{
 	Entry: synod.Entry{Name: "poisoned-model", Summary: "a model file with a trigger in it, in place of the one " +
 		"that was asked for"},
-	Facts: Facts{Number: 43, Place: AtFile, Model: Outside, Protocols: every,
+	Facts: Facts{Number: 43, Place: AtFile, Model: Outside, Where: synod.Anywhere,
 		Defence: "synod models pull compares each file with a pinned digest", Kind: Deterministic,
 		Source: "reports on chat templates with triggers in GGUF files, 2025"},
 	About: `Somebody on the way to the model store exchanges or changes a model file, such as its chat

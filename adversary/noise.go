@@ -9,8 +9,9 @@ import (
 
 var honestNoiseEntry = Entry{
 	Entry: synod.Entry{Name: "honest-noise", Summary: "a weak member without malice: often wrong, honest otherwise"},
-	Facts: Facts{Number: 1, Place: AtSeat, Model: Restricted, Protocols: every, Defence: "more honest members than " +
-		"weak ones",
+	Facts: Facts{Number: 1, Place: AtSeat, Model: Restricted, Where: synod.Anywhere,
+		Defence: "more honest members than " +
+			"weak ones",
 		Kind: Statistical, Source: "the faulty members of the SAC paper"},
 	About: `The control among the adversaries. It follows the protocol and judges honestly; only
 some of its first answers are replaced by another one.

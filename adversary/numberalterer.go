@@ -13,7 +13,7 @@ import (
 
 var numberAltererEntry = Entry{
 	Entry: synod.Entry{Name: "number-alterer", Summary: "DecentLLMs': its model's answer with other numbers"},
-	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: counting, Defence: "median-total; a majority of " +
+	Facts: Facts{Place: AtSeat, Model: Restricted, Where: counting, Defence: "median-total; a majority of " +
 		"honest members",
 		Kind: Statistical, Source: "DecentLLMs §V.A, DL-8"},
 	About: `Answers with its own model and adds the same amount to every number in its answer and

@@ -5,7 +5,7 @@ import "synod.dev/synod"
 var overconfidentEntry = Entry{
 	Entry: synod.Entry{Name: "overconfident",
 		Summary: "scores itself 1 and all others 0, and never changes its answer"},
-	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: []string{"cp-wbft", "weighted-majority"},
+	Facts: Facts{Place: AtSeat, Model: Restricted, Where: confiding,
 		Defence: "receivers' own scores (sac)", Kind: Statistical, Source: "SAC, CP-WBFT"},
 	About: `Answers with its own model and then believes no other member: its own answer scores 1
 and every other 0, whatever its model says, and it claims confidence 1.0 where the

@@ -5,7 +5,7 @@ import "synod.dev/synod"
 var persuaderEntry = Entry{
 	Entry: synod.Entry{Name: "persuader",
 		Summary: "fools judges: a wrong answer with a fluent, consistent derivation, the same in every round"},
-	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: reasoning, Defence: "support rule; rationale: 0",
+	Facts: Facts{Place: AtSeat, Model: Restricted, Where: reasoning, Defence: "support rule; rationale: 0",
 		Kind:   Deterministic,
 		Source: "arXiv 2406.14711; SAC §4.1: its properties are about scores"},
 	About: `Asks its model for a convincing solution with a wrong result: fluent, in steps that follow

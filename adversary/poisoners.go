@@ -14,7 +14,7 @@ const Learning = "trust.learn"
 
 // poisons are the adversaries that poison the history from which weights are learned, beside copier.
 func poisons() []Entry {
-	facts := Facts{Place: AtSeat, Model: Synchronous, Protocols: []string{"cascade"}, Setting: Learning,
+	facts := Facts{Place: AtSeat, Model: Synchronous, Where: synod.With(synod.Learns), Setting: Learning,
 		Defence: "weights capped at the median; no decision against its own evidence; trust learned from audits",
 		Kind:    Statistical, Source: "docs/research/cascade.md, what liars cost"}
 	entry := func(p Poison, summary, about string, params func() any) Entry {

@@ -8,7 +8,7 @@ import (
 var replayEntry = Entry{
 	Entry: synod.Entry{Name: "replay",
 		Summary: "the SAC paper's: a reply to another question, the same for all, confidence 1.0"},
-	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: []string{"cp-wbft", "weighted-majority"},
+	Facts: Facts{Place: AtSeat, Model: Restricted, Where: confiding,
 		Defence: "receivers' own scores (sac)", Kind: Statistical, Source: "SAC appendix B.4"},
 	About: `Sends, in every round, what a weak model could have replied to another question, claims
 confidence 1.0, never calls a model and never changes (SAC appendix B.4). The paper does

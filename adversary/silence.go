@@ -10,9 +10,9 @@ import (
 var selectiveSilenceEntry = Entry{
 	Entry: synod.Entry{Name: "selective-silence", Summary: "sends each message to some of its neighbours only"},
 	Facts: Facts{Number: 22, Place: AtSeat, Model: Synchronous,
-		Protocols: []string{"cp-wbft", "debate", "decentllms", "fixed-leader", "rotating-leader", "sac", "w-msr"},
-		Defence:   "silence uses up the budget F; a broadcast delivers the same value or none to all",
-		Kind:      Deterministic, Source: "the gap in SAC's proof (finding F3)"},
+		Where:   synod.With(synod.Tells, synod.Rounds).Or(synod.Signs),
+		Defence: "silence uses up the budget F; a broadcast delivers the same value or none to all",
+		Kind:    Deterministic, Source: "the gap in SAC's proof (finding F3)"},
 	About: `Takes part as an honest member does, but each of its messages reaches only some of the
 recipients, others in each round. To the rest it looks as if it had crashed.
 

@@ -4,7 +4,7 @@ import "synod.dev/synod"
 
 var silentEntry = Entry{
 	Entry: synod.Entry{Name: "silent", Summary: "sends nothing"},
-	Facts: Facts{Place: AtSeat, Model: Synchronous, Protocols: []string{"sac", "w-msr"}, Defence: "silence uses up " +
+	Facts: Facts{Place: AtSeat, Model: Synchronous, Where: synod.With(synod.Trims), Defence: "silence uses up " +
 		"the budget F",
 		Kind: Deterministic, Source: "finding F3"},
 	About: `Sends no message, does not vote and calls no model: a member that crashed before the

@@ -9,8 +9,8 @@ import (
 var sleeperEntry = Entry{
 	Entry: synod.Entry{Name: "sleeper", Summary: "honest for some rounds and most questions, then defects"},
 	Facts: Facts{Number: 33, Place: AtSeat, Model: Restricted,
-		Protocols: []string{"cascade", "cp-wbft", "debate", "sac", "weighted-majority"},
-		Defence:   "weights that history raises no further than a cap; support rule", Kind: Deterministic,
+		Where:   synod.With(synod.Tells, synod.Votes),
+		Defence: "weights that history raises no further than a cap; support rule", Kind: Deterministic,
 		Source: "reputation gaming"},
 	About: `Takes part as an honest member does for some rounds, or in some questions, and then
 sends another answer than its own, claims confidence 1.0 and records that answer as its

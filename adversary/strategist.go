@@ -7,7 +7,7 @@ import (
 var strategistEntry = Entry{
 	Entry: synod.Entry{Name: "insider-strategist",
 		Summary: "strengthens, in every round, the wrong answer that is nearest to winning"},
-	Facts: Facts{Number: 32, Place: AtSeat, Model: Synchronous, Protocols: []string{"debate", "sac"},
+	Facts: Facts{Number: 32, Place: AtSeat, Model: Synchronous, Where: arguing,
 		Defence: "support rule; few rounds", Kind: Deterministic, Source: "arXiv 2605.08268"},
 	About: `Takes the first answer of its own model for the right one. In every round it waits for
 the messages of its neighbours, and then sends the most frequent of the other answers, so

@@ -23,7 +23,8 @@ agree, it proposes the number farthest from theirs. Votes to go on.`)
 	oscillatorEntry = Entry{
 		Entry: synod.Entry{Name: "oscillator", Summary: "gives two answers in turn; in the game, the least and the " +
 			"greatest number"},
-		Facts: Facts{Number: 34, Place: AtSeat, Model: Restricted, Protocols: []string{"debate", "game", "sac"},
+		Facts: Facts{Number: 34, Place: AtSeat, Model: Restricted,
+			Where:   arguing.Or(synod.Bargains),
 			Kind:    Statistical,
 			Defence: "a rule that computes the numbers (game rule); a fixed number of rounds",
 			Source:  "the consensus game, GM-6"},
@@ -36,7 +37,7 @@ votes to go on. Elsewhere it sends its model's first answer in even rounds and a
 	jammerEntry = Entry{
 		Entry: synod.Entry{Name: "vote-jammer", Summary: "in the game: votes to stop while numbers differ, and to " +
 			"go on once they agree"},
-		Facts: Facts{Number: 35, Place: AtSeat, Model: Restricted, Protocols: games,
+		Facts: Facts{Number: 35, Place: AtSeat, Model: Restricted, Where: bargaining,
 			Defence: "at most a third of the players, and a rule that ends with the votes (game rule: final-vote)",
 			Kind:    Statistical,
 			Source:  "the game's prompts, Fig. 8"},
@@ -57,7 +58,7 @@ vote  stop or continue: the vote that it always gives instead`,
 		About: `Plays with its own model, whose prompts say that it wins if the honest players do not
 agree on one number (GM-6). It may abstain.`,
 		New: NoParams(saboteur{}),
-		Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: games, Kind: Statistical,
+		Facts: Facts{Place: AtSeat, Model: Restricted, Where: bargaining, Kind: Statistical,
 			Defence: "a rule that computes the numbers (game rule)", Source: "the consensus game, GM-6"},
 	}
 )
@@ -70,7 +71,7 @@ type strategy interface {
 
 func strategyEntry(s strategy, name, summary, about string) Entry {
 	return Entry{Entry: synod.Entry{Name: name, Summary: summary}, About: about, New: NoParams(scripted{s}),
-		Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: games, Kind: Statistical,
+		Facts: Facts{Place: AtSeat, Model: Restricted, Where: bargaining, Kind: Statistical,
 			Defence: "a rule that computes the numbers (game rule)", Source: "the consensus game, GM-6"}}
 }
 

@@ -8,7 +8,7 @@ import (
 var weakAnswerEntry = Entry{
 	Entry: synod.Entry{Name: "weak-answer",
 		Summary: "the SAC reference code's: its model's first answer in every round, confidence 1.0"},
-	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: []string{"cp-wbft", "weighted-majority"},
+	Facts: Facts{Place: AtSeat, Model: Restricted, Where: confiding,
 		Defence: "receivers' own scores (sac)", Kind: Statistical, Source: "SAC's reference code"},
 	About: `Calls its model once and repeats that answer, right or wrong, in every round with
 confidence 1.0. It judges nothing and changes nothing. Give it a weak model, as the

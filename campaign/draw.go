@@ -6,6 +6,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/protocol/catalog"
 )
 
 // chance draws an execution.
@@ -180,12 +181,12 @@ func (s *subject) findAdversaries() (names []string) {
 	if s.sweep > 0 || s.disk != nil {
 		return nil
 	}
-	for _, e := range adversary.Catalogue.All() {
-		if e.Place != adversary.AtSeat || e.SameAs != "" || e.Setting != "" || outer(&e) {
-			continue // one with a setting needs earlier questions, which an execution does not have
-		}
-		if slices.Contains(e.Protocols, s.name) || slices.Contains(s.also, e.Name) ||
-			slices.Contains(e.Protocols, "all") && s.name != broadcastName {
+	traits := []synod.Trait{} // those of a building block
+	if p, err := catalog.Protocols.Find(s.name); err == nil {
+		traits = p.Traits
+	}
+	for _, e := range adversary.Seated(false) { // an execution has no earlier questions to learn from
+		if (e.Where.Admits(traits) && s.name != broadcastName || slices.Contains(s.also, e.Name)) && !outer(&e) {
 			names = append(names, e.Name)
 		}
 	}

@@ -137,6 +137,9 @@ func (a *app) attack(cmd *cobra.Command, f attackFlags) error {
 	if err != nil {
 		return configError(err)
 	}
+	if err := f.sayLeftOut(cmd); err != nil {
+		return configError(err)
+	}
 	if f.dryRun {
 		return printPlan(cmd, grid, f.asJSON)
 	}
@@ -147,6 +150,15 @@ func (a *app) attack(cmd *cobra.Command, f attackFlags) error {
 		return err
 	}
 	return a.attackReport(cmd, grid, f)
+}
+
+// sayLeftOut prints which adversaries are not played because of the protocol's traits.
+func (f *attackFlags) sayLeftOut(cmd *cobra.Command) error {
+	out, err := f.spec.LeftOut()
+	if out != "" {
+		say(cmd.ErrOrStderr(), out)
+	}
+	return err
 }
 
 // attackLearning plays the histories from which a council learns, and then the attacks, in one folder.
@@ -163,6 +175,9 @@ func (a *app) attackLearning(cmd *cobra.Command, f attackFlags, o manifest.Optio
 		return printPlan(cmd, grid, f.asJSON)
 	}
 	grid = nil
+	if err := f.sayLeftOut(cmd); err != nil {
+		return configError(err)
+	}
 	f.again = "the same synod attack command, with -o " + council.ShellWord(f.out)
 	for last := false; !last; {
 		m, end, err := f.spec.Next(grid)

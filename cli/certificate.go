@@ -169,16 +169,43 @@ func isCertificate(path string) ([]byte, bool) {
 
 // readRoster returns the council of the roster in a file, after it has checked who has signed it.
 func readRoster(path string) (*certificate.Council, error) {
+	r, err := signedRoster(path)
+	if err != nil {
+		return nil, err
+	}
+	return certificate.CouncilOf(r.Roster), nil
+}
+
+// signedRoster reads the roster in a file and checks who has signed it.
+func signedRoster(path string) (*roster.Signed, error) {
 	text, err := durable.ReadFile(path, 2*roster.MaxFile)
 	if err != nil {
 		return nil, fail(exitUsage, err, "give the file of the council's roster with --roster FILE")
 	}
 	r, err := roster.Parse(text)
+	if err == nil {
+		err = r.Verify()
+	}
 	if err != nil {
 		return nil, fail(exitVerify, err)
 	}
-	if err := r.Verify(); err != nil {
-		return nil, fail(exitVerify, err)
+	return r, nil
+}
+
+// rosterFor returns the council that a certificate is compared with: that of the roster in a file or, if the
+// certificate
+// is of a roster that the one in the file has replaced, of that one. since says so then.
+func rosterFor(path string, file []byte) (of *certificate.Council, since string, err error) {
+	r, err := signedRoster(path)
+	if err != nil {
+		return nil, "", err
 	}
-	return certificate.CouncilOf(r.Roster), nil
+	if c, err := certificate.Parse(file); err == nil {
+		if earlier := r.Earlier(c.Statement.Council); earlier != nil && earlier != r {
+			return certificate.CouncilOf(earlier.Roster), fmt.Sprintf("it is of the roster with serial %d, which "+
+				"that in "+
+				"the file, with serial %d, has replaced", earlier.Serial, r.Serial), nil
+		}
+	}
+	return certificate.CouncilOf(r.Roster), "", nil
 }

@@ -38,7 +38,8 @@ of v.`,
   synod graph design -n 10 --f 2 -o ten.json`,
 	}
 	cmd.AddCommand(graphListCommand(), graphNewCommand(a), graphCheckCommand(a), graphConvertCommand(a),
-		graphWithoutCommand(a), graphImproveCommand(a), graphDesignCommand(a), graphDrawCommand(a))
+		graphWithoutCommand(a), graphImproveCommand(a), graphDesignCommand(a), graphDrawCommand(a),
+		graphScaleCommand())
 	return cmd
 }
 

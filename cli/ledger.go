@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
@@ -8,7 +9,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -101,7 +104,7 @@ of the ledger that the nodes of a roster keep. Nobody can change or remove a dec
 quorum of the nodes, signs the root of a Merkle tree, and witnesses sign a later root only if it extends
 the earlier one. FOLDER is the folder of a ledger or of a node.`,
 	}
-	cmd.AddCommand(ledgerShow(a), ledgerProve(a), ledgerVerify(), ledgerExport(a), ledgerWitness(a))
+	cmd.AddCommand(ledgerShow(a), ledgerHead(a), ledgerProve(a), ledgerVerify(), ledgerExport(a), ledgerWitness(a))
 	return cmd
 }
 
@@ -155,8 +158,10 @@ type ledgerLine struct {
 	Instance string       `json:"instance"`
 	Council  string       `json:"council"`
 	Parts    []ledgerPart `json:"parts"`
-	// AssertedBy is the replica that alone asserts what the entry says; "": the operator does.
+	// AssertedBy is the replica whose record the entry is; "": the operator asserts it.
 	AssertedBy string `json:"asserted_by,omitempty"`
+	// HeldBy are the replicas that have signed an entry of this run with the same question and answer.
+	HeldBy []string `json:"held_by,omitempty"`
 }
 
 type ledgerPart struct {
@@ -165,17 +170,29 @@ type ledgerPart struct {
 	Body   string `json:"body,omitempty"` // "": only the hash is kept
 }
 
-func lineOf(l *ledger.Log, at uint64) (ledgerLine, error) {
-	e, err := l.Entry(at)
-	if err != nil {
-		return ledgerLine{}, fail(exitVerify, err)
+// linesOf returns all entries under the head of a ledger.
+func linesOf(l *ledger.Log) ([]ledgerLine, error) {
+	lines, held := []ledgerLine{}, map[[32]byte][]string{}
+	var records [][32]byte
+	for e, err := range ledger.Export(l) {
+		if err != nil {
+			return nil, fail(exitVerify, err)
+		}
+		line := ledgerLine{Index: uint64(len(lines)), Instance: e.Instance, Council: hex.EncodeToString(e.Council),
+			Parts: []ledgerPart{}, AssertedBy: e.Claimed()}
+		for _, p := range e.Parts {
+			line.Parts = append(line.Parts, ledgerPart{p.Name, hex.EncodeToString(p.Sum), string(p.Body)})
+		}
+		record := e.Record()
+		if by := line.AssertedBy; by != "" && !slices.Contains(held[record], by) {
+			held[record] = append(held[record], by)
+		}
+		lines, records = append(lines, line), append(records, record)
 	}
-	line := ledgerLine{Index: at, Instance: e.Instance, Council: hex.EncodeToString(e.Council), Parts: []ledgerPart{},
-		AssertedBy: e.Claimed()}
-	for _, p := range e.Parts {
-		line.Parts = append(line.Parts, ledgerPart{p.Name, hex.EncodeToString(p.Sum), string(p.Body)})
+	for i := range lines {
+		lines[i].HeldBy = slices.Sorted(slices.Values(held[records[i]]))
 	}
-	return line, nil
+	return lines, nil
 }
 
 func ledgerShow(*app) *cobra.Command {
@@ -202,12 +219,8 @@ func ledgerShow(*app) *cobra.Command {
 			for _, s := range h.Witnesses {
 				out.Witnesses = append(out.Witnesses, hex.EncodeToString(s.Key))
 			}
-			for at := range h.Head.Size {
-				line, err := lineOf(l, at)
-				if err != nil {
-					return err
-				}
-				out.Entries = append(out.Entries, line)
+			if out.Entries, err = linesOf(l); err != nil {
+				return err
 			}
 			if asJSON {
 				return writeJSON(w, out)
@@ -219,10 +232,7 @@ func ledgerShow(*app) *cobra.Command {
 			fmt.Fprintf(w, "%s %s\nentries:   %d\nroot:      %s\n%s %d\n", who, out.Log, out.Size, out.Root, signers,
 				len(out.Witnesses))
 			for _, e := range out.Entries {
-				by := ""
-				if e.AssertedBy != "" {
-					by = "  asserted by " + oneLine(e.AssertedBy) + " alone"
-				}
+				by := assertion(&e)
 				fmt.Fprintf(w, "%6d  run %.12s…  council %.12s…  %d parts%s\n", e.Index, oneLine(e.Instance),
 					e.Council, len(e.Parts), by)
 			}
@@ -231,6 +241,17 @@ func ledgerShow(*app) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// assertion says which replica asserts an entry and which others hold its record.
+func assertion(e *ledgerLine) string {
+	switch {
+	case e.AssertedBy == "":
+		return ""
+	case len(e.HeldBy) < 2:
+		return "  asserted by " + oneLine(e.AssertedBy) + " alone"
+	}
+	return fmt.Sprintf("  asserted by %s, held by %s", oneLine(e.AssertedBy), oneLine(strings.Join(e.HeldBy, ", ")))
 }
 
 func ledgerProve(*app) *cobra.Command {
@@ -248,14 +269,14 @@ func ledgerProve(*app) *cobra.Command {
 				return err
 			}
 			defer l.Close()
-			p, err := l.Prove(at)
+			text, err := proofsOf(l, at)
 			if err != nil {
 				return fail(exitUsage, err)
 			}
 			if out == "" {
-				_, err = cmd.OutOrStdout().Write(p.File())
+				_, err = cmd.OutOrStdout().Write(text)
 			} else {
-				err = durable.WriteFile(out, p.File())
+				err = durable.WriteFile(out, text)
 			}
 			if err != nil {
 				return fail(exitError1, err)
@@ -299,7 +320,7 @@ VALID, what is proved and what is not, or the first thing that is wrong (exit co
 	cmd.Flags().StringVar(&by.operator, "operator", "", "the operator's public `key` in hexadecimal")
 	cmd.Flags().StringVar(&by.roster, "roster", "", "roster `file` whose replicas keep the ledger")
 	cmd.Flags().StringSliceVar(&by.witnesses, "witness", nil, "public `key` of a witness that must have signed the "+
-		"head")
+		"head, or NAME+ID+KEY of a public one that must have cosigned a checkpoint of the ledger")
 	cmd.MarkFlagsMutuallyExclusive("operator", "roster")
 	return cmd
 }
@@ -312,17 +333,27 @@ func verifyLedger(path string, by *verifying, g *ledger.Group) (Verification, er
 		return v, err
 	}
 	check := v.proof
+	if text, err := durable.ReadFile(path, 1<<24); err == nil && bytes.HasPrefix(text, []byte(headBegins)) {
+		return v, v.fork(text, g)
+	}
 	if info.IsDir() {
 		check = v.entries
 	}
-	head, err := check(path)
+	head, err := check(path, by, g)
 	if err == nil {
 		err = v.signers(head, by.operator, g)
 	}
 	if err != nil {
 		return v, err
 	}
+	if head.Old() {
+		v.NotProved = append(v.NotProved, "that public witnesses have seen the head: it was signed before heads were "+
+			"checkpoints, and they cannot cosign it")
+	}
 	for _, w := range by.witnesses {
+		if strings.Contains(w, "+") {
+			continue // of a public witness: cosigners
+		}
 		key, err := hex.DecodeString(w)
 		if err != nil || !head.Witnessed(key) {
 			return v, fmt.Errorf("ledger: the witness %s has not signed this head", w)
@@ -371,7 +402,7 @@ func keeper(h *ledger.SignedHead) string {
 }
 
 // entries checks all entries of a ledger and returns its head.
-func (v *Verification) entries(path string) (*ledger.SignedHead, error) {
+func (v *Verification) entries(path string, by *verifying, g *ledger.Group) (*ledger.SignedHead, error) {
 	l, err := openLedger(path)
 	if err != nil {
 		return nil, err
@@ -382,42 +413,19 @@ func (v *Verification) entries(path string) (*ledger.SignedHead, error) {
 	if head.Replicated() {
 		claim = fmt.Sprintf("the %d entries are those under the head of the log %x, which %d have signed",
 			head.Head.Size, head.Head.Log, len(head.Witnesses))
-		v.NotProved = append(v.NotProved, "that the council decided what the entries say: each is what one replica "+
-			"alone "+
-			"asserts of its own seat (synod ledger show names it)")
 	}
 	v.Claims = append(v.Claims, claim)
-	return head, nil
-}
-
-// proof checks the proof of one entry and returns the head that it is under.
-func (v *Verification) proof(path string) (*ledger.SignedHead, error) {
-	text, err := durable.ReadFile(path, 1<<24)
-	if err != nil {
+	var entries []*ledger.Entry
+	for e, err := range ledger.Export(l) {
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	if err := v.cosigners(l, by); err != nil {
 		return nil, err
 	}
-	p, err := ledger.ParseProof(text)
-	if err != nil {
-		return nil, err
-	}
-	e, err := p.Check()
-	if err != nil {
-		return nil, err
-	}
-	v.Kind = "ledger proof"
-	v.Claims = append(v.Claims, fmt.Sprintf("entry %d of %d in the %s is about the run %s", p.Index,
-		p.Head.Head.Size, keeper(&p.Head), e.Instance))
-	if by := e.Claimed(); by != "" {
-		v.Claims = append(v.Claims, fmt.Sprintf("%q alone asserts what the entry says; who else signed the head "+
-			"agrees on its place, and not on its content", by))
-		v.NotProved = append(v.NotProved, "that the council decided what the entry says: it is the record of one "+
-			"seat; "+
-			"a certificate has the signatures of more (synod ask --certificate)")
-	}
-	for _, part := range e.Parts {
-		v.Claims = append(v.Claims, fmt.Sprintf("its %s has the SHA-256 %x", part.Name, part.Sum))
-	}
-	return &p.Head, nil
+	return head, v.holders(entries, g)
 }
 
 func ledgerExport(*app) *cobra.Command {
@@ -430,11 +438,11 @@ func ledgerExport(*app) *cobra.Command {
 			}
 			defer l.Close()
 			e := json.NewEncoder(cmd.OutOrStdout())
-			for at := range l.Head().Head.Size {
-				line, err := lineOf(l, at)
-				if err != nil {
-					return err
-				}
+			lines, err := linesOf(l)
+			if err != nil {
+				return err
+			}
+			for _, line := range lines {
 				if err := e.Encode(line); err != nil {
 					return fail(exitError1, err)
 				}
@@ -504,10 +512,11 @@ func (a *app) witness(cmd *cobra.Command, l *ledger.Log, w *ledger.Witness, stat
 	s, err := w.Sign(l.Head(), path)
 	var fork *ledger.ForkError
 	if errors.As(err, &fork) {
-		if kept := durable.WriteFile(state+".fork", append(fork.Earlier.File(), fork.Later.File()...)); kept != nil {
+		if kept := durable.WriteFile(state+".fork", fork.File()); kept != nil {
 			err = errors.Join(err, kept)
 		}
-		return fail(exitVerify, err, "both signed heads are in "+state+".fork")
+		return fail(exitVerify, err, "both signed heads are in "+state+".fork; synod operate ledger "+
+			"verify says what they prove")
 	}
 	if err != nil {
 		return fail(exitVerify, err)

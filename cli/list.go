@@ -38,7 +38,7 @@ func catalogues() []catalogue {
 			if e.Exact != "" {
 				about += "\n\nexact: paper\n" + e.Exact
 			}
-			return about + "\n\nsource      " + e.Source
+			return about + "\n\nsource      " + e.Source + "\n" + traitLines(e.Traits)
 		}},
 		{"adversaries", func() []synod.Entry { return lines(adversary.Catalogue.All()) }, func(name string) string {
 			e, _ := adversary.Catalogue.Find(name)
@@ -87,6 +87,7 @@ func (c catalogue) json() any {
 type adversaryEntry struct {
 	synod.Entry
 	adversary.Facts
+	Protocols  []string             `json:"protocols"` // those that have the traits
 	Parameters []adversaryParameter `json:"parameters"`
 }
 
@@ -100,7 +101,8 @@ type adversaryParameter struct {
 func adversaryDetails() any {
 	var all []adversaryEntry
 	for _, e := range adversary.Catalogue.All() {
-		x := adversaryEntry{Entry: e.Entry, Facts: e.Facts, Parameters: []adversaryParameter{}}
+		x := adversaryEntry{Entry: e.Entry, Facts: e.Facts, Protocols: catalog.Admitted(e.Where),
+			Parameters: []adversaryParameter{}}
 		if e.Params != nil {
 			for _, f := range param.Fields(e.Params()) {
 				x.Parameters = append(x.Parameters, adversaryParameter{f.Key, f.Type, f.Default, f.Doc})
@@ -116,8 +118,8 @@ func explainAdversary(e adversary.Entry) string {
 	if e.Place == "" { // of another module, which declares nothing
 		return s
 	}
-	s += fmt.Sprintf("\n\nsits at      %s\nfault model  %s\nin           %s\ndefence      %s (%s)\nsource       %s",
-		e.Place, e.Model, strings.Join(e.Protocols, ", "), e.Defence, e.Kind, e.Source)
+	s += fmt.Sprintf("\n\nsits at      %s\nfault model  %s\n%s\ndefence      %s (%s)\nsource       %s", e.Place,
+		e.Model, whereLines(e.Where), e.Defence, e.Kind, e.Source)
 	if e.Setting != "" {
 		s += "\nneeds        " + e.Setting
 	}
@@ -128,15 +130,33 @@ func explainAdversary(e adversary.Entry) string {
 }
 
 func explainDefence(e defence.Entry) string {
-	set, in := "defences."+e.Name+"=off", "all protocols"
+	set := "defences." + e.Name + "=off"
 	if e.Key != "" {
 		set += ", the same as " + e.Key
 	}
-	if len(e.Protocols) > 0 {
-		in = strings.Join(e.Protocols, ", ")
+	return fmt.Sprintf("%s\n\n%s\nagainst      %s\ncost         %s\ndefault      %s\nswitch off   --set %s", e.About,
+		whereLines(e.Where), strings.Join(e.Against, ", "), e.Cost, e.Default, set)
+}
+
+// whereLines says which traits a protocol must have, and which protocols have them.
+func whereLines(w synod.Where) string {
+	in := "all protocols"
+	if names := catalog.Admitted(w); len(names) < len(catalog.Protocols.Names()) {
+		in = strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s\n\nin           %s\nagainst      %s\ncost         %s\ndefault      %s\n"+
-		"switch off   --set %s", e.About, in, strings.Join(e.Against, ", "), e.Cost, e.Default, set)
+	return fmt.Sprintf("traits       %s\nin           %s", w, in)
+}
+
+// traitLines explains the traits of a protocol.
+func traitLines(traits []synod.Trait) string {
+	if traits == nil {
+		return "traits      not declared: every adversary and defence may apply"
+	}
+	s := "traits"
+	for _, t := range traits {
+		s += fmt.Sprintf("\n  %-12s %s", t, t.Meaning())
+	}
+	return s
 }
 
 // lines returns the name and summary of each entry.

@@ -96,7 +96,7 @@ type Verification struct {
 
 func verifyCommand(*app) *cobra.Command {
 	var asJSON bool
-	var question, answer, path string
+	var question, answer, path, pool, draw string
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "Verify a certificate, or the signed records in a journal",
@@ -116,14 +116,24 @@ code is 7 if the file is not valid.`,
 			var v Verification
 			var err error
 			var council *certificate.Council
+			var since string
+			file, is := isCertificate(args[0])
 			if path != "" {
-				if council, err = readRoster(path); err != nil {
+				if council, since, err = rosterFor(path, file); err != nil {
 					return err
 				}
 			}
-			if file, is := isCertificate(args[0]); is {
+			if is {
 				v, err = verifyCertificate(file, council, given(cmd, "question", &question),
 					given(cmd, "answer", &answer))
+				if err == nil && since != "" {
+					v.Claims = append(v.Claims, since)
+				}
+				if err == nil && draw != "" {
+					err = v.drawn(file, pool, draw)
+				}
+			} else if draw != "" {
+				return fail(exitUsage, errors.New("--draw is about a certificate"))
 			} else {
 				v, err = verify(args[0])
 			}
@@ -133,6 +143,9 @@ code is 7 if the file is not valid.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&question, "question", "", "check that the certificate is about this question")
 	cmd.Flags().StringVar(&path, "roster", "", "check that the certificate is of the council with this roster `file`")
+	cmd.Flags().StringVar(&draw, "draw", "", "check that the council was drawn as this `file` says; needs --pool")
+	cmd.Flags().StringVar(&pool, "pool", "", "the `file` of the pool from which the council was drawn")
+	cmd.MarkFlagsRequiredTogether("draw", "pool")
 	cmd.Flags().StringVar(&answer, "answer", "", "check that the certificate is about this answer")
 	return cmd
 }

@@ -72,6 +72,28 @@ type Advice struct {
 	Next string // what to do next; "" if nothing helps. It may have several lines
 }
 
+// Exceeded is a limit of a council that did not allow a call.
+type Exceeded struct {
+	Name  string // of the setting, such as limits.tokens
+	Is    string // the limit that held
+	Needs string // what was used until then, and what the refused call may have made of it
+}
+
+// String says it in a line.
+func (e Exceeded) String() string { return fmt.Sprintf("%s is %s; %s", e.Name, e.Is, e.Needs) }
+
+// Exceeded returns the limits that did not allow a call, and so ended the run; none for another end, and none in
+// outcomes that come from a journal.
+func (o *Outcome) Exceeded() []Exceeded { return o.over }
+
+// limits says which limits ended the run, in a line each.
+func (o *Outcome) limits() (lines string) {
+	for _, e := range o.over {
+		lines += e.String() + "\n"
+	}
+	return lines
+}
+
 // Advice explains an outcome that is not a decision, and what to do next.
 func (o *Outcome) Advice() Advice {
 	reason := errors.New(o.Reason)
@@ -85,7 +107,7 @@ func (o *Outcome) Advice() Advice {
 		return Advice{ExitDeadline, reason, "allow more time with --set limits.deadline=…, or resume with:\n  " +
 			resume}
 	case o.Stopped == OverBudget:
-		return Advice{ExitBudget, reason, o.over + "resume with twice the limit (calls made before count):\n  " +
+		return Advice{ExitBudget, reason, o.limits() + "resume with twice the limit (calls made before count):\n  " +
 			resume}
 	case o.Stopped == Unwritten:
 		return Advice{ExitError, reason, "free some disk space, and resume with:\n  " + resume}

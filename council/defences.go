@@ -59,7 +59,7 @@ func (p *Plan) switchDefences(from source) error {
 	if err := s.Defences.Check(); err != nil {
 		return err
 	}
-	name, _, err := s.Protocol.split()
+	entry, _, err := s.protocol()
 	if err != nil {
 		return &ConfigError{Section: "protocol", Err: err}
 	}
@@ -67,10 +67,10 @@ func (p *Plan) switchDefences(from source) error {
 		value, given := s.Defences[e.Name]
 		switch {
 		case !given:
-		case !e.Applies(name):
+		case !e.Where.Admits(entry.Traits):
 			if value == defence.On {
-				return fmt.Errorf("%s is on, and in protocol %s it does nothing; see: synod explain %s", e.Name, name,
-					e.Name)
+				return fmt.Errorf("%s is on, and in protocol %s it does nothing; see: synod explain %s", e.Name,
+					entry.Name, e.Name)
 			}
 		case e.Key != "":
 			if err := s.link(e, value); err != nil {
@@ -78,7 +78,7 @@ func (p *Plan) switchDefences(from source) error {
 			}
 		}
 	}
-	p.spec.Defences = s.Defences.Complete(name, given(s, from))
+	p.spec.Defences = s.Defences.Complete(entry.Traits, given(s, from))
 	if len(p.spec.Defences) == 0 {
 		p.spec.Defences = nil
 	}
@@ -89,11 +89,11 @@ func (p *Plan) switchDefences(from source) error {
 // Switched returns the spec with the switches of all defences that do something in its protocol and have no other
 // key, for people; those of keys stay as they are given.
 func (s Spec) Switched() Spec {
-	name, _, err := s.Protocol.split()
+	entry, _, err := s.protocol()
 	if err != nil {
 		return s
 	}
-	all := s.Defences.Complete(name, given(&s, toRun))
+	all := s.Defences.Complete(entry.Traits, given(&s, toRun))
 	maps.Copy(all, s.Defences)
 	s.Defences = all
 	return s
@@ -156,7 +156,7 @@ type Defence struct {
 func (p *Plan) Defences() (all []Defence) {
 	params := p.parameters()
 	for _, e := range defence.Catalogue.All() {
-		if !e.Applies(p.entry.Name) {
+		if !e.Where.Admits(p.entry.Traits) {
 			continue
 		}
 		on := p.spec.Defences[e.Name] == defence.On
@@ -224,7 +224,7 @@ func (p *Plan) Toggle(name string) (overlay map[string]any, on bool, err error) 
 	if err != nil {
 		return nil, false, fmt.Errorf("%w; see: synod list defences", err)
 	}
-	if !e.Applies(p.entry.Name) {
+	if !e.Where.Admits(p.entry.Traits) {
 		return nil, false, fmt.Errorf("%s does nothing in protocol %s; see: synod explain %s", name, p.entry.Name, name)
 	}
 	on = slices.Contains(p.defencesOn, name)

@@ -79,7 +79,7 @@ type Outcome struct {
 	Decision synod.Answer `json:"-"`
 
 	nodes  bool              // nodes have played the seats
-	over   string            // the limits that a call would have exceeded, a line each
+	over   []Exceeded        // the limits that a call would have exceeded
 	given  map[string]Params // the models as the council has them; nil: not known
 	resume string            // the command that resumes the run, with %s for the journal; "": there is none
 }

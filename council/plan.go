@@ -251,13 +251,20 @@ func (p *Plan) expandSeats() (err error) {
 	return nil
 }
 
+// protocol returns the catalogue's entry of the protocol, and its parameters.
+func (s *Spec) protocol() (e protocol.Entry, params Params, err error) {
+	name, params, err := s.Protocol.split()
+	if err == nil {
+		e, err = catalog.Protocols.Find(name)
+	}
+	return e, params, err
+}
+
 // configure finds the protocol and decodes its parameters.
 func (p *Plan) configure() error {
-	name, rest, err := p.spec.Protocol.split()
-	if err != nil {
-		return err
-	}
-	if p.entry, err = catalog.Protocols.Find(name); err != nil {
+	var rest Params
+	var err error
+	if p.entry, rest, err = p.spec.protocol(); err != nil {
 		return err
 	}
 	p.protocol = p.entry.New()
@@ -273,7 +280,7 @@ func (p *Plan) configure() error {
 		c, ok := p.protocol.(protocol.Claiming)
 		if !ok {
 			return &ConfigError{Section: "claims", Err: fmt.Errorf("claims is true, and protocol %s judges no claims; "+
-				"use protocol: %s", name, proseProtocols()[0])}
+				"use protocol: %s", p.entry.Name, proseProtocols()[0])}
 		}
 		c.JudgeClaims()
 	}

@@ -43,6 +43,9 @@ func (p *Plan) Seats() []Seat { return slices.Clone(p.seats) }
 // Protocol returns the protocol with its parameters. It must not be changed.
 func (p *Plan) Protocol() protocol.Protocol { return p.protocol }
 
+// Traits returns what the members of its protocol do; nil if the protocol does not say.
+func (p *Plan) Traits() []synod.Trait { return p.entry.Traits }
+
 // Graph returns the graph of the seats, of all edges that occur and of each round. It must not be
 // changed.
 func (p *Plan) Graph() dynamic.Graph { return p.graph }
@@ -56,6 +59,10 @@ func (p *Plan) Templates() *prompt.Templates { return p.templates }
 // TemplateDigests returns a digest of each prompt template, by name. The map must
 // not be changed.
 func (p *Plan) TemplateDigests() map[string]string { return p.digests }
+
+// Meanings returns a digest of what each prompt template means, by name: what the votes of members are about, whatever
+// the wording (prompt.Templates.Meanings).
+func (p *Plan) Meanings() map[string]string { return p.templates.Meanings() }
 
 // DigestsFor returns a digest of each prompt template with which a question is asked, by name. For prose, and where a
 // form was guessed, other templates stand in for some of the protocol's own.

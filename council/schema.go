@@ -81,8 +81,8 @@ func switches() (fields []param.Field) {
 		if e.Key != "" {
 			f.Doc += "; sets " + e.Key
 		}
-		if len(e.Protocols) > 0 {
-			f.Doc += " (in " + strings.Join(e.Protocols, ", ") + ")"
+		if in := catalog.Admitted(e.Where); len(in) < len(catalog.Protocols.Names()) {
+			f.Doc += " (in " + strings.Join(in, ", ") + ")"
 		}
 		fields = append(fields, f)
 	}

@@ -335,22 +335,22 @@ func (s *session) close(o *Outcome) error {
 	return nil
 }
 
-// exceeded says which limits the first refused call would have exceeded, in a line each.
-func (s *session) exceeded() (lines string) {
+// exceeded says which limits the first refused call would have exceeded.
+func (s *session) exceeded() (all []Exceeded) {
 	limits, spent, short := s.budget.Limits(), s.budget.Spent(), s.budget.Short()
 	if short.Calls > 0 {
-		lines += fmt.Sprintf("limits.calls is %d; %d were made, and the next call makes %d\n", limits.Calls,
-			spent.Calls, max(short.Calls, spent.Calls+1))
+		all = append(all, Exceeded{"limits.calls", fmt.Sprint(limits.Calls), fmt.Sprintf(
+			"%d were made, and the next call makes %d", spent.Calls, max(short.Calls, spent.Calls+1))})
 	}
 	if short.Tokens > 0 {
-		lines += fmt.Sprintf("limits.tokens is %d; %d were used, and with the next call it may become %d\n",
-			limits.Tokens, spent.Tokens, short.Tokens)
+		all = append(all, Exceeded{"limits.tokens", fmt.Sprint(limits.Tokens), fmt.Sprintf(
+			"%d were used, and with the next call it may become %d", spent.Tokens, short.Tokens)})
 	}
 	if short.USD > 0 {
-		lines += fmt.Sprintf("limits.usd is %.2g; $%.2g was spent, and with the next call it may become $%.2g\n",
-			limits.USD, spent.USD, short.USD)
+		all = append(all, Exceeded{"limits.usd", fmt.Sprintf("%.2g", limits.USD), fmt.Sprintf(
+			"$%.2g was spent, and with the next call it may become $%.2g", spent.USD, short.USD)})
 	}
-	return lines
+	return all
 }
 
 // resume is the command that resumes the run past what has cut it off, with %s for

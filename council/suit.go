@@ -23,11 +23,7 @@ func (s *Spec) Suit(form synod.Form, chosen Chosen) bool {
 			maps.Copy(s.Protocol, e.Settings)
 		}
 	}
-	name, settings, err := s.Protocol.split()
-	if err != nil {
-		return false
-	}
-	e, err := catalog.Protocols.Find(name)
+	e, settings, err := s.protocol()
 	if err != nil || form == synod.Prose && !decidesProse(e.New()) {
 		return false
 	}

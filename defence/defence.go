@@ -26,11 +26,11 @@ type Entry struct {
 	About string `json:"about"` // what the switch does when it is on and when it is off
 	// Key is the key of the council file that the switch sets, such as protocol.judge; "": the switch is the only
 	// setting.
-	Key       string   `json:"key,omitempty"`
-	Protocols []string `json:"protocols"` // in which it does something; empty: in all
-	Against   []string `json:"against"`   // the adversaries that it is for
-	Cost      string   `json:"cost"`      // what it costs in calls and tokens
-	Default   string   `json:"default"`   // on | off, or of a Key: the default of that key
+	Key     string      `json:"key,omitempty"`
+	Where   synod.Where `json:"traits"`  // the protocols in which it does something
+	Against []string    `json:"against"` // the adversaries that it is for
+	Cost    string      `json:"cost"`    // what it costs in calls and tokens
+	Default string      `json:"default"` // on | off, or of a Key: the default of that key
 
 	field func(*synod.Guards) *bool // the guard; nil with a Key
 	weak  bool                      // the field is true when the defence is off
@@ -40,11 +40,6 @@ type Entry struct {
 
 // Guard reports whether the switch sets a field of synod.Guards.
 func (e Entry) Guard() bool { return e.field != nil }
-
-// Applies reports whether the defence does something in a protocol.
-func (e Entry) Applies(protocol string) bool {
-	return len(e.Protocols) == 0 || slices.Contains(e.Protocols, protocol)
-}
 
 // Settings are the switches of a council file, by name: On or Off.
 type Settings map[string]string
@@ -75,10 +70,10 @@ const (
 
 // Complete returns the switches of all guards that do something in a protocol: those that are given, and the
 // others from their source. Switches of keys are left out.
-func (s Settings) Complete(protocol string, from Given) Settings {
+func (s Settings) Complete(traits []synod.Trait, from Given) Settings {
 	out := Settings{}
 	for _, e := range Catalogue.All() {
-		if !e.Guard() || !e.Applies(protocol) {
+		if !e.Guard() || !e.Where.Admits(traits) {
 			continue
 		}
 		value := e.Default

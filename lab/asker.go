@@ -212,7 +212,7 @@ func failed(o *council.Outcome, ends bool) (bool, string) {
 	case o.Answered() && !ends:
 		return false, ""
 	case cut(o), ends && o.Stopped == council.Tripped: // a game that was stopped early
-		return true, o.Reason
+		return true, o.Reason + raise(o)
 	case !ends && o.Status != council.Degraded:
 		return false, ""
 	}
@@ -224,6 +224,14 @@ func failed(o *council.Outcome, ends bool) (bool, string) {
 		}
 	}
 	return false, ""
+}
+
+// raise says which limits are to be raised so that a run can go on; "" where no limit ended it.
+func raise(o *council.Outcome) (text string) {
+	for _, e := range o.Exceeded() {
+		text += fmt.Sprintf("; raise %s, which is %s, or ask shorter questions", e.Name, e.Is)
+	}
+	return text
 }
 
 // cut reports whether a limit or the deadline stopped a run, so that it can be resumed.

@@ -14,10 +14,22 @@ import (
 type Group struct {
 	Name string   // of the council: two logs of the same replicas have different names
 	Keys [][]byte // Ed25519 keys, by replica
+	// Least is how many replicas must have signed a record before it is in the log: more than may be Byzantine. 0: one
+	// replica is enough, as in logs of before this rule.
+	Least int
+	Names []string // of the replicas, as they sign entries; read if Least is not 0
 }
 
-// Log names the log of the group in its heads: a SHA-256 of the name and the keys.
+// holds reports whether an entry waits until several replicas have signed its record.
+func (g *Group) holds() bool { return g.Least > 0 }
+
+// Log names the log of the group in its heads: a SHA-256 of the name, the keys, and what an entry needs.
 func (g *Group) Log() []byte {
+	if g.holds() {
+		b := canonical.Encode([]any{g.Name, g.Keys, g.Least, g.Names})
+		sum := sha256.Sum256(append([]byte("synod/ledger/group/2\x00"), b...))
+		return sum[:]
+	}
 	sum := sha256.Sum256(append([]byte("synod/ledger/group/1\x00"), canonical.Encode([]any{g.Name, g.Keys})...))
 	return sum[:]
 }
@@ -29,9 +41,13 @@ func (g *Group) Faulty() int { return (len(g.Keys) - 1) / 3 }
 // is 2f+1.
 func (g *Group) Quorum() int { return (len(g.Keys)+g.Faulty())/2 + 1 }
 
-// Sign returns a replica's signature under a head of the group's log.
+// Sign returns a replica's signature under a head of the group's log. In logs of before Least it has the form that
+// replicas of before understand.
 func (g *Group) Sign(secret sign.Secret, size uint64, root []byte) Signature {
 	h := Head{Log: g.Log(), Size: size, Root: root}
+	if g.holds() {
+		return Signature{Key: secret.PublicKey(), Signature: secret.SignNote([]byte(h.Text()))}
+	}
 	return Signature{Key: secret.PublicKey(), Signature: secret.SignEnvelope(HeadType, canonical.Encode(h))}
 }
 

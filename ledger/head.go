@@ -11,10 +11,10 @@ import (
 	"github.com/transparency-dev/merkle/rfc6962"
 
 	"synod.dev/synod/internal/canonical"
-	"synod.dev/synod/sign"
 )
 
-// HeadType is the type of what signatures of heads cover: the encoding of a Head.
+// HeadType is the type of what signatures of heads cover that were made before heads were checkpoints: the encoding of
+// a Head.
 const HeadType = "application/vnd.synod.head+cbor"
 
 // Head says how many entries a log has, and what they are.
@@ -44,13 +44,12 @@ type SignedHead struct {
 // Verify checks the operator's signature and that of every listed witness. log is the key of
 // the log that is expected.
 func (h *SignedHead) Verify(log []byte) error {
-	b := canonical.Encode(h.Head)
 	switch {
 	case !bytes.Equal(h.Head.Log, log):
 		return fmt.Errorf("ledger: the head is of the log %x", h.Head.Log)
 	case len(h.Head.Root) != sha256.Size:
 		return errors.New("ledger: the root of the head is not a SHA-256")
-	case !sign.VerifyEnvelope(log, HeadType, b, h.Operator):
+	case !verifyHead(log, &h.Head, h.Operator):
 		return errors.New("ledger: the operator's signature under the head is not valid")
 	}
 	return h.checkWitnesses()
@@ -58,12 +57,11 @@ func (h *SignedHead) Verify(log []byte) error {
 
 // checkWitnesses checks the signatures that are listed.
 func (h *SignedHead) checkWitnesses() error {
-	b := canonical.Encode(h.Head)
 	for i, w := range h.Witnesses {
 		if i > 0 && bytes.Compare(h.Witnesses[i-1].Key, w.Key) >= 0 {
 			return errors.New("ledger: the witnesses of the head are not each once and ascending")
 		}
-		if !sign.VerifyEnvelope(w.Key, HeadType, b, w.Signature) {
+		if !verifyHead(w.Key, &h.Head, w.Signature) {
 			return fmt.Errorf("ledger: the signature of the witness %x under the head is not valid", w.Key)
 		}
 	}
@@ -73,7 +71,7 @@ func (h *SignedHead) checkWitnesses() error {
 // Witnessed reports whether a witness has signed the head.
 func (h *SignedHead) Witnessed(key []byte) bool {
 	for _, w := range h.Witnesses {
-		if bytes.Equal(w.Key, key) && sign.VerifyEnvelope(key, HeadType, canonical.Encode(h.Head), w.Signature) {
+		if bytes.Equal(w.Key, key) && verifyHead(key, &h.Head, w.Signature) {
 			return true
 		}
 	}

@@ -9,7 +9,8 @@ import (
 type Ledger interface {
 	// Append appends an entry and returns its index. It is durable when Append returns: on disk,
 	// and with replicas in the log of a quorum. An entry that is there already is not appended
-	// again, so a caller that does not know whether an Append succeeded repeats it.
+	// again, so a caller that does not know whether an Append succeeded repeats it. ErrWaits: replicas have the
+	// entry, and it enters the log when enough of them hold its record.
 	Append(ctx context.Context, e *Entry) (uint64, error)
 	// Head returns the last signed head. With replicas it may be some entries behind.
 	Head() *SignedHead

@@ -15,7 +15,6 @@ import (
 	"github.com/transparency-dev/merkle/compact"
 	"github.com/transparency-dev/merkle/proof"
 
-	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/sign"
 )
@@ -295,7 +294,7 @@ func (l *Log) signHead() error {
 		return fmt.Errorf("ledger: %w", err)
 	}
 	h := &SignedHead{Head: Head{Log: l.secret.PublicKey(), Size: uint64(len(l.at)), Root: root}}
-	h.Operator = l.secret.SignEnvelope(HeadType, canonical.Encode(h.Head))
+	h.Operator = l.secret.SignNote([]byte(h.Head.Text()))
 	if err := durable.WriteFileOn(l.disk, filepath.Join(l.dir, headFile), h.File()); err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}

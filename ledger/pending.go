@@ -65,7 +65,7 @@ func (q Queue) write(ctx context.Context, l Ledger, name string) error {
 	if err != nil { // it must not keep others from the ledger for ever
 		return errors.Join(fmt.Errorf("%s: %w", q.path(name), err), os.Rename(q.path(name), q.path(name)+".unreadable"))
 	}
-	if _, err := l.Append(ctx, e); err != nil {
+	if _, err := l.Append(ctx, e); err != nil && !errors.Is(err, ErrWaits) {
 		return err
 	}
 	if err := os.Remove(q.path(name)); err != nil {

@@ -64,6 +64,13 @@ func (t *TLS) place(c net.Conn) class {
 	return of
 }
 
+// Reserve replaces the members' addresses, whose handshakes have places of their own.
+func (t *TLS) Reserve(addresses []net.IP) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.limits.Reserved = addresses
+}
+
 // maxKnown is how many addresses of callers are remembered.
 const maxKnown = 1024
 

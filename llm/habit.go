@@ -24,6 +24,10 @@ type Habit struct {
 	Replies int  `json:"replies"`           // of the first ones: to prompts with a schema
 	Broken  int  `json:"broken,omitempty"`  // of them: no JSON object with the members that the schema requires
 	Refused bool `json:"refused,omitempty"` // the server does not take a schema
+
+	// CompletionTokens is whether the server refuses max_tokens in bodies that are passed on, and takes
+	// max_completion_tokens.
+	CompletionTokens bool `json:"completion_tokens,omitempty"`
 }
 
 // Plain reports that answers are asked for as text. It is decided once and stays.
@@ -79,16 +83,25 @@ func (h *habits) of(key string) Habit {
 	return h.all[key]
 }
 
-// learn changes the habit of a model that is not decided yet. Another process may have written the file since.
+// learn changes the habit of a model that is not decided yet.
 func (h *habits) learn(key string, change func(*Habit)) {
+	h.change(key, func(now *Habit) {
+		if !now.decided() {
+			change(now)
+		}
+	})
+}
+
+// change changes the habit of a model. Another process may have written the file since.
+func (h *habits) change(key string, change func(*Habit)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.load()
-	now := h.all[key]
-	if now.decided() {
+	old := h.all[key]
+	now := old
+	if change(&now); now == old {
 		return
 	}
-	change(&now)
 	h.all[key] = now
 	if b, err := json.MarshalIndent(h.all, "", "  "); h.path != "" && err == nil {
 		_ = replaceFile(h.path, append(b, '\n')) // without the file this process knows it, and the next one learns it

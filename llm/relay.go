@@ -7,9 +7,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/jsonobject"
 )
 
 // Via is the header in which gateways name themselves to the servers that they call, so that a council
@@ -60,7 +63,9 @@ func (r *Refusal) Unwrap() error { return r.Failure }
 
 // Relay passes the body of a chat completion on to the server of an OpenAI-compatible model, and its
 // response back as it comes. It keeps to the limits and the breaker of the model's account, and repeats
-// nothing: the caller's client does. The body names the model as its server knows it (Info.Model).
+// nothing: the caller's client does. Only a body that the server refuses because of max_tokens, which newer models of
+// OpenAI do not take, is sent once more with max_completion_tokens, and later ones of the model are sent with that. The
+// body names the model as its server knows it (Info.Model).
 //
 // The error is a *Refusal where the server responded with another status than 200, else a *Failure; ErrNoRelay
 // if the model has no server with this API. Budget, cache and time limit do not apply: see ctx.
@@ -87,6 +92,8 @@ func relayTo(m Model) (r *relay, server *OpenAI) {
 	r = new(relay)
 	for at := m; ; {
 		switch l := at.(type) {
+		case *mannered:
+			r.habits, r.key = l.habits, l.key
 		case *breaking:
 			r.breaker = l.b
 		case *limited:
@@ -107,6 +114,8 @@ func relayTo(m Model) (r *relay, server *OpenAI) {
 
 // relay is one body on its way.
 type relay struct {
+	habits  *habits // nil: of a model without layers
+	key     string  // of the model's habit
 	breaker *breaker
 	limiter *limiter
 	ticket  ticket
@@ -126,7 +135,7 @@ func (r *relay) pass(ctx context.Context, m *OpenAI, body []byte) (*Relayed, err
 			return nil, f
 		}
 	}
-	res, err := m.send(ctx, body)
+	res, err := r.send(ctx, m, body)
 	if err != nil {
 		f := AsFailure(err)
 		if f.RetryAfter > 0 && r.limiter != nil {
@@ -142,6 +151,55 @@ func (r *relay) pass(ctx context.Context, m *OpenAI, body []byte) (*Relayed, err
 	}
 	r.leave(true, nil)
 	return &Relayed{Header: res.Header, Body: &relayBody{res.Body, r}}, nil
+}
+
+// send sends a body in the way that fits the server.
+func (r *relay) send(ctx context.Context, m *OpenAI, body []byte) (*http.Response, error) {
+	known := m.known.Load().completionTokens || r.habits != nil && r.habits.of(r.key).CompletionTokens
+	if known {
+		if fit := completionTokens(body); fit != nil {
+			body = fit
+		}
+	}
+	res, err := m.send(ctx, body)
+	var refused *Refusal
+	if known || !errors.As(err, &refused) || !refused.senders() {
+		return res, err
+	}
+	text := strings.ToLower(refused.Param + " " + refused.Code + " " + refused.Message)
+	if _, names := (dialect{}).without(text, optional{maxTokens: true}); !names {
+		return res, err
+	}
+	again := completionTokens(body)
+	if again == nil {
+		return res, err
+	}
+	if res, err = m.send(ctx, again); err == nil && r.habits != nil {
+		r.habits.change(r.key, func(h *Habit) { h.CompletionTokens = true })
+	}
+	return res, err
+}
+
+// completionTokens returns a body with max_completion_tokens in place of max_tokens; nil: it has no max_tokens alone.
+func completionTokens(body []byte) []byte {
+	members, err := jsonobject.Members(body)
+	at := slices.IndexFunc(members, func(m jsonobject.Member) bool { return m.Key == "max_tokens" })
+	other := slices.IndexFunc(members, func(m jsonobject.Member) bool { return m.Key == "max_completion_tokens" })
+	if err != nil || at < 0 || other >= 0 {
+		return nil
+	}
+	out := append(make([]byte, 0, len(body)+32), '{')
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if i == at {
+			m.Key = "max_completion_tokens"
+		}
+		key, _ := json.Marshal(m.Key) // a text can always be encoded
+		out = append(append(append(out, key...), ':'), m.Value...)
+	}
+	return append(out, '}')
 }
 
 func (r *relay) leave(tried bool, f *Failure) {

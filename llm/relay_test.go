@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,5 +88,62 @@ func TestRelayKeepsToLimits(t *testing.T) {
 	}
 	if _, err := Relay(context.Background(), standard(&embedded{}, testLayers{}), nil); !errors.Is(err, ErrNoRelay) {
 		t.Error("an embedded model has no server")
+	}
+}
+
+// A body with max_tokens that a server refuses is sent once more with the key that it takes. Later ones are sent with
+// it at once, also by another process with the same file. Other bodies and other refusals are left alone.
+func TestRelayCompletionTokens(t *testing.T) {
+	var got []string
+	refusal := `"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		got = append(got, string(b))
+		var all map[string]json.RawMessage
+		if json.Unmarshal(b, &all) != nil || all["max_tokens"] != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			io.WriteString(w, `{"error":{"message":`+refusal+`,"param":"max_tokens","code":"unsupported_parameter"}}`)
+		}
+	}))
+	defer s.Close()
+	file := filepath.Join(t.TempDir(), "habits.json")
+	open := func() Model {
+		m, err := new(Pool).Open("openai", yamlSettings("url: "+s.URL+"\nmodel: stub\n"),
+			Options{Env: Env{Habits: file, Getenv: func(string) string { return "" }}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { closeModel(t, m) })
+		return m
+	}
+	send := func(m Model, body string) (requests []string, err error) {
+		got = nil
+		res, err := Relay(t.Context(), m, []byte(body))
+		if err == nil {
+			res.Body.Close()
+		}
+		return got, err
+	}
+	const old, fit = `{"model":"stub","max_tokens":9,"tools":[{"max_tokens":1}]}`,
+		`{"model":"stub","max_completion_tokens":9,"tools":[{"max_tokens":1}]}`
+	m := open()
+	for i, want := range [][]string{{old, fit}, {fit}} {
+		if all, err := send(m, old); err != nil || !slices.Equal(all, want) {
+			t.Errorf("request %d: %v, %q", i, err, all)
+		}
+	}
+	if all, err := send(open(), old); err != nil || !slices.Equal(all, []string{fit}) {
+		t.Errorf("another process: %v, %q", err, all)
+	}
+	file, refusal = filepath.Join(t.TempDir(), "habits.json"), `"max_tokens is too large"`
+	m = open()
+	for range 2 {
+		if all, err := send(m, old); err == nil || len(all) != 1 {
+			t.Errorf("another refusal: %v, %q", err, all)
+		}
+	}
+	refusal = `"use max_completion_tokens"`
+	if all, err := send(m, `{"max_tokens":9,"max_completion_tokens":9}`); err == nil || len(all) != 1 {
+		t.Errorf("both keys: %v, %q", err, all)
 	}
 }

@@ -87,8 +87,8 @@ func (n *Node) admit(q *synod.Question, s *call.Start, caller string) error {
 	case s.Limits.Nano > 0 && !priced:
 		return errors.New("the caller limits the cost in USD, and this node does not know the price of its model")
 	case n.draining.Load():
-		return errors.New("the node is draining and takes no new question")
-	case n.horizon.covers(s.At):
+		return n.leaving()
+	case n.shared.horizon.covers(s.At):
 		return errors.New("this node has removed what it has signed in runs that began then")
 	case n.wrongClock.Load():
 		return fmt.Errorf("the node's clock differs from most of its neighbours' by more than %v", n.within/4)

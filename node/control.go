@@ -3,12 +3,9 @@ package node
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"strconv"
 	"time"
 )
 
@@ -17,64 +14,6 @@ const (
 	Socket  = "control.sock" // HTTP on a Unix socket that only the owner can open
 	LogFile = "log.jsonl"
 )
-
-// Control serves the owner's requests on a Unix socket until ctx ends: GET /status, GET /evidence,
-// POST /prune (Prune, with keep and bytes) and POST /drain, after which the node ends when its runs have ended, by
-// calling stop.
-func (n *Node) Control(ctx context.Context, path string, stop func()) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of a process that was killed
-		return err
-	}
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return fmt.Errorf("%w (a path of a socket must have fewer than 104 bytes; see --dir)", err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return errors.Join(err, l.Close())
-	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, n.Status()) })
-	mux.HandleFunc("GET /evidence", func(w http.ResponseWriter, _ *http.Request) {
-		all, err := n.EvidenceStatus()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		writeJSON(w, all)
-	})
-	mux.HandleFunc("POST /prune", func(w http.ResponseWriter, req *http.Request) {
-		keep, err := n.config.Keep.with(req.URL.Query())
-		var p Pruned
-		if err == nil {
-			p, err = n.Prune(n.context, keep)
-		}
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		writeJSON(w, p)
-	})
-	mux.HandleFunc("POST /drain", func(w http.ResponseWriter, _ *http.Request) {
-		n.draining.Store(true)
-		b, err := json.Marshal(n.Status())
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		// The process may end as soon as the node has drained: the whole reply leaves before.
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-		w.Write(b)
-		http.NewResponseController(w).Flush()
-		go func() {
-			if n.Drain(ctx) == nil {
-				stop()
-			}
-		}()
-	})
-	Serve(ctx, l, mux)
-	return nil
-}
 
 // Drain makes the node take no new question, and waits until its runs have ended.
 func (n *Node) Drain(ctx context.Context) error {
@@ -110,24 +49,8 @@ type EvidenceStatus struct {
 	File   string   `json:"file"` // synod evidence verify FILE
 }
 
-// EvidenceStatus lists the proofs that the node has.
-func (n *Node) EvidenceStatus() ([]EvidenceStatus, error) {
-	proofs, err := n.Evidence()
-	all := []EvidenceStatus{}
-	for _, e := range proofs {
-		report, err := e.Verify(n.hash[:])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, EvidenceStatus{Member: n.roster.Members[e.Seat].ID, Run: e.Instance, Proved: report.Claims,
-			File: n.evidencePath(e)})
-	}
-	return all, err
-}
-
-// Metrics returns the node's figures in the text format of Prometheus.
-func (n *Node) Metrics() string {
-	s := n.Status()
+// Metrics returns the figures of a status in the text format of Prometheus.
+func (s *Status) Metrics() string {
 	out := ""
 	add := func(name, help string, value any) {
 		out += fmt.Sprintf("# HELP synod_node_%s %s\n# TYPE synod_node_%s gauge\nsynod_node_%s{seat=%q} %v\n", name,
@@ -147,6 +70,7 @@ func (n *Node) Metrics() string {
 	add("up_seconds", "Time since the node was started.", s.Up)
 	add("neighbours", "Neighbours of the seat.", len(s.Peers))
 	add("neighbours_connected", "Neighbours to which a stream is open.", connected)
+	add("rosters", "Rosters that the node plays.", len(s.Rosters))
 	add("runs_playing", "Runs that have not ended.", playing)
 	add("runs", "Runs since the start.", s.Stats.Runs)
 	add("runs_resumed", "Runs that went on from their journal.", s.Stats.Resumed)

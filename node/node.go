@@ -58,7 +58,9 @@ type Config struct {
 	Now      func() time.Time // the wall clock; nil: time.Now
 	// Ledger opens the ledger of the roster for a node that is one of its replicas.
 	Ledger func(*Node) (Recorder, error)
-	Keep   Retention
+	Keep   Retention // how long journals and records are kept
+
+	shared *shared // of the nodes of a Host; nil: the node opens its own
 }
 
 // Node is one seat as a daemon.
@@ -75,14 +77,12 @@ type Node struct {
 	callTicks  synod.Tick
 	transport  link.Transport
 	model      llm.Model
-	slots      *slots
-	horizon    horizon
+	shared     *shared
+	slots      *slots // of shared, like daily
 	forwards   forwards
 	declined   declines
-	pruning    sync.Mutex
-	prunes     chan struct{} // asks for a look at what is kept
-	recorder   Recorder      // nil: this node keeps no ledger
-	replicas   []int         // the seats that keep the ledger
+	recorder   Recorder // nil: this node keeps no ledger
+	replicas   []int    // the seats that keep the ledger
 	daily      *daily
 	usual      usual
 	log        *slog.Logger
@@ -92,6 +92,7 @@ type Node struct {
 	links      map[synod.NodeID]*peer
 	wrongClock atomic.Bool
 	draining   atomic.Bool
+	replaced   atomic.Pointer[roster.Roster] // by which the council goes on; nil: by its own
 	begun      time.Time
 	opened     time.Time // the same by the clock of the node
 	work       sync.WaitGroup
@@ -125,29 +126,22 @@ func Open(c Config) (n *Node, err error) {
 	if a := n.plan.Linked(n.seat); a != nil { // for experiments
 		n.transport = &hostile{Transport: c.Transport, node: n, attack: a}
 	}
-	for _, dir := range []string{"runs", "records", "evidence"} {
-		if err := os.MkdirAll(filepath.Join(c.Dir, dir), 0o700); err != nil {
-			return nil, err
-		}
-	}
 	if n.model, err = council.OpenSeat(n.plan, n.seat, c.Model, council.Options{Env: c.Env}); err != nil {
 		return nil, err
 	}
 	if err := n.checkKind(); err != nil {
 		return nil, err
 	}
-	if n.daily, err = openDaily(filepath.Join(c.Dir, "spent.json"), c.Caps, n.now, c.Env.Prices, n.log); err != nil {
-		return nil, err
+	if n.shared = c.shared; n.shared == nil {
+		if n.shared, err = openShared(&c, n.now, n.log); err != nil {
+			return nil, err
+		}
 	}
+	n.daily, n.slots = n.shared.daily, n.shared.slots
 	if _, known := n.daily.prices.Of(n.model.Info()); c.Caps.DailyUSD+c.Caps.USD > 0 && !known {
-		return nil, fmt.Errorf("a limit in US dollars needs the price of the model %s, which is in no table; give it "+
-			"with --prices FILE", n.model.Info().Name)
-	}
-	if n.slots, err = openSlots(filepath.Join(c.Dir, "slots")); err != nil {
-		return nil, err
-	}
-	if err := n.openRetention(); err != nil {
-		return nil, errors.Join(err, n.slots.close())
+		return nil, errors.Join(fmt.Errorf("a limit in US dollars needs the price of the model %s, which is in "+
+			"no table; "+
+			"give it with --prices FILE", n.model.Info().Name), n.closeShared())
 	}
 	n.context, n.cancel = context.WithCancel(context.Background())
 	for _, id := range n.peers {
@@ -156,7 +150,7 @@ func Open(c Config) (n *Node, err error) {
 			size:      link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}}
 	}
 	if err := n.openLedger(); err != nil {
-		return nil, errors.Join(err, n.slots.close())
+		return nil, errors.Join(err, n.closeShared())
 	}
 	return n, nil
 }
@@ -177,7 +171,7 @@ func newNode(c Config) *Node {
 	n := &Node{config: c, roster: c.Roster.Roster, hash: c.Roster.Hash(), committee: c.Roster.Committee(),
 		secret: c.Secret, transport: c.Transport, log: c.Log, links: map[synod.NodeID]*peer{}, begun: time.Now(),
 		runs: map[runKey]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond,
-		observer: c.Observer, prunes: make(chan struct{}, 1)}
+		observer: c.Observer}
 	n.opened = n.now()
 	if n.observer == nil {
 		n.observer = unobserved{}
@@ -204,7 +198,9 @@ func (n *Node) Seat() (string, synod.NodeID) { return n.roster.Members[n.seat].I
 func (n *Node) Run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { n.transport.Close(); n.cancel() })()
 	n.resume()
-	n.work.Go(n.pruneLoop)
+	if n.config.shared == nil { // otherwise its Host prunes
+		n.work.Go(func() { n.shared.pruneLoop(n.context, n.Prune) })
+	}
 	for _, p := range n.links {
 		n.work.Go(func() { p.dialLoop(n.context) })
 	}
@@ -217,7 +213,6 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	n.cancel()
 	n.work.Wait()
-	n.daily.save()
 	var closing error
 	if c, ok := n.model.(llm.Closer); ok {
 		closing = c.Close()
@@ -225,7 +220,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.recorder != nil {
 		closing = errors.Join(closing, n.recorder.Close())
 	}
-	return errors.Join(closing, n.slots.close())
+	return errors.Join(closing, n.closeShared())
 }
 
 // serve answers a stream that somebody has opened.
@@ -336,8 +331,7 @@ func plainID(id sign.Instance) bool {
 // answer takes one question, plays it, and returns the record. It reports whether another question may follow.
 func (n *Node) answer(conn *link.Conn, caller string, wait time.Duration) (more bool) {
 	var s call.Start
-	limit := min(max(call.MaxText, n.config.Caps.Question+1<<10), call.MaxStart)
-	if conn.Receive(limit, &s, wait) != nil {
+	if conn.Receive(n.config.Caps.largest(), &s, wait) != nil {
 		return false
 	}
 	reply := call.Reply{Head: n.latest()}
@@ -484,7 +478,7 @@ func (n *Node) resume() {
 		if filepath.Base(file) != string(id)+".start" || n.recordOf(id) != nil || n.slots.isElsewhere(string(id)) {
 			continue // of another roster, or it has ended, or it must not go on
 		}
-		if n.now().Sub(time.UnixMilli(s.At)) > n.longest() || n.horizon.covers(s.At) {
+		if n.now().Sub(time.UnixMilli(s.At)) > n.longest() || n.shared.horizon.covers(s.At) {
 			continue // the others have long ended
 		}
 		if _, err := n.start(q, id, &s, ""); err != nil {
@@ -508,7 +502,12 @@ func (n *Node) startPath(id sign.Instance) string {
 }
 
 func (n *Node) finalPath(id sign.Instance) string {
-	return filepath.Join(n.config.Dir, "records", string(id)+".cbor")
+	return finalPath(n.config.Dir, id)
+}
+
+// finalPath is where a folder has the record of a run.
+func finalPath(dir string, id sign.Instance) string {
+	return filepath.Join(dir, "records", string(id)+".cbor")
 }
 
 // recordOf returns the signed record of a run that has ended; nil if there is none.
@@ -628,7 +627,7 @@ func (n *Node) evidencePath(e *evidence.Evidence) string {
 	return filepath.Join(n.config.Dir, "evidence", fmt.Sprintf("%s-seat%d.pem", e.Instance, e.Seat))
 }
 
-// Evidence returns the proofs that the node has.
+// Evidence returns the proofs that the node has about members of its roster.
 func (n *Node) Evidence() (all []*evidence.Evidence, err error) {
 	files, err := filepath.Glob(filepath.Join(n.config.Dir, "evidence", "*.pem"))
 	for _, file := range files {
@@ -637,6 +636,9 @@ func (n *Node) Evidence() (all []*evidence.Evidence, err error) {
 			return nil, err
 		}
 		e, err := evidence.Parse(b)
+		if err == nil && !n.isAbout(e) {
+			continue // of an earlier roster
+		}
 		if err == nil {
 			_, err = e.Verify(n.hash[:])
 		}
@@ -646,6 +648,12 @@ func (n *Node) Evidence() (all []*evidence.Evidence, err error) {
 		all = append(all, e)
 	}
 	return all, err
+}
+
+// isAbout reports whether evidence is about the node's roster, or names none that can be read.
+func (n *Node) isAbout(e *evidence.Evidence) bool {
+	r, err := roster.Decode(e.Roster)
+	return err != nil || r.Hash() == n.hash
 }
 
 // count adds one to a figure.

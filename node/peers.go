@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -425,7 +426,8 @@ func (r *run) contradicts(key receiptKey) bool {
 func (p *peer) status() PeerStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return PeerStatus{ID: p.node.roster.Members[p.id].ID, Connected: p.open, Incoming: p.incoming,
+	m := &p.node.roster.Members[p.id]
+	return PeerStatus{ID: m.ID, Key: hex.EncodeToString(m.Key), Connected: p.open, Incoming: p.incoming,
 		OffsetMS: float64(p.offset.Microseconds()) / 1e3, DelayMS: float64(p.delay.Microseconds()) / 1e3,
 		Strikes: p.strikes, Frames: p.frames, Trouble: p.trouble, Relay: p.relay}
 }

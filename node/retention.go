@@ -32,7 +32,7 @@ import (
 // It plays, resumes and certifies no run that begins at the horizon or before. The start of a run is a part of its id,
 // so nobody can give a run another one. The horizon is on disk before anything is removed, and never goes back, also
 // not when the clock is set back. A process that is killed while it removes leaves files of runs before the horizon,
-// which the next look removes.
+// which the next look removes. The nodes of a Host have one folder, and so one horizon: it holds under every roster.
 
 // Retention says how long a node keeps journals, records, receipts and proofs of runs.
 type Retention struct {
@@ -99,33 +99,33 @@ type horizon struct{ at atomic.Int64 }
 
 func (h *horizon) covers(at int64) bool { return at <= h.at.Load() }
 
-func (n *Node) horizonPath() string { return filepath.Join(n.config.Dir, "horizon") }
-func (n *Node) gonePath() string    { return filepath.Join(n.config.Dir, "gone") }
+func (s *shared) horizonPath() string { return filepath.Join(s.dir, "horizon") }
+func (s *shared) gonePath() string    { return filepath.Join(s.dir, "gone") }
 
 // openRetention reads the horizon, and settles the runs that have ended.
-func (n *Node) openRetention() error {
-	if err := n.config.Keep.Validate(); err != nil {
+func (s *shared) openRetention() error {
+	if err := s.keep.Validate(); err != nil {
 		return err
 	}
-	b, err := durable.ReadFile(n.horizonPath(), 64)
+	b, err := durable.ReadFile(s.horizonPath(), 64)
 	if err == nil {
 		var at int64
 		if at, err = strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil {
-			n.horizon.at.Store(at)
+			s.horizon.at.Store(at)
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w; it says of which runs nothing may be signed: do not remove it", n.horizonPath(), err)
+		return fmt.Errorf("%s: %w; it says of which runs nothing may be signed: do not remove it", s.horizonPath(), err)
 	}
-	if err := n.slots.openGone(n.gonePath()); err != nil {
+	if err := s.slots.openGone(s.gonePath()); err != nil {
 		return err
 	}
-	for _, id := range n.slots.unsettled() {
-		if _, err := os.Stat(n.finalPath(sign.Instance(id))); err == nil && plainID(sign.Instance(id)) {
-			n.slots.settle(id)
+	for _, id := range s.slots.unsettled() {
+		if _, err := os.Stat(finalPath(s.dir, sign.Instance(id))); err == nil && plainID(sign.Instance(id)) {
+			s.slots.settle(id)
 		}
 	}
-	return n.slots.compact()
+	return s.slots.compact()
 }
 
 // settle forgets the signed values of a run that has left memory with a record.
@@ -138,7 +138,7 @@ func (n *Node) settle(r *run) {
 	}
 	if n.slots != nil && n.slots.needless() {
 		select {
-		case n.prunes <- struct{}{}:
+		case n.shared.prunes <- struct{}{}:
 		default:
 		}
 	}
@@ -147,18 +147,18 @@ func (n *Node) settle(r *run) {
 // pruneEvery is how often a node looks what it has kept too long.
 const pruneEvery = time.Hour
 
-// pruneLoop prunes until the node ends.
-func (n *Node) pruneLoop() {
+// pruneLoop calls prune, with what the folder was opened with, until ctx ends.
+func (s *shared) pruneLoop(ctx context.Context, prune func(context.Context, Retention) (Pruned, error)) {
 	look := time.NewTicker(pruneEvery)
 	defer look.Stop()
 	for {
-		if _, err := n.Prune(n.context, n.config.Keep); err != nil && n.context.Err() == nil {
-			n.log.Error("old runs cannot be removed", "error", err)
+		if _, err := prune(ctx, s.keep); err != nil && ctx.Err() == nil {
+			s.log.Error("old runs cannot be removed", "error", err)
 		}
 		select {
 		case <-look.C:
-		case <-n.prunes:
-		case <-n.context.Done():
+		case <-s.prunes:
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -176,10 +176,10 @@ type oldRun struct {
 func isProof(file string) bool { return filepath.Ext(file) == ".pem" }
 
 // runsOnDisk returns the runs of which the folder has files, the oldest first.
-func (n *Node) runsOnDisk() (all []*oldRun, err error) {
+func (s *shared) runsOnDisk() (all []*oldRun, err error) {
 	by := map[string]*oldRun{}
 	for _, dir := range []string{"records", "runs", "evidence"} {
-		entries, err := os.ReadDir(filepath.Join(n.config.Dir, dir))
+		entries, err := os.ReadDir(filepath.Join(s.dir, dir))
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +195,7 @@ func (n *Node) runsOnDisk() (all []*oldRun, err error) {
 				by[id] = r
 				all = append(all, r)
 			}
-			r.files = append(r.files, filepath.Join(n.config.Dir, dir, e.Name()))
+			r.files = append(r.files, filepath.Join(s.dir, dir, e.Name()))
 			if r.bytes += info.Size(); info.ModTime().After(r.at) {
 				r.at = info.ModTime()
 			}
@@ -206,39 +206,41 @@ func (n *Node) runsOnDisk() (all []*oldRun, err error) {
 }
 
 // Prune removes what is older than the retention, or more than it: the oldest runs first. Runs that may be in progress
-// stay. It compacts the file of signed slots.
-func (n *Node) Prune(ctx context.Context, keep Retention) (p Pruned, err error) {
+// stay. It compacts the file of signed slots. A node of a Host is pruned by the Host.
+func (n *Node) Prune(ctx context.Context, keep Retention) (Pruned, error) {
+	return n.shared.prune(ctx, keep, []*Node{n})
+}
+
+// Prune removes old runs of all rosters, as Node.Prune. Runs that may be in progress under one of them stay.
+func (h *Host) Prune(ctx context.Context, keep Retention) (Pruned, error) {
+	return h.shared.prune(ctx, keep, h.nodes())
+}
+
+// prune removes old runs of a folder in which these nodes play.
+func (s *shared) prune(ctx context.Context, keep Retention, nodes []*Node) (p Pruned, err error) {
 	if err := keep.Validate(); err != nil {
 		return p, err
 	}
-	n.pruning.Lock()
-	defer n.pruning.Unlock()
-	all, err := n.runsOnDisk()
+	s.pruning.Lock()
+	defer s.pruning.Unlock()
+	all, err := s.runsOnDisk()
 	if err != nil {
 		return p, err
 	}
-	keep = keep.filled()
-	all = slices.DeleteFunc(all, func(r *oldRun) bool { return r.proof && n.now().Sub(r.at) <= keep.Age })
-	old := n.tooOld(all, keep)
+	keep, now := keep.filled(), s.now()
+	all = slices.DeleteFunc(all, func(r *oldRun) bool { return r.proof && now.Sub(r.at) <= keep.Age })
+	old := tooOld(all, keep, now, latestToRemove(now, nodes))
 	if len(old) > 0 {
-		if err := n.forgetUntil(old); err != nil {
+		if err := s.forgetUntil(old); err != nil {
 			return p, err
 		}
 	}
-	if err := n.slots.compact(); err != nil {
+	if err := s.slots.compact(); err != nil {
 		return p, err
 	}
 	for _, r := range old {
-		for _, file := range r.files {
-			if ctx.Err() != nil {
-				return p, ctx.Err()
-			}
-			if isProof(file) && n.now().Sub(r.at) <= keep.Age {
-				continue // the run had to go because of the bytes of others
-			}
-			if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return p, err
-			}
+		if err := r.remove(ctx, now.Sub(r.at) <= keep.Age); err != nil {
+			return p, err
 		}
 		p.Runs, p.Bytes = p.Runs+1, p.Bytes+r.bytes
 	}
@@ -246,24 +248,56 @@ func (n *Node) Prune(ctx context.Context, keep Retention) (p Pruned, err error) 
 		p.Left, p.LeftBytes = p.Left+1, p.LeftBytes+r.bytes
 	}
 	if p.Runs > 0 {
-		n.log.Info("old runs were removed", "runs", p.Runs, "bytes", p.Bytes, "left", p.Left, "left_bytes", p.LeftBytes)
+		s.log.Info("old runs were removed", "runs", p.Runs, "bytes", p.Bytes, "left", p.Left, "left_bytes", p.LeftBytes)
 	}
 	return p, nil
 }
 
-// tooOld returns how many of the runs, the oldest first, are to be removed.
-func (n *Node) tooOld(all []*oldRun, keep Retention) (old []*oldRun) {
+// remove removes the files of a run. Proofs stay that are not old: then the run had to go because of the bytes of
+// others.
+func (r *oldRun) remove(ctx context.Context, proofsStay bool) error {
+	for _, file := range r.files {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if isProof(file) && proofsStay {
+			continue
+		}
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// latestToRemove returns the moment after which no run of nodes may have changed that is removed: runs in progress may
+// be as old as the longest run of any roster, and none that plays may get behind the horizon, however old it is.
+func latestToRemove(now time.Time, nodes []*Node) time.Time {
+	settled := MinKeep
+	for _, n := range nodes {
+		settled = max(settled, n.longest()+time.Hour)
+	}
+	latest := now.Add(-settled)
+	for _, n := range nodes {
+		for _, r := range n.active() {
+			if begins := r.begins.Add(-2 * ahead); !r.over() && begins.Before(latest) {
+				latest = begins
+			}
+		}
+	}
+	return latest
+}
+
+// tooOld returns which of the runs, the oldest first, are to be removed: none that has changed after latest.
+func tooOld(all []*oldRun, keep Retention, now, latest time.Time) []*oldRun {
 	left := int64(0)
 	for _, r := range all {
 		if !r.proof {
 			left += r.bytes
 		}
 	}
-	now := n.now()
-	settled := max(n.longest()+time.Hour, MinKeep)
 	for i, r := range all {
-		age := now.Sub(r.at)
-		if age <= settled || age <= keep.Age && left <= keep.Bytes {
+		if !r.at.Before(latest) || now.Sub(r.at) <= keep.Age && left <= keep.Bytes {
 			return all[:i]
 		}
 		if !r.proof {
@@ -277,19 +311,19 @@ func (n *Node) tooOld(all []*oldRun, keep Retention) (old []*oldRun) {
 const ahead = time.Minute
 
 // forgetUntil moves the horizon beyond the starts of runs, and then forgets what was signed in them.
-func (n *Node) forgetUntil(old []*oldRun) error {
+func (s *shared) forgetUntil(old []*oldRun) error {
 	at := old[len(old)-1].at.Add(ahead).UnixMilli()
-	if at > n.horizon.at.Load() {
-		if err := durable.WriteFile(n.horizonPath(), []byte(strconv.FormatInt(at, 10)+"\n")); err != nil {
+	if at > s.horizon.at.Load() {
+		if err := durable.WriteFile(s.horizonPath(), []byte(strconv.FormatInt(at, 10)+"\n")); err != nil {
 			return err
 		}
-		n.horizon.at.Store(at)
+		s.horizon.at.Store(at)
 	}
 	ids := make([]string, len(old))
 	for i, r := range old {
 		ids[i] = r.id
 	}
-	return n.slots.drop(ids, n.gonePath())
+	return s.slots.drop(ids, s.gonePath())
 }
 
 // unsettled returns the instances of which single values are in memory.

@@ -34,20 +34,13 @@ func folder(t testing.TB, dir string) *Node {
 	if err == nil {
 		n.plan, err = council.NewPlan(spec)
 	}
-	for _, d := range []string{"runs", "records", "evidence"} {
-		if err == nil {
-			err = os.MkdirAll(filepath.Join(dir, d), 0o700)
-		}
-	}
 	if err == nil {
-		n.slots, err = openSlots(filepath.Join(dir, "slots"))
-	}
-	if err == nil {
-		err = n.openRetention()
+		n.shared, err = openShared(&n.config, n.now, n.log)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	n.slots = n.shared.slots
 	return n
 }
 
@@ -135,10 +128,10 @@ func checkPruned(t *testing.T, dir string, begun time.Time) (gone int) {
 		if !whole {
 			gone++
 		}
-		if !whole && !n.horizon.covers(starts) {
+		if !whole && !n.shared.horizon.covers(starts) {
 			t.Fatalf("run %d has lost files, and the horizon is before it", i)
 		}
-		if n.horizon.covers(starts + ahead.Milliseconds()) {
+		if n.shared.horizon.covers(starts + ahead.Milliseconds()) {
 			continue // nothing is signed in it, whatever is left of it
 		}
 		for _, v := range []signing{{slotKey{id, synod.Slot{Name: "respond"}}, [32]byte{9}},
@@ -196,16 +189,13 @@ func TestSlotsAreCompact(t *testing.T) {
 		n = folder(t, dir)
 	}
 	n.slots.close()
-	if err := os.WriteFile(n.horizonPath(), []byte("x"), 0o600); err != nil {
+	if err := os.WriteFile(n.shared.horizonPath(), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m := newNode(Config{Dir: dir, Roster: &roster.Signed{Roster: &roster.Roster{}}})
-	if m.slots, err = openSlots(filepath.Join(dir, "slots")); err != nil {
-		t.Fatal(err)
-	}
-	defer m.slots.close()
-	if err := m.openRetention(); err == nil || !strings.Contains(err.Error(), "horizon") {
-		t.Errorf("a changed horizon is used: %v", err)
+	for range 2 { // the file of slots is not locked after a failure
+		if _, err := openShared(&n.config, n.now, n.log); err == nil || !strings.Contains(err.Error(), "horizon") {
+			t.Errorf("a changed horizon is used: %v", err)
+		}
 	}
 	if (Retention{Age: time.Hour}).Validate() == nil || (Retention{Bytes: -1}).Validate() == nil {
 		t.Error("a retention that is too short is accepted")

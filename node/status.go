@@ -23,6 +23,19 @@ type Stats struct {
 	SkewAlarms    int `json:"skew_alarms"`
 }
 
+// add adds the figures of another node.
+func (s *Stats) add(of *Stats) {
+	s.Runs += of.Runs
+	s.Resumed += of.Resumed
+	s.Declined += of.Declined
+	s.Strangers += of.Strangers
+	s.Junk += of.Junk
+	s.Refused += of.Refused
+	s.Equivocations += of.Equivocations
+	s.Older += of.Older
+	s.SkewAlarms += of.SkewAlarms
+}
+
 // Status is what a node says about itself to its owner.
 type Status struct {
 	Version  int           `json:"version"`
@@ -43,6 +56,9 @@ type Status struct {
 	Peers    []PeerStatus  `json:"peers"`
 	Runs     []RunStatus   `json:"runs"`             // in memory, the latest last
 	Ledger   *LedgerStatus `json:"ledger,omitempty"` // nil: this node keeps none
+	// Rosters are those that the node plays, the one in force last. The other fields are about that one; Stats, Peers
+	// and Runs are about all.
+	Rosters []RosterStatus `json:"rosters,omitempty"`
 }
 
 // LedgerStatus says how the ledger stands that this node keeps.
@@ -62,6 +78,7 @@ type Today struct {
 // PeerStatus is what a node knows of a neighbour.
 type PeerStatus struct {
 	ID        string  `json:"id"`
+	Key       string  `json:"key"`
 	Connected bool    `json:"connected"` // the stream to it is open
 	Incoming  int     `json:"incoming"`  // streams from it
 	OffsetMS  float64 `json:"offset_ms"` // how much its clock is ahead
@@ -70,6 +87,8 @@ type PeerStatus struct {
 	Frames    uint64  `json:"frames"`
 	Trouble   string  `json:"trouble,omitempty"`
 	Relay     string  `json:"relay,omitempty"` // the member through which the stream to it goes; "": it is direct
+	// Serials are those of the rosters under which a stream to it or from it is open.
+	Serials []uint64 `json:"serials,omitempty"`
 }
 
 // RunStatus is a run as this node sees it.
@@ -108,8 +127,17 @@ func (n *Node) Status() Status {
 			Stopped: r.progress.Stopped, Seconds: max(r.elapsed().Seconds(), 0)})
 		r.mu.Unlock()
 	}
+	s.Stats = *n.figuresNow()
 	n.figures.Lock()
-	s.Stats, s.Older = n.stats, slices.Clone(n.older)
+	s.Older = slices.Clone(n.older)
 	n.figures.Unlock()
 	return s
+}
+
+// figuresNow returns a copy of the node's figures.
+func (n *Node) figuresNow() *Stats {
+	n.figures.Lock()
+	defer n.figures.Unlock()
+	s := n.stats
+	return &s
 }

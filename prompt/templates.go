@@ -41,10 +41,11 @@ type Chat struct {
 // Templates holds the templates of a protocol by name, "PREFIX/NAME". It is safe for
 // concurrent use.
 type Templates struct {
-	byName  map[string]*template.Template
-	guarded map[string]bool // the template is a user's, and has steps
-	plain   map[string]bool // the template can ask for an answer on the last line, as papers do (.Exact)
-	digests map[string]string
+	byName   map[string]*template.Template
+	guarded  map[string]bool // the template is a user's, and has steps
+	plain    map[string]bool // the template can ask for an answer on the last line, as papers do (.Exact)
+	digests  map[string]string
+	meanings map[string]string
 }
 
 // NewTemplates reads the files NAME.tmpl of each layer. A file defines the parts "system" and
@@ -53,7 +54,7 @@ type Templates struct {
 // later ones are bounded in time and size.
 func NewTemplates(prefix string, layers ...fs.FS) (*Templates, error) {
 	t := &Templates{byName: map[string]*template.Template{}, guarded: map[string]bool{}, plain: map[string]bool{},
-		digests: map[string]string{}}
+		digests: map[string]string{}, meanings: map[string]string{}}
 	for i, layer := range layers {
 		files, err := fs.Glob(layer, "*.tmpl")
 		if err != nil {
@@ -78,6 +79,7 @@ func NewTemplates(prefix string, layers ...fs.FS) (*Templates, error) {
 			}
 			t.plain[name] = strings.Contains(string(text), ".Exact")
 			t.digests[name] = digestOf(text)
+			t.meanings[name] = meaningOf(name, string(text), t.byName[name])
 		}
 	}
 	return t, nil

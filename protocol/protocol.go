@@ -374,6 +374,8 @@ type Loose interface {
 // Entry is a protocol in the catalogue.
 type Entry struct {
 	synod.Entry
+	// Traits are what its members do, which adversaries and defences match. nil: it does not say, and may have any.
+	Traits []synod.Trait
 	Source string // the paper
 	About  string // the text of "synod explain"
 	Exact  string // what "exact: paper" restores, and what it does not, for "synod explain"

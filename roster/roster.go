@@ -64,7 +64,7 @@ type Roster struct {
 	Council    string     // the council file that all members play, in the form of council.Plan.Record
 	Think      uint64     // the longest time of a model call, in milliseconds
 	Within     uint64     // the longest time of a message, in milliseconds
-	Prompts    []Prompt   // the digests of the prompt templates, ascending by name
+	Prompts    []Prompt   // digests of what the prompt templates mean, ascending by name
 	Callers    []Caller   // who may ask besides the members, ascending by name
 	Links      string     // TLS or Libp2p
 	Relay      bool       // with Libp2p: relays and hole punching may be used
@@ -88,7 +88,8 @@ type Member struct {
 	Addresses []string // HOST:PORT, where the member's node listens; the first is tried first
 }
 
-// Prompt is the digest of a prompt template.
+// Prompt is a digest of a prompt template: of its meaning (prompt.Templates.Meanings) or, in rosters of earlier
+// versions, of its wording.
 type Prompt struct {
 	_      struct{} `cbor:",toarray"`
 	Name   string
@@ -116,6 +117,9 @@ const NoLedger = "none"
 type LedgerSettings struct {
 	Replicas []int `json:"replicas"` // the seats whose nodes keep it, ascending
 	Bodies   bool  `json:"bodies"`   // texts are kept, not only their hashes
+	// Holders is how many replicas must have signed the record of a run before it is in a ledger that replicas keep.
+	// 0: one is enough, as in rosters of before this rule.
+	Holders int `json:"holders,omitempty"`
 }
 
 // Encode returns the one text of the settings.
@@ -139,6 +143,10 @@ func (r *Roster) LedgerSettings() (s LedgerSettings, err error) {
 		if seat < 0 || seat >= len(r.Members) || i > 0 && s.Replicas[i-1] >= seat {
 			return s, errors.New("roster: the replicas of its ledger are not seats in ascending order")
 		}
+	}
+	if s.Holders < 0 || s.Holders > len(s.Replicas) {
+		return s, fmt.Errorf("roster: holders of its ledger is %d; it must be between 0 and %d, the number of replicas",
+			s.Holders, len(s.Replicas))
 	}
 	if s.Encode() != r.Ledger.Settings {
 		return s, errors.New("roster: the settings of its ledger are not in canonical form")

@@ -1,6 +1,7 @@
 package sign
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/hex"
 	"strconv"
@@ -56,3 +57,24 @@ func CheckKey(key []byte) bool {
 // sign texts that begin with names of their own, so that no signature on a connection is one under
 // an envelope or a statement of a run. It must not be changed.
 func (s Secret) LinkKey() ed25519.PrivateKey { return s.own().key }
+
+// SignNote signs the text of a signed note (c2sp.org/signed-note). It panics if the text begins like an envelope or a
+// statement of a run: then a signature of one kind would be one of the other.
+func (s Secret) SignNote(text []byte) []byte {
+	if !isNote(text) {
+		panic("sign: the text of a note begins like another kind of what is signed")
+	}
+	return ed25519.Sign(s.own().key, text)
+}
+
+// VerifyNote reports whether the key signed the text of a signed note. It refuses keys that CheckKey refuses.
+func VerifyNote(key []byte, text, sig []byte) bool {
+	return isNote(text) && CheckKey(key) && len(sig) == ed25519.SignatureSize && ed25519.Verify(key, text, sig)
+}
+
+// isNote reports whether a text is that of a note: it ends in a line break, and begins like nothing else that is
+// signed.
+func isNote(text []byte) bool {
+	return bytes.HasSuffix(text, []byte("\n")) && !bytes.HasPrefix(text, []byte("DSSEv1 ")) &&
+		!bytes.HasPrefix(text, []byte("synod/signature/")) && !bytes.HasPrefix(text, []byte("    "))
+}

@@ -14,6 +14,8 @@ require (
 )
 
 require (
+	golang.org/x/mod v0.42.0 // indirect
+	filippo.io/edwards25519 v1.2.0 // indirect
 	cel.dev/cel-go v0.33.2 // indirect
 	cel.dev/expr v0.25.1 // indirect
 	github.com/antithesishq/antithesis-sdk-go v0.8.0-default-no-op // indirect

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
 	"sync"
 
 	"synod.dev/synod/link"
@@ -52,6 +53,9 @@ func (b *both) Accept() (link.Stream, []byte, error) {
 func (b *both) Dial(ctx context.Context, key []byte, addresses []string) (link.Stream, error) {
 	return b.Transport.Dial(ctx, key, addresses)
 }
+
+// Reserve replaces the members' addresses.
+func (b *both) Reserve(addresses []net.IP) { b.callers.Reserve(addresses) }
 
 // Close implements link.Transport.
 func (b *both) Close() (err error) {

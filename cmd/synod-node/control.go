@@ -11,6 +11,7 @@ import (
 	"net/http/pprof"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +49,9 @@ func controlCommands() []*cobra.Command {
 				return nil
 			}},
 	}
+	next := nodeRoster()
+	next.Flags().StringVar(&dir, "dir", ".", "the node's `folder`")
+	next.RunE = func(cmd *cobra.Command, args []string) error { return failed(goOver(cmd, dir, args)) }
 	for _, c := range commands {
 		c.Args = cobra.NoArgs
 		c.Flags().StringVar(&dir, "dir", ".", "the node's `folder`")
@@ -58,17 +62,22 @@ func controlCommands() []*cobra.Command {
 			c.Flags().IntVarP(&lines, "lines", "n", 20, "number of lines")
 		}
 	}
-	return commands
+	return append(commands, next)
 }
 
 // request asks the node of a folder.
 func request(dir, method, path string, into any) error {
+	return requestWith(dir, method, path, nil, into)
+}
+
+// requestWith is request with a body.
+func requestWith(dir, method, path string, body io.Reader, into any) error {
 	socket := filepath.Join(dir, node.Socket)
 	c := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", socket)
 		}}}
-	r, err := http.NewRequest(method, "http://node"+path, nil)
+	r, err := http.NewRequest(method, "http://node"+path, body)
 	if err != nil {
 		return err
 	}
@@ -110,7 +119,7 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 				state += ", through the relay " + p.Relay
 			}
 		}
-		fmt.Fprintf(out, "  %-8s %s\n", p.ID, program.Printable(state))
+		fmt.Fprintf(out, "  %-8s %s%s\n", p.ID, program.Printable(state), serialsOf(&s, &p))
 	}
 	if peers {
 		return nil
@@ -126,10 +135,51 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 	return nil
 }
 
+// serialsOf says on which rosters a neighbour is, if the node plays several, or if the neighbour is not on that in
+// force.
+func serialsOf(s *node.Status, p *node.PeerStatus) string {
+	inForce := len(s.Rosters) == 0 || slices.Contains(p.Serials, s.Rosters[len(s.Rosters)-1].Serial)
+	switch {
+	case len(s.Rosters) < 2 && (inForce || len(p.Serials) == 0):
+		return ""
+	case len(p.Serials) == 0:
+		return ", on none of these rosters"
+	}
+	var all []string
+	for _, serial := range p.Serials {
+		all = append(all, fmt.Sprint(serial))
+	}
+	text := ", on roster " + strings.Join(all, " and ")
+	if !inForce {
+		text += ", not on that in force"
+	}
+	return text
+}
+
+// showRosters prints the rosters that a node plays, if there are several.
+func showRosters(out io.Writer, s *node.Status) {
+	if len(s.Rosters) < 2 {
+		return
+	}
+	for _, r := range s.Rosters {
+		state := "in force"
+		switch {
+		case r.Ended:
+			state = "takes no question any more"
+		case !r.Until.IsZero():
+			state = "replaced, takes questions until " + r.Until.Format(time.RFC3339)
+		case r.Seat == "":
+			state = "in force, and has no seat for this node"
+		}
+		fmt.Fprintf(out, "roster %.16s serial %d: %s; %d runs\n", r.Hash, r.Serial, state, r.Playing)
+	}
+}
+
 // showNode prints what a node says of itself.
 func showNode(out io.Writer, s *node.Status) {
 	fmt.Fprintf(out, "seat %s of %s, roster %.16s serial %d, listening on %s, up %v\n", s.Seat, s.Council, s.Roster,
 		s.Serial, s.Listen, time.Duration(s.Up*float64(time.Second)).Round(time.Second))
+	showRosters(out, s)
 	fmt.Fprintf(out, "member: %s (%s)\n", program.Printable(s.Model), s.Kind)
 	fmt.Fprintf(out, "today: %d calls, %d tokens; runs %d, resumed %d, declined %d, refused values %d, "+
 		"equivocations seen %d\n", s.Today.Calls, s.Today.Tokens, s.Stats.Runs, s.Stats.Resumed, s.Stats.Declined,
@@ -197,13 +247,16 @@ func showLogs(w io.Writer, dir string, lines int) error {
 }
 
 // serveDebug serves metrics and profiles on a loopback address.
-func serveDebug(ctx context.Context, n *node.Node, address string, stderr io.Writer) error {
+func serveDebug(ctx context.Context, h *node.Host, address string, stderr io.Writer) error {
 	l, err := listenLoopback(address)
 	if err != nil {
 		return fmt.Errorf("--debug: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, n.Metrics()) })
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		s := h.Status()
+		io.WriteString(w, s.Metrics())
+	})
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)

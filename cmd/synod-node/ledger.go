@@ -92,6 +92,8 @@ type cometSettings struct {
 	Addresses []string          `json:"addresses"`
 	TimeoutMS int               `json:"timeout_ms"`
 	Authors   map[string][]byte `json:"authors"`
+	Least     int               `json:"least"`
+	Names     []string          `json:"names"`
 }
 
 // startComet starts this node's replica of a CometBFT ledger in a child process, which is started again when it
@@ -126,7 +128,7 @@ func settingsOf(n *node.Node, dir string, secret sign.Secret, within int) (s com
 		return s, err
 	}
 	s = cometSettings{Name: g.Name, Keys: g.Keys, Secret: secret.Reveal(), Dir: dir,
-		TimeoutMS: int(timeoutOf(within).Milliseconds()), Authors: map[string][]byte{}}
+		TimeoutMS: int(timeoutOf(within).Milliseconds()), Authors: map[string][]byte{}, Least: g.Least, Names: g.Names}
 	for i, seat := range seats {
 		m := n.Member(seat)
 		if len(m.Addresses) == 0 {

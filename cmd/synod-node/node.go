@@ -2,16 +2,18 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +24,7 @@ import (
 	"synod.dev/synod/link"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/node"
+	"synod.dev/synod/node/form"
 	"synod.dev/synod/node/terms"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
@@ -113,50 +116,55 @@ func nodeInvite() *cobra.Command {
 }
 
 func nodeJoin() *cobra.Command {
-	var seat, key, out string
-	var addresses []string
-	var yes bool
-	cmd := &cobra.Command{Use: "join INVITATION", Short: "Show the rules of an invitation, and accept a seat",
+	var j joining
+	cmd := &cobra.Command{Use: "join LINK|FILE", Short: "Show the rules of an invitation, and accept a seat",
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			i, err := readInvitation(args[0])
-			if err != nil {
-				return failed(err)
-			}
-			if err := showRules(cmd, i, seat); err != nil {
-				return failed(err)
-			}
-			for _, a := range addresses {
-				if err := roster.CheckAddress(a); err != nil {
-					return failed(err)
-				}
-			}
-			if len(addresses) == 0 {
-				return failed(errors.New("give where your node will listen with --address HOST:PORT"))
-			}
-			secret, err := readKey(key)
-			if err != nil {
-				return failed(err)
-			}
-			if err := agree(cmd, yes, "accept the seat "+seat+"?"); err != nil {
-				return failed(err)
-			}
-			if out == "" {
-				out = seat + ".join"
-			}
-			if err := write(out, i.Accept(seat, addresses, secret).File()); err != nil {
-				return failed(err)
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "accepted; send %s to who invited you\n", out)
-			return nil
-		}}
+		Long: "LINK is the line of text that synod roster start prints, or a file with it. Then the key is made " +
+			"if there is\n" +
+			"none, and the command waits until all owners have accepted and signed the roster, which it checks " +
+			"and signs too.\n" +
+			"FILE is an invitation of synod node invite. Then the command writes the acceptance, which goes back " +
+			"by hand.",
+		Example: `  synod node join synod-council:hGVz… --address node2.example.org:7400 --run
+  synod node join council.invitation --seat a2 --key node.key --address node2.example.org:7400`,
+		RunE: func(cmd *cobra.Command, args []string) error { return failed(j.join(cmd, args[0])) }}
 	fl := cmd.Flags()
-	fl.StringVar(&seat, "seat", "", "`id` of the seat")
-	fl.StringVar(&key, "key", "", "your key `file`")
-	fl.StringArrayVar(&addresses, "address", nil, "`HOST:PORT` where your node will listen")
-	fl.BoolVar(&yes, "yes", false, "accept without asking")
-	fl.StringVarP(&out, "out", "o", "", "`file` to write (default: SEAT.join)")
+	fl.StringVar(&j.seat, "seat", "", "`id` of the seat (with a link: default the first that is free)")
+	fl.StringVar(&j.running.key, "key", "", "your key `file` (with a link: default node.key, made if there is none)")
+	fl.StringArrayVar(&j.addresses, "address", nil, "`HOST:PORT` where your node will listen")
+	fl.BoolVar(&j.yes, "yes", false, "accept without asking")
+	fl.StringVarP(&j.out, "out", "o", "", "`file` to write (default: SEAT.join, with a link council.roster)")
+	fl.BoolVar(&j.start, "run", false, "with a link: run the node once the roster is complete")
+	fl.StringVar(&j.running.council, "council", "", "council `file` with the settings of your own model")
+	j.running.add(cmd)
+	j.running.addRelays(cmd)
 	return cmd
+}
+
+// joinByFile accepts a seat of an invitation in a file.
+func (j *joining) joinByFile(cmd *cobra.Command, path string) error {
+	i, err := readInvitation(path)
+	if err != nil {
+		return err
+	}
+	if err := showRules(cmd, i, j.seat); err != nil {
+		return err
+	}
+	secret, err := readKey(j.running.key)
+	if err != nil {
+		return err
+	}
+	if err := agree(cmd, j.yes, "accept the seat "+j.seat+"?"); err != nil {
+		return err
+	}
+	if j.out == "" {
+		j.out = j.seat + ".join"
+	}
+	if err := write(j.out, i.Accept(j.seat, j.addresses, secret).File()); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "accepted; send %s to who invited you\n", j.out)
+	return nil
 }
 
 func showRules(cmd *cobra.Command, i *terms.Invitation, seat string) error {
@@ -191,6 +199,7 @@ type running struct {
 	prices                                             string
 	keep                                               node.Retention
 	verbose                                            bool
+	desk                                               *form.Desk // of a founder; nil: none
 }
 
 func nodeRun() *cobra.Command {
@@ -205,6 +214,14 @@ func nodeRun() *cobra.Command {
 	fl.StringVar(&f.key, "key", "", "key `file` of a member")
 	fl.StringVar(&f.council, "council", "", "council `file` with the settings of your own model (default: the "+
 		"roster's)")
+	f.add(cmd)
+	f.addRelays(cmd)
+	return cmd
+}
+
+// add adds the flags that say how a node runs.
+func (f *running) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", "", "`HOST:PORT` (default: the first address of the seat in the roster)")
 	fl.StringVar(&f.dir, "dir", "", "`folder` of the node's journals and signed slots (default: node-SEAT)")
 	fl.StringVar(&f.debug, "debug", "", "serve /metrics and /debug/pprof on this loopback `HOST:PORT`")
@@ -223,10 +240,14 @@ func nodeRun() *cobra.Command {
 	fl.StringSliceVar(&f.forms, "forms", nil, "forms of questions that the node answers (default: all)")
 	fl.StringArrayVar(&f.dial, "dial", nil, "`ID=HOST:PORT` where a neighbour is reached, instead of the roster's "+
 		"address")
-	fl.StringArrayVar(&f.relays, "relay", nil, "`ID` of a member through which neighbours reach this node, if the "+
-		"roster permits relays")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log more")
-	return cmd
+}
+
+// addRelays adds the flag of a node that others reach through relays.
+func (f *running) addRelays(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.relays, "relay", nil, "`ID` of a member through which neighbours reach this "+
+		"node, if the "+
+		"roster permits relays")
 }
 
 func (f *running) run(cmd *cobra.Command) error {
@@ -239,35 +260,58 @@ func (f *running) run(cmd *cobra.Command) error {
 	if !ok {
 		return fmt.Errorf("no member of the roster has the key %x of %s", c.Secret.PublicKey(), f.key)
 	}
-	closeTraces, err := traced(cmd.Context(), c, c.Roster.Members[seat].ID)
+	closeTraces, err := traced(cmd.Context(), &c.Config, c.Roster.Members[seat].ID)
 	if err != nil {
 		return fmt.Errorf("traces cannot be sent: %w; see OTEL_EXPORTER_OTLP_ENDPOINT", err)
 	}
 	defer closeTraces()
-	listen, err := f.address(&c.Roster.Members[seat])
-	if err != nil {
-		return err
-	}
-	if c.Transport, err = transport(listen, c, f.relays); err != nil {
-		return err
-	}
+	c.Listen = func(r *roster.Roster, gate *node.Gate) (link.Transport, error) { return f.listenFor(c, r, gate) }
 	c.Ledger = ledgerOf(c.Roster.Ledger.Kind, c.Dir, c.Secret, int(c.Roster.Within), c.Log)
-	n, err := node.Open(*c)
+	h, err := node.OpenHost(*c)
 	if err != nil {
-		return errors.Join(err, c.Transport.Close())
+		return err
 	}
+	if f.desk != nil { // owners that have not got the roster yet
+		opening := f.desk.Opening()
+		h.Desk = func(conn *link.Conn, _ []byte) { f.desk.Serve(conn) }
+		h.Gate().Admit(opening.Guest().Public().(ed25519.PublicKey))
+		end := time.AfterFunc(time.Until(time.Unix(opening.Expires, 0)), func() { h.Gate().Admit(nil) })
+		defer end.Stop()
+	}
+	return f.serve(cmd, c, h)
+}
+
+// serve runs a node that was opened.
+func (f *running) serve(cmd *cobra.Command, c *node.HostConfig, h *node.Host) error {
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	if err := n.Control(ctx, filepath.Join(c.Dir, node.Socket), stop); err != nil {
-		return errors.Join(err, c.Transport.Close())
+	ended, end := context.WithCancel(ctx)
+	end() // for a node that cannot be served
+	if err := h.Control(ctx, filepath.Join(c.Dir, node.Socket), stop); err != nil {
+		return errors.Join(err, h.Run(ended))
 	}
 	if f.debug != "" {
-		if err := serveDebug(ctx, n, f.debug, cmd.ErrOrStderr()); err != nil {
-			return errors.Join(err, c.Transport.Close())
+		if err := serveDebug(ctx, h, f.debug, cmd.ErrOrStderr()); err != nil {
+			return errors.Join(err, h.Run(ended))
 		}
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %s\n", c.Transport.Address())
-	return n.Run(ctx)
+	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %s\n", h.Address())
+	return h.Run(ctx)
+}
+
+// listenFor opens the links of the node's seat in a roster.
+func (f *running) listenFor(c *node.HostConfig, r *roster.Roster, gate *node.Gate) (link.Transport, error) {
+	listen := f.listen
+	if seat, ok := r.Seat(c.Secret.PublicKey()); ok && listen == "" {
+		var err error
+		if listen, err = f.address(&r.Members[seat]); err != nil {
+			return nil, err
+		}
+	}
+	if listen == "" {
+		return nil, errors.New("the roster in force has no seat for this key: give an address with --listen HOST:PORT")
+	}
+	return transport(listen, c, r, gate, f.relays)
 }
 
 // address returns where the node of a member listens.
@@ -281,17 +325,18 @@ func (f *running) address(m *roster.Member) (string, error) {
 	return m.Addresses[0], nil
 }
 
-// transport opens the links that the roster names.
-func transport(listen string, c *node.Config, relays []string) (link.Transport, error) {
+// transport opens the links that a roster names.
+func transport(listen string, c *node.HostConfig, r *roster.Roster, gate *node.Gate, relays []string) (link.Transport,
+	error) {
 	// a caller has a stream for each of its questions, and one for each certificate
-	limits := link.Limits{Reserved: reserved(c.Roster.Roster), Streams: 4 + 2*max(c.Caps.AtOnce, node.DefaultAtOnce)}
-	if c.Roster.Links != roster.Libp2p {
+	limits := link.Limits{Reserved: node.ReservedAddresses(r), Streams: 4 + 2*max(c.Caps.AtOnce, node.DefaultAtOnce)}
+	if r.Links != roster.Libp2p {
 		if len(relays) > 0 {
 			return nil, errors.New("--relay: the links of the roster are tls, which has no relays")
 		}
-		return link.Listen(listen, c.Secret.LinkKey(), c.Roster.MayAsk, limits)
+		return link.Listen(listen, c.Secret.LinkKey(), gate.MayAsk, limits)
 	}
-	p2p, err := newPeerToPeer(listen, c.Secret, c.Roster.Roster)
+	p2p, err := newPeerToPeer(listen, c.Secret, gate)
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +347,7 @@ func transport(listen string, c *node.Config, relays []string) (link.Transport, 
 	if err != nil {
 		return nil, errors.Join(err, p2p.Close())
 	}
-	callers, err := link.Listen(next, c.Secret.LinkKey(), c.Roster.MayAsk, limits)
+	callers, err := link.Listen(next, c.Secret.LinkKey(), gate.MayAsk, limits)
 	if err != nil {
 		return nil, errors.Join(err, p2p.Close())
 	}
@@ -310,8 +355,9 @@ func transport(listen string, c *node.Config, relays []string) (link.Transport, 
 }
 
 // config reads the files that the flags name.
-func (f *running) config(stderr io.Writer) (c *node.Config, closeLog func() error, err error) {
-	c = &node.Config{Caps: f.caps, Keep: f.keep, Program: "synod-node", Addresses: map[synod.NodeID][]string{}}
+func (f *running) config(stderr io.Writer) (c *node.HostConfig, closeLog func() error, err error) {
+	c = &node.HostConfig{Config: node.Config{Caps: f.caps, Keep: f.keep, Program: "synod-node"},
+		Dial: map[string][]string{}}
 	if c.Roster, err = readAfter(f.roster, f.previous); err != nil {
 		return nil, nil, err
 	}
@@ -345,21 +391,16 @@ func (f *running) config(stderr io.Writer) (c *node.Config, closeLog func() erro
 	return c, closeLog, err
 }
 
-func (f *running) neighbours(c *node.Config) error {
+func (f *running) neighbours(c *node.HostConfig) error {
 	for _, text := range f.dial {
 		id, address, ok := strings.Cut(text, "=")
 		if err := roster.CheckAddress(address); !ok || err != nil {
 			return fmt.Errorf("--dial is %q; it must be ID=HOST:PORT", text)
 		}
-		found := false
-		for i, m := range c.Roster.Members {
-			if m.ID == id {
-				c.Addresses[synod.NodeID(i)], found = append(c.Addresses[synod.NodeID(i)], address), true
-			}
-		}
-		if !found {
+		if !slices.ContainsFunc(c.Roster.Members, func(m roster.Member) bool { return m.ID == id }) {
 			return fmt.Errorf("--dial: the roster has no member %q", id)
 		}
+		c.Dial[id] = append(c.Dial[id], address)
 	}
 	return nil
 }
@@ -380,18 +421,6 @@ func ownModel(path, seat string) (council.Params, error) {
 		}
 	}
 	return nil, fmt.Errorf("%s has no seat %q", path, seat)
-}
-
-// reserved are the members' addresses that are IP addresses.
-func reserved(r *roster.Roster) (all []net.IP) {
-	for _, m := range r.Members {
-		for _, a := range m.Addresses {
-			if host, _, err := net.SplitHostPort(a); err == nil && net.ParseIP(host) != nil {
-				all = append(all, net.ParseIP(host))
-			}
-		}
-	}
-	return all
 }
 
 const maxLog = 16 << 20

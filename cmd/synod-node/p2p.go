@@ -26,6 +26,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"synod.dev/synod/link"
+	"synod.dev/synod/node"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
 )
@@ -37,8 +38,9 @@ const streamProtocol = "/synod/node/1"
 // nobody, looks for nobody, and relays nothing unless the roster says so.
 type peerToPeer struct {
 	host     host.Host
-	roster   *roster.Roster
-	relay    *relay.Relay // nil: it relays nothing
+	gate     *node.Gate
+	roster   *roster.Roster // that it was opened with
+	relay    *relay.Relay   // nil: it relays nothing
 	listen   string
 	incoming chan network.Stream
 	done     chan struct{}
@@ -46,7 +48,8 @@ type peerToPeer struct {
 }
 
 // newPeerToPeer listens on HOST:PORT, over TCP and QUIC.
-func newPeerToPeer(address string, secret sign.Secret, r *roster.Roster) (*peerToPeer, error) {
+func newPeerToPeer(address string, secret sign.Secret, gate *node.Gate) (*peerToPeer, error) {
+	r := newest(gate)
 	key, err := crypto.UnmarshalEd25519PrivateKey(secret.LinkKey())
 	if err != nil {
 		return nil, err
@@ -60,7 +63,7 @@ func newPeerToPeer(address string, secret sign.Secret, r *roster.Roster) (*peerT
 		return nil, err
 	}
 	options := []libp2p.Option{
-		libp2p.Identity(key), libp2p.ListenAddrs(addresses...), libp2p.ConnectionGater(&gater{r}),
+		libp2p.Identity(key), libp2p.ListenAddrs(addresses...), libp2p.ConnectionGater(&gater{gate}),
 		libp2p.ResourceManager(limits), libp2p.Transport(tcp.NewTCPTransport), libp2p.Transport(quic.NewTransport),
 		libp2p.Security(noise.ID, noise.New), libp2p.Security(p2ptls.ID, p2ptls.New), libp2p.DisableMetrics(),
 	}
@@ -73,7 +76,7 @@ func newPeerToPeer(address string, secret sign.Secret, r *roster.Roster) (*peerT
 	if err != nil {
 		return nil, err
 	}
-	t := &peerToPeer{host: h, roster: r, listen: listened(h, address), incoming: make(chan network.Stream),
+	t := &peerToPeer{host: h, gate: gate, roster: r, listen: listened(h, address), incoming: make(chan network.Stream),
 		done: make(chan struct{})}
 	if r.Relay {
 		if t.relay, err = t.relayFor(r); err != nil {
@@ -88,6 +91,12 @@ func newPeerToPeer(address string, secret sign.Secret, r *roster.Roster) (*peerT
 		}
 	})
 	return t, nil
+}
+
+// newest returns the roster in force.
+func newest(gate *node.Gate) *roster.Roster {
+	all := gate.Rosters()
+	return all[len(all)-1]
 }
 
 // limitsFor bounds what peers can make this process hold (SC-18): the streams of all members, and
@@ -223,9 +232,9 @@ func (t *peerToPeer) Close() (err error) {
 	return err
 }
 
-// gater admits members and callers of a roster, and nobody else: before anything is negotiated but
+// gater admits members and callers of the rosters that are played, and nobody else: before anything is negotiated but
 // the keys.
-type gater struct{ roster *roster.Roster }
+type gater struct{ gate *node.Gate }
 
 func (g *gater) admits(id peer.ID) bool {
 	public, err := id.ExtractPublicKey()
@@ -233,7 +242,7 @@ func (g *gater) admits(id peer.ID) bool {
 		return false
 	}
 	raw, err := public.Raw()
-	return err == nil && !bytes.Equal(raw, nil) && g.roster.MayAsk(raw)
+	return err == nil && !bytes.Equal(raw, nil) && g.gate.MayAsk(raw)
 }
 
 // InterceptPeerDial implements connmgr.ConnectionGater.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p"
@@ -15,6 +16,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"synod.dev/synod"
+	"synod.dev/synod/node"
 	"synod.dev/synod/roster"
 )
 
@@ -40,32 +42,29 @@ func (t *peerToPeer) relayFor(r *roster.Roster) (*relay.Relay, error) {
 	limits.Limit = &relay.RelayLimit{Duration: 30 * time.Minute, Data: 256 << 20}
 	limits.MaxReservations, limits.MaxReservationsPerIP = len(r.Members), len(r.Members)
 	limits.MaxReservationsPerASN, limits.MaxCircuits = len(r.Members), len(r.Members)
-	return relay.New(t.host, relay.WithResources(limits), relay.WithACL(&relayed{r}),
+	return relay.New(t.host, relay.WithResources(limits), relay.WithACL(&relayed{t.gate}),
 		relay.WithReservationAddressFilter(func(ma.Multiaddr) bool { return true }))
 }
 
-// relayed admits the reservations of members, and connections between members that are neighbours.
-type relayed struct{ roster *roster.Roster }
+// relayed admits the reservations of members of the rosters that are played, and connections between members that are
+// neighbours in one of them.
+type relayed struct{ gate *node.Gate }
 
 // AllowReserve implements relay.ACLFilter.
 func (a *relayed) AllowReserve(id peer.ID, _ ma.Multiaddr) bool {
-	_, ok := seatOf(a.roster, id)
-	return ok
+	return slices.ContainsFunc(a.gate.Rosters(), func(r *roster.Roster) bool {
+		_, ok := seatOf(r, id)
+		return ok
+	})
 }
 
 // AllowConnect implements relay.ACLFilter.
 func (a *relayed) AllowConnect(from peer.ID, _ ma.Multiaddr, to peer.ID) bool {
-	x, member := seatOf(a.roster, from)
-	y, other := seatOf(a.roster, to)
-	if !member || !other {
-		return false
-	}
-	for _, id := range a.roster.Peers(x) {
-		if id == y {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.gate.Rosters(), func(r *roster.Roster) bool {
+		x, member := seatOf(r, from)
+		y, other := seatOf(r, to)
+		return member && other && slices.Contains(r.Peers(x), y)
+	})
 }
 
 // seatOf returns the seat of a member; false for anybody else.
@@ -83,7 +82,7 @@ func seatOf(r *roster.Roster, id peer.ID) (synod.NodeID, bool) {
 
 // circuits returns the addresses of a member through all members that may relay, by their addresses in the roster.
 func (t *peerToPeer) circuits(to peer.ID) (all []ma.Multiaddr) {
-	for _, m := range t.roster.Members {
+	for _, m := range newest(t.gate).Members {
 		id, err := idOf(m.Key)
 		if err != nil || id == to || id == t.host.ID() {
 			continue
@@ -186,8 +185,10 @@ func (t *peerToPeer) throughRelay(s network.Stream) network.Stream {
 		return s
 	}
 	name := at
-	if seat, ok := seatOf(t.roster, id); ok {
-		name = t.roster.Members[seat].ID
+	for _, r := range t.gate.Rosters() {
+		if seat, ok := seatOf(r, id); ok {
+			name = r.Members[seat].ID
+		}
 	}
 	return &relayedStream{s, name}
 }

@@ -98,7 +98,7 @@ func ring(t *testing.T, relays bool) (all []*peerToPeer, r *roster.Roster) {
 	p := convene(t, "protocol: {name: sac, rounds: 2}\ngraph: {family: circulant, k: 1}\nf: 0\n"+
 		"models: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 5}]\n", links)
 	for i := range p.secrets {
-		at, err := newPeerToPeer(p.signed.Members[i].Addresses[0], p.secrets[i], p.signed.Roster)
+		at, err := newPeerToPeer(p.signed.Members[i].Addresses[0], p.secrets[i], node.NewGate(p.signed.Roster))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func stranger(t *testing.T, r *roster.Roster) *peerToPeer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newPeerToPeer(fmt.Sprintf("127.0.0.99:%d", 20000+rand.IntN(12000)), secret, r)
+	s, err := newPeerToPeer(fmt.Sprintf("127.0.0.99:%d", 20000+rand.IntN(12000)), secret, node.NewGate(r))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 func rosterCommand() *cobra.Command {
-	c := &cobra.Command{Use: "roster", Short: "Make, sign, show, check and compare rosters"}
-	c.AddCommand(rosterNew(), rosterShow(), rosterSign(), rosterVerify(), rosterDiff())
+	c := &cobra.Command{Use: "roster", Short: "Form a council, and make, sign, show, check and compare rosters"}
+	c.AddCommand(rosterStart(), rosterStatus(), rosterNew(), rosterShow(), rosterSign(), rosterVerify(), rosterDiff())
 	return c
 }
 
@@ -252,7 +252,7 @@ func show(cmd *cobra.Command, s *roster.Signed) {
 }
 
 func rosterSign() *cobra.Command {
-	var key string
+	var key, insteadOf string
 	var with []string
 	var yes bool
 	cmd := &cobra.Command{Use: "sign FILE", Short: "Sign a roster, after its rules are shown", Args: cobra.ExactArgs(1),
@@ -273,7 +273,7 @@ func rosterSign() *cobra.Command {
 				}
 			}
 			if key != "" || len(with) == 0 {
-				if err := signRoster(cmd, s, key, yes); err != nil {
+				if err := signRoster(cmd, s, key, insteadOf, yes); err != nil {
 					return failed(err)
 				}
 			}
@@ -282,6 +282,10 @@ func rosterSign() *cobra.Command {
 			}
 			if missing := s.Missing(); len(missing) > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "not signed yet: %s\n", strings.Join(missing, ", "))
+				if s.Verify() == nil {
+					fmt.Fprintln(cmd.ErrOrStderr(), "it is valid without them: a quorum of the roster before has "+
+						"signed it")
+				}
 			} else {
 				fmt.Fprintln(cmd.ErrOrStderr(), "all members have signed")
 			}
@@ -289,11 +293,13 @@ func rosterSign() *cobra.Command {
 		}}
 	cmd.Flags().StringVar(&key, "key", "", "key `file` to sign with")
 	cmd.Flags().StringArrayVar(&with, "with", nil, "another copy of this roster, whose signatures are added")
+	cmd.Flags().StringVar(&insteadOf, "instead-of", "", "`hash` of another successor of the same roster that this key "+
+		"has signed and that all members have given up")
 	cmd.Flags().BoolVar(&yes, "yes", false, "sign without asking")
 	return cmd
 }
 
-func signRoster(cmd *cobra.Command, s *roster.Signed, key string, yes bool) error {
+func signRoster(cmd *cobra.Command, s *roster.Signed, key, insteadOf string, yes bool) error {
 	secret, err := readKey(key)
 	if err != nil {
 		return err
@@ -315,6 +321,9 @@ func signRoster(cmd *cobra.Command, s *roster.Signed, key string, yes bool) erro
 		}
 	}
 	if err := agree(cmd, yes, "sign this roster?"); err != nil {
+		return err
+	}
+	if err := signOnce(key, s.Roster, insteadOf); err != nil {
 		return err
 	}
 	s.Sign(secret)

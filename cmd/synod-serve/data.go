@@ -27,7 +27,7 @@ func dataCommand(f *flags) *cobra.Command {
 
 func dataDelete(f *flags) *cobra.Command {
 	var key, text, before string
-	var dry bool
+	var dry, vacuum bool
 	cmd := &cobra.Command{Use: "delete", Short: "Delete questions, answers, journals, stored responses and tasks",
 		Long: `Deletes what was asked with a key, or what has a text, or both: questions and answers, journals,
 stored responses and tasks. What was spent stays, with the time, model and tokens of each request.
@@ -37,7 +37,7 @@ the log are not touched.`,
 			"  synod serve data delete --key alice --text \"Maria Muster\" --before 2026-12-01",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			e := store.Erase{Text: text}
+			e := store.Erase{Text: text, Anew: vacuum}
 			if key == "" && text == "" {
 				return usageError{errors.New("give --key or --text (example: " +
 					"synod serve data delete --key alice --dry-run)")}
@@ -55,6 +55,8 @@ the log are not touched.`,
 	fl.StringVar(&key, "key", "", "what was asked with the key of this `name` (or id), also a revoked one")
 	fl.StringVar(&text, "text", "", "what has this `text` in a question, an answer or a journal, in any case")
 	fl.StringVar(&before, "before", "", "what was asked before this `date` (2027-01-31, 0:00 UTC)")
+	fl.BoolVar(&vacuum, "vacuum", false, "write the file of the store anew as a whole; gateways wait meanwhile, and "+
+		"it needs as much free disk space again. Only a store of an earlier release needs it, once")
 	fl.BoolVar(&dry, "dry-run", false, "only print how much it is")
 	return cmd
 }
@@ -95,6 +97,11 @@ func (f *flags) erase(cmd *cobra.Command, key string, e store.Erase, dry bool) e
 	if gone.Running > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s not ended, and left; repeat the command later\n",
 			many(gone.Running, "request"))
+	}
+	if gone.Older {
+		fmt.Fprintln(cmd.ErrOrStderr(), "the store was made by an earlier release: what was deleted now is "+
+			"overwritten, but texts that it deleted before may still be in unused parts of its file, and it does not "+
+			"shrink; give the command again with --vacuum, when gateways may wait")
 	}
 	if gone.Elsewhere > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s on other machines; give the command on each of them too\n",

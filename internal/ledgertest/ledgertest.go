@@ -42,6 +42,30 @@ func Group(t testing.TB, n int) (g ledger.Group, secrets []sign.Secret) {
 	return g, secrets
 }
 
+// Holding returns n replicas of whose log an entry needs least holders, and their secrets.
+func Holding(t testing.TB, n, least int) (ledger.Group, []sign.Secret) {
+	t.Helper()
+	g, secrets := Group(t, n)
+	g.Least = least
+	for i := range n {
+		g.Names = append(g.Names, fmt.Sprint("e", i+1))
+	}
+	return g, secrets
+}
+
+// Signed returns what a replica of Holding appends about a run: question, answer, its own record, its signature.
+func Signed(t testing.TB, secrets []sign.Secret, replica int, run, answer string) *ledger.Entry {
+	t.Helper()
+	council, name := sha256.Sum256([]byte("council")), fmt.Sprint("e", replica+1)
+	e := &ledger.Entry{Format: ledger.Format, Instance: run, Council: council[:],
+		Parts: []ledger.Part{ledger.NewPart("question", []byte("q "+run), false),
+			ledger.NewPart("answer", []byte(answer), true), ledger.NewPart("record "+name, []byte(name), false)}}
+	if err := e.Sign(name, secrets[replica]); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // Entry returns an entry about a run, as hashes.
 func Entry(run string) *ledger.Entry {
 	council := sha256.Sum256([]byte("council"))
@@ -179,9 +203,34 @@ func Forked(t *testing.T, g *ledger.Group, secrets []sign.Secret, runs ...string
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	var bodies [][]byte
+	var entries []*ledger.Entry
 	for _, run := range runs {
-		b, err := Entry(run).Encode()
+		entries = append(entries, Entry(run))
+	}
+	fill(t, l, g, secrets, entries)
+	return l
+}
+
+// Filled returns the folder of a log of replicas with entries, whose head a quorum has signed whatever they are.
+func Filled(t testing.TB, g *ledger.Group, secrets []sign.Secret, entries ...*ledger.Entry) string {
+	t.Helper()
+	dir := t.TempDir()
+	l, err := ledger.OpenReplica(dir, g, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, l, g, secrets, entries)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func fill(t testing.TB, l *ledger.Log, g *ledger.Group, secrets []sign.Secret, entries []*ledger.Entry) {
+	t.Helper()
+	var bodies [][]byte
+	for _, e := range entries {
+		b, err := e.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +255,6 @@ func Forked(t *testing.T, g *ledger.Group, secrets []sign.Secret, runs ...string
 	if err := l.SetHead(h); err != nil {
 		t.Fatal(err)
 	}
-	return l
 }
 
 // Bench measures appends: one after another with one client, or as many at once as there are clients. It reports

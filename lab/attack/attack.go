@@ -239,20 +239,41 @@ func Names(p *council.Plan, listed []string, learns bool) ([]string, error) {
 // a plan. Other names of an adversary are left out, and those that need parameters, or a council that learns if this
 // one does not.
 func Applicable(p *council.Plan, learns bool) (names []string) {
-	for _, e := range adversary.Catalogue.All() {
-		if e.Place != adversary.AtSeat || e.SameAs != "" || e.Setting != "" && !learns {
-			continue
-		}
-		if !slices.ContainsFunc(e.Protocols, func(name string) bool {
-			return name == All || name == p.Spec().Protocol["name"]
-		}) {
-			continue
-		}
-		if _, err := e.New(nil); err == nil {
+	for _, e := range adversary.Seated(learns) {
+		if e.Where.Admits(p.Traits()) {
 			names = append(names, e.Name)
 		}
 	}
 	return names
+}
+
+// LeftOut says which adversaries are not among All, by the traits that the protocol of the council lacks: in it they do
+// no more than give a wrong answer or none. "": all are played, or adversaries are listed.
+func (s Spec) LeftOut() (string, error) {
+	if len(s.Adversaries) > 0 && !slices.Contains(s.Adversaries, All) {
+		return "", nil
+	}
+	t, err := s.target()
+	if err != nil {
+		return "", err
+	}
+	lacking, n := map[string][]string{}, 0
+	for _, e := range adversary.Seated(t.learns) {
+		if traits := t.plan.Traits(); !e.Where.Admits(traits) {
+			n++
+			lacks := synod.With(e.Where.Lacks(traits)...).String()
+			lacking[lacks] = append(lacking[lacks], e.Name)
+		}
+	}
+	parts := make([]string, 0, len(lacking))
+	for _, lacks := range slices.Sorted(maps.Keys(lacking)) {
+		parts = append(parts, fmt.Sprintf("%s: %s", lacks, strings.Join(lacking[lacks], ", ")))
+	}
+	if n == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%d adversaries are left out, because protocol %v lacks the traits that they attack. %s", n,
+		t.plan.Spec().Protocol["name"], strings.Join(parts, "; ")), nil
 }
 
 // place is where adversaries sit.

@@ -13,7 +13,9 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary"
 	"synod.dev/synod/param"
+	"synod.dev/synod/protocol/catalog"
 )
 
 // axis is something that cells vary.
@@ -65,11 +67,15 @@ func (m *Manifest) readAxes() error {
 		switch given := m.Axes[name].(type) {
 		case []any:
 			a.values, err = listed(name, given)
+		case string:
+			if err = notAxis; name == adversaryAxis && given == everyAdversary {
+				a.values, err = listed(name, seatedAdversaries())
+			}
 		case map[string]any:
 			order, _ := item.Value.(yaml.MapSlice)
 			a.values, err = named(name, given, order)
 		default:
-			err = errors.New("must be a list of values or a table of overlays by name")
+			err = notAxis
 		}
 		if err == nil && len(a.values) == 0 {
 			err = errors.New("has no values")
@@ -81,6 +87,38 @@ func (m *Manifest) readAxes() error {
 		m.axes = append(m.axes, a)
 	}
 	return nil
+}
+
+var notAxis = errors.New("must be a list of values or a table of overlays by name (adversary: every stands for all)")
+
+const (
+	adversaryAxis  = "adversary"
+	everyAdversary = "every"
+	admitted       = "admitted" // whether the traits of the cell's protocol admit its adversary
+)
+
+func seatedAdversaries() (names []any) {
+	for _, e := range adversary.Seated(false) {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// admits reports whether the traits of the cell's protocol admit its adversary.
+func (c *cell) admits() bool {
+	protocol := ""
+	for _, l := range c.layers {
+		of, _ := l.tree["protocol"].(map[string]any)
+		if name, ok := of["name"].(string); ok {
+			protocol = name
+		}
+	}
+	p, err := catalog.Protocols.Find(protocol)
+	if err != nil {
+		return false // an error of the cell, which says so
+	}
+	e, err := adversary.Catalogue.Find(fmt.Sprint(c.vars[adversaryAxis]))
+	return err == nil && e.Where.Admits(p.Traits)
 }
 
 // listed returns the values of a list, which are those of a single key.

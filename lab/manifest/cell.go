@@ -60,6 +60,9 @@ func (m *Manifest) cells(o Options) (cells []*cell, err error) {
 		for _, l := range last {
 			c.add(l)
 		}
+		if _, attacked := c.vars[adversaryAxis]; attacked {
+			c.vars[admitted] = c.admits()
+		}
 		for name := range c.vars {
 			known[name] = true
 		}

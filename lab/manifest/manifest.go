@@ -42,10 +42,10 @@ type Manifest struct {
 	Note       string                    `yaml:"note" doc:"what readers of every report must know"`
 	Base       map[string]any            `yaml:"base" doc:"overlay: the settings of every cell" example:"{task: mine.jsonl, f: 1, protocol: {name: sac}}"`
 	Members    map[string]map[string]any `yaml:"members" doc:"overlays by kind of members, of which --members chooses one: simulated, embedded, recorded; file is added for --members FILE" example:"{simulated: {models: {strong: {provider: simulated}}}}"`
-	Axes       map[string]any            `yaml:"axes" doc:"what the cells vary: by axis a list of values, or overlays by the name of the value" example:"{graph: [complete, merg], f: [1, 2]}"`
+	Axes       map[string]any            `yaml:"axes" doc:"what the cells vary: by axis a list of values, or overlays by the name of the value; adversary: every stands for all that sit in a seat" example:"{graph: [complete, merg], f: [1, 2]}"`
 	Name       string                    `yaml:"name" doc:"name of a cell, with $axis for values; default: the values of all axes, joined by hyphens" example:"$protocol-$graph"`
 	Cases      []Case                    `yaml:"cases" doc:"overlays for some cells, in order"`
-	Only       []map[string]any          `yaml:"only" doc:"cells to keep: those that meet one of these conditions; absent: all" example:"[{protocol: sac}]"`
+	Only       []map[string]any          `yaml:"only" doc:"cells to keep: those that meet one of these conditions; absent: all. admitted is true where the traits of the protocol admit the adversary" example:"[{protocol: sac}]"`
 	Exclude    []map[string]any          `yaml:"exclude" doc:"cells to leave out: those that meet one of these conditions" example:"[{graph: star, b: [3, 4]}]"`
 	Full       map[string]any            `yaml:"full" doc:"overlay of complete runs (--full, and lab run all), such as more repeats" example:"{repeat: 20}"`
 	Budget     lab.Budget                `yaml:"budget" doc:"what the whole grid may use; work stops there and can be resumed"`

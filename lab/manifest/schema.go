@@ -33,6 +33,7 @@ func Schema() ([]byte, error) {
 	described(keys, "members", node{"properties": kinds, "additionalProperties": false})
 	described(keys, "axes", node{"additionalProperties": node{"anyOf": []node{
 		{"type": "array", "minItems": 1, "description": "values of one key"},
+		{"const": everyAdversary, "description": "of the axis adversary: all that sit in a seat"},
 		{"type": "object", "minProperties": 1, "description": "overlays by the name of the value",
 			"additionalProperties": node{"anyOf": []node{ref, {"type": "null"}}}},
 	}}})

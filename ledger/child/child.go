@@ -33,6 +33,7 @@ type reply struct {
 	Value []byte   `json:"value,omitempty"` // an entry, or a head or a proof as a file
 	Path  [][]byte `json:"path,omitempty"`
 	Error string   `json:"error,omitempty"`
+	Waits bool     `json:"waits,omitempty"` // the error is ledger.ErrWaits
 }
 
 // Ledger is the ledger of a child process. It implements ledger.Ledger.
@@ -153,7 +154,10 @@ func (l *Ledger) ask(ctx context.Context, q request) (reply, error) {
 	}
 	select {
 	case r := <-to:
-		if r.Error != "" {
+		switch {
+		case r.Waits:
+			return r, ledger.ErrWaits
+		case r.Error != "":
 			return r, errors.New(r.Error)
 		}
 		return r, nil

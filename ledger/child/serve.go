@@ -86,7 +86,7 @@ func do(ctx context.Context, l ledger.Ledger, q *request) (r reply) {
 		err = fmt.Errorf("ledger: %q is no request", q.Do)
 	}
 	if err != nil {
-		r.Error = err.Error()
+		r.Error, r.Waits = err.Error(), errors.Is(err, ledger.ErrWaits)
 	}
 	return r
 }

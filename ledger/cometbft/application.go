@@ -41,11 +41,31 @@ type state struct {
 	Root   []byte
 }
 
+// waitingState is a state with the entries that wait for more holders (ledger.Claims), as the state of a group with
+// Least is stored.
+type waitingState struct {
+	_       struct{} `cbor:",toarray"`
+	State   state
+	Waiting [][]byte
+}
+
+// maxState bounds the file of a state in bytes.
+const maxState = 256 << 20
+
+// read reads the state as it is stored.
+func (s *waitingState) read(b []byte, g *ledger.Group) error {
+	if g.Least == 0 {
+		return canonical.Decode(b, maxState, &s.State)
+	}
+	return canonical.Decode(b, maxState, s)
+}
+
 // application is what the library asks of a replica.
 type application struct {
 	abci.BaseApplication
 	config Config
 	log    *ledger.Log
+	claims *ledger.Claims
 	grown  chan struct{}
 	peers  map[string]bool // the ids of the replicas
 
@@ -64,16 +84,18 @@ func openApplication(c Config) (*application, error) {
 	for _, key := range slices.Concat(c.Group.Keys, c.admits) {
 		a.peers[string(idOf(key))] = true
 	}
-	b, err := durable.ReadFile(a.path(), 1<<12)
+	var kept waitingState
+	b, err := durable.ReadFile(a.path(), maxState)
 	switch {
 	case err == nil:
-		err = canonical.Decode(b, 1<<12, &a.state)
+		err = kept.read(b, &c.Group)
 	case errors.Is(err, os.ErrNotExist):
 		err = nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cometbft: %s: %w", a.path(), err)
 	}
+	a.state = kept.State
 	if a.log, err = ledger.OpenReplica(filepath.Join(c.Dir, "log"), &a.config.Group, a.state.Size); err != nil {
 		return nil, err
 	}
@@ -82,10 +104,29 @@ func openApplication(c Config) (*application, error) {
 		err = fmt.Errorf("%w: its %d entries do not have the root of block %d", ledger.ErrDamaged, a.state.Size,
 			a.state.Height)
 	}
+	if err == nil {
+		a.claims, err = a.restore(kept.Waiting)
+	}
 	if err != nil {
 		return nil, errors.Join(err, a.log.Close())
 	}
 	return a, nil
+}
+
+// restore returns the claims as they were after the last block that was applied.
+func (a *application) restore(waiting [][]byte) (*ledger.Claims, error) {
+	var entries []*ledger.Entry
+	for at := range a.state.Size {
+		if a.config.Group.Least == 0 {
+			break
+		}
+		e, err := a.log.Entry(at)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return ledger.Restore(&a.config.Group, entries, waiting)
 }
 
 func (a *application) path() string { return filepath.Join(a.config.Dir, "data", "applied.cbor") }
@@ -127,10 +168,10 @@ func (a *application) allowed(b []byte, e *ledger.Entry) error {
 		return fmt.Errorf("cometbft: the entry has %d bytes; at most %d are allowed: keep hashes only", len(b),
 			MaxEntry)
 	}
-	if a.config.Check != nil {
-		return a.config.Check(e)
+	if err := a.config.Group.Allows(e); err != nil || a.config.Check == nil {
+		return err
 	}
-	return nil
+	return a.config.Check(e)
 }
 
 // read checks a transaction by itself, which all replicas do alike. Of a head, only the signature is looked at.
@@ -223,7 +264,11 @@ func (a *application) FinalizeBlock(_ context.Context,
 			bodies = append(bodies, b)
 		}
 	}
-	at, err := a.log.Extend(bodies)
+	entries, err := a.claims.Take(bodies)
+	var at []uint64
+	if err == nil {
+		at, err = a.log.Extend(entries)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err == nil {
@@ -240,7 +285,10 @@ func (a *application) FinalizeBlock(_ context.Context,
 		return nil, err
 	}
 	a.decided = map[[sha256.Size]byte]uint64{}
-	for i, b := range bodies {
+	for _, b := range bodies {
+		a.decided[sha256.Sum256(b)] = ledger.Waits
+	}
+	for i, b := range entries {
 		a.decided[sha256.Sum256(b)] = at[i]
 	}
 	return &abci.ResponseFinalizeBlock{TxResults: results, AppHash: a.next.Root}, nil
@@ -280,7 +328,11 @@ func (a *application) collect(s *headSignature) error {
 func (a *application) Commit(context.Context, *abci.RequestCommit) (*abci.ResponseCommit, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := durable.WriteFile(a.path(), canonical.Encode(a.next)); err != nil {
+	b := canonical.Encode(a.next)
+	if a.config.Group.Least > 0 {
+		b = canonical.Encode(waitingState{State: a.next, Waiting: a.claims.Waiting()})
+	}
+	if err := durable.WriteFile(a.path(), b); err != nil {
 		a.failed = err
 		return nil, err
 	}

@@ -207,6 +207,9 @@ func (r *Replica) Append(ctx context.Context, e *ledger.Entry) (uint64, error) {
 		_ = r.node.Mempool().CheckTx(tx, nil, mempool.TxInfo{})
 		select {
 		case at := <-done:
+			if at == ledger.Waits {
+				return 0, ledger.ErrWaits
+			}
 			return at, nil
 		case <-time.After(again):
 		case <-ctx.Done():

@@ -22,6 +22,8 @@ type Settings struct {
 	Addresses []string          `json:"addresses"` // HOST:PORT, by replica
 	TimeoutMS int               `json:"timeout_ms"`
 	Authors   map[string][]byte `json:"authors"` // who may append, with their keys; empty: everybody
+	Least     int               `json:"least"`   // of the group
+	Names     []string          `json:"names"`   // of the group
 }
 
 // OpenSettings opens a replica from settings.
@@ -48,8 +50,9 @@ func (s *Settings) config(l log.Logger) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("cometbft: the settings: %w", err)
 	}
-	c := Config{Group: ledger.Group{Name: s.Name, Keys: s.Keys}, Secret: secret, Dir: s.Dir, Listen: s.Listen,
-		Addresses: s.Addresses, Timeout: time.Duration(s.TimeoutMS) * time.Millisecond, Log: l}
+	g := ledger.Group{Name: s.Name, Keys: s.Keys, Least: s.Least, Names: s.Names}
+	c := Config{Group: g, Secret: secret, Dir: s.Dir, Listen: s.Listen, Addresses: s.Addresses,
+		Timeout: time.Duration(s.TimeoutMS) * time.Millisecond, Log: l}
 	if len(s.Authors) > 0 {
 		c.Check = func(e *ledger.Entry) error {
 			_, err := e.Author(func(name string) ([]byte, bool) { key, ok := s.Authors[name]; return key, ok })

@@ -119,7 +119,11 @@ func (r *Replica) extend(d types.Decision) error {
 	if err != nil {
 		return err
 	}
-	at, err := r.Log.Extend(bodies)
+	entries, err := r.claims.Take(bodies)
+	if err != nil {
+		return err
+	}
+	at, err := r.Log.Extend(entries)
 	if err != nil {
 		return err
 	}
@@ -133,14 +137,22 @@ func (r *Replica) extend(d types.Decision) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.height, r.last, r.since = r.height+1, d, time.Now()
-	for i, b := range bodies {
-		key := sha256.Sum256(b)
-		for _, done := range r.waiting[key] {
-			done <- at[i]
-		}
-		delete(r.waiting, key)
+	for i, b := range entries {
+		r.tell(b, at[i])
+	}
+	for _, b := range bodies { // of those that did not enter
+		r.tell(b, ledger.Waits)
 	}
 	return nil
+}
+
+// tell hands the index of an entry to all who wait for it. r.mu is held.
+func (r *Replica) tell(body []byte, at uint64) {
+	key := sha256.Sum256(body)
+	for _, done := range r.waiting[key] {
+		done <- at
+	}
+	delete(r.waiting, key)
 }
 
 // headOf returns the head that the signatures of a block sign.
@@ -217,7 +229,7 @@ func (r *Replica) sign(p types.Proposal, aux []byte) (*types.Signature, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, root, err := r.Log.Next(bodies)
+	size, root, err := r.next(bodies)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +277,16 @@ func (r *Replica) after(b *signedBlock, bodies [][]byte) (size uint64, root []by
 		root, err = r.Log.RootOf(b.Size)
 		return b.Size, root, err
 	}
-	return r.Log.Next(bodies)
+	return r.next(bodies)
+}
+
+// next returns size and root of the log when a block with these entries is taken.
+func (r *Replica) next(bodies [][]byte) (size uint64, root []byte, err error) {
+	entries, err := r.claims.Try(bodies)
+	if err != nil {
+		return 0, nil, err
+	}
+	return r.Log.Next(entries)
 }
 
 func (r *Replica) signed(kind string, s types.Signature) bool {

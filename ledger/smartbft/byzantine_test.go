@@ -21,10 +21,11 @@ import (
 // byzantine is what a Byzantine replica does to what it sends. The replica itself is an honest one, so it can sign
 // whatever the others would take from it.
 type byzantine struct {
-	equivocates bool    // as a leader: proposes different blocks to different replicas
-	lies        float64 // share of votes with another digest
-	silent      float64 // share of messages that it does not send
-	forges      bool    // answers who was away with forged blocks
+	equivocates bool     // as a leader: proposes different blocks to different replicas
+	lies        float64  // share of votes with another digest
+	silent      float64  // share of messages that it does not send
+	forges      bool     // answers who was away with forged blocks
+	invents     [][]byte // as a leader: adds these entries to its blocks
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -56,6 +57,9 @@ func (b *byzantine) change(to uint64, message []byte) []byte {
 		p := m.GetPrePrepare().Proposal
 		p.Payload = canonical.Encode([][]byte{entry})
 		b.count("equivocated")
+	case m.GetPrePrepare() != nil && len(b.invents) > 0:
+		m.GetPrePrepare().Proposal.Payload = canonical.Encode(b.invents)
+		b.count("invented")
 	case m.GetPrepare() != nil && b.random.Float64() < b.lies:
 		m.GetPrepare().Digest = fmt.Sprintf("%x", sha256.Sum256([]byte{byte(to)}))
 		b.count("another prepare")

@@ -64,6 +64,7 @@ type Replica struct {
 	*ledger.Log // what the replica has of the log
 
 	config    Config
+	claims    *ledger.Claims
 	consensus *consensus.Consensus
 	wal       *wal.WriteAheadLogFile
 	ticks     []*time.Ticker
@@ -87,6 +88,7 @@ const MaxEntry = 2 << 20
 // Open starts a replica from its folder, which it makes if there is none.
 func Open(c Config) (*Replica, error) {
 	r := &Replica{config: c, waiting: map[[sha256.Size]byte][]chan uint64{}}
+	r.claims = ledger.NewClaims(&r.config.Group)
 	keys := c.Group.Keys
 	if c.ID == 0 || c.ID > uint64(len(keys)) || !bytes.Equal(keys[c.ID-1], c.Secret.PublicKey()) {
 		return nil, fmt.Errorf("smartbft: replica %d does not have its key among the %d", c.ID, len(keys))
@@ -238,6 +240,9 @@ func (r *Replica) Append(ctx context.Context, e *ledger.Entry) (uint64, error) {
 		}
 		select {
 		case at := <-done:
+			if at == ledger.Waits {
+				return 0, ledger.ErrWaits
+			}
 			return at, nil
 		case <-time.After(again):
 		case <-ctx.Done():
@@ -248,7 +253,8 @@ func (r *Replica) Append(ctx context.Context, e *ledger.Entry) (uint64, error) {
 
 // Submit hands an entry to the consensus and returns a channel that gets its index in this
 // replica's log. An entry that is there already has its index at once. A client that does not
-// trust this replica submits to all, and believes an index that f+1 of them report.
+// trust this replica submits to all, and believes an index that f+1 of them report. The index is
+// ledger.Waits when the entry is in a block and waits until more replicas hold its record.
 func (r *Replica) Submit(e *ledger.Entry) (<-chan uint64, error) {
 	b, err := e.Encode()
 	if err == nil && len(b) > MaxEntry {
@@ -293,8 +299,8 @@ func (r *Replica) Submit(e *ledger.Entry) (<-chan uint64, error) {
 }
 
 func (r *Replica) allowed(e *ledger.Entry) error {
-	if r.config.Check == nil {
-		return nil
+	if err := r.config.Group.Allows(e); err != nil || r.config.Check == nil {
+		return err
 	}
 	return r.config.Check(e)
 }

@@ -89,9 +89,14 @@ func (l link) Blocks(of, from uint64) [][]byte {
 }
 
 func newCluster(t testing.TB, n int) *cluster {
+	g, secrets := ledgertest.Group(t, n)
+	return clusterOf(t, g, secrets)
+}
+
+func clusterOf(t testing.TB, g ledger.Group, secrets []sign.Secret) *cluster {
+	n := len(secrets)
 	c := &cluster{t: t, dir: t.TempDir(), replicas: make([]*smartbft.Replica, n), cut: make([]bool, n),
-		byzantine: make([]*byzantine, n)}
-	c.group, c.secrets = ledgertest.Group(t, n)
+		byzantine: make([]*byzantine, n), group: g, secrets: secrets}
 	for i := range n {
 		queue := make(chan envelope, 4096)
 		c.queues = append(c.queues, queue)

@@ -35,6 +35,8 @@ const Version = "synod/node/2"
 const (
 	ToLink = "link" // frames of a neighbour
 	ToAsk  = "ask"  // questions of a caller, one after the other
+	// ToJoin is for owners who join a council that is being formed.
+	ToJoin = "join"
 	// ToLedger is for what replicas of a ledger say to one another.
 	ToLedger = "ledger"
 )

@@ -160,6 +160,9 @@ func ledgerRule(r *roster.Roster, seat synod.NodeID) string {
 	if slices.Contains(s.Replicas, int(seat)) {
 		of += ", one of which is your node; it connects with all others"
 	}
+	if s.Holders > 1 {
+		of += fmt.Sprintf("; a run is in it when %d replicas have signed its question and answer", s.Holders)
+	}
 	return r.Ledger.Kind + of + "; it keeps " + what
 }
 

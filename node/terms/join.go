@@ -25,7 +25,7 @@ type Invitation struct {
 // Acceptance is how the owner of a seat accepts an invitation.
 type Acceptance struct {
 	_          struct{} `cbor:",toarray"`
-	Invitation []byte   // SHA-256 of the invitation
+	Invitation []byte   // SHA-256 of the invitation, or Opening.Sum
 	Seat       string
 	Key        []byte
 	Addresses  []string
@@ -76,7 +76,10 @@ func (i *Invitation) sum() [sha256.Size]byte { return sha256.Sum256(canonical.En
 
 // Accept accepts the invitation for a seat.
 func (i *Invitation) Accept(seat string, addresses []string, secret sign.Secret) *Acceptance {
-	sum := i.sum()
+	return accept(i.sum(), seat, addresses, secret)
+}
+
+func accept(sum [sha256.Size]byte, seat string, addresses []string, secret sign.Secret) *Acceptance {
 	a := &Acceptance{Invitation: sum[:], Seat: seat, Key: secret.PublicKey(), Addresses: addresses}
 	a.Signature = secret.SignEnvelope(AcceptanceType, canonical.Encode(a))
 	return a
@@ -93,7 +96,11 @@ func ParseAcceptance(text []byte) (*Acceptance, error) {
 
 // Add checks an acceptance of this invitation and adds its member.
 func (i *Invitation) Add(members map[string]roster.Member, a *Acceptance) error {
-	unsigned, sum := *a, i.sum()
+	return add(i.sum(), members, a)
+}
+
+func add(sum [sha256.Size]byte, members map[string]roster.Member, a *Acceptance) error {
+	unsigned := *a
 	unsigned.Signature = nil
 	_, twice := members[a.Seat]
 	switch {

@@ -17,6 +17,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/order"
 	"synod.dev/synod/ledger"
+	"synod.dev/synod/prompt"
 	"synod.dev/synod/roster"
 )
 
@@ -67,9 +68,7 @@ func Draft(p *council.Plan, o Options) (*roster.Roster, error) {
 		r.Links = roster.TLS
 	}
 	order.Sort(r.Callers, func(a, b roster.Caller) int { return strings.Compare(a.Name, b.Name) })
-	for _, name := range slices.Sorted(maps.Keys(p.TemplateDigests())) {
-		r.Prompts = append(r.Prompts, roster.Prompt{Name: name, Digest: p.TemplateDigests()[name]})
-	}
+	r.Prompts = prompts(p.Meanings())
 	if o.Previous != nil {
 		hash := o.Previous.Hash()
 		r.Serial, r.Previous = o.Previous.Serial+1, hash[:]
@@ -81,6 +80,20 @@ func Draft(p *council.Plan, o Options) (*roster.Roster, error) {
 	return r, nil
 }
 
+// prompts returns digests of prompt templates in the order of a roster.
+func prompts(digests map[string]string) (all []roster.Prompt) {
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
+		all = append(all, roster.Prompt{Name: name, Digest: digests[name]})
+	}
+	return all
+}
+
+// bindsWording reports whether a roster has digests of the wording of prompts, as those of earlier versions had, and
+// not of their meaning.
+func bindsWording(r *roster.Roster) bool {
+	return slices.ContainsFunc(r.Prompts, func(p roster.Prompt) bool { return !prompt.IsMeaning(p.Digest) })
+}
+
 // ledgerOf returns what the roster says of the ledger of the council file.
 func ledgerOf(p *council.Plan) roster.Ledger {
 	l := p.Spec().Ledger
@@ -90,6 +103,10 @@ func ledgerOf(p *council.Plan) roster.Ledger {
 	settings := roster.LedgerSettings{Bodies: l.Bodies, Replicas: []int{}}
 	for _, id := range p.Replicas() {
 		settings.Replicas = append(settings.Replicas, int(id))
+	}
+	if l.Replicated() {
+		g := ledger.Group{Keys: make([][]byte, len(settings.Replicas))}
+		settings.Holders = min(max(g.Faulty(), p.Spec().F)+1, len(settings.Replicas))
 	}
 	return roster.Ledger{Kind: l.Name, Settings: settings.Encode()}
 }
@@ -103,9 +120,12 @@ func Group(r *roster.Roster) (*ledger.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &ledger.Group{Name: r.Name}
+	g := &ledger.Group{Name: r.Name, Least: s.Holders}
 	for _, seat := range s.Replicas {
 		g.Keys = append(g.Keys, r.Members[seat].Key)
+		if s.Holders > 0 {
+			g.Names = append(g.Names, r.Members[seat].ID)
+		}
 	}
 	return g, nil
 }
@@ -161,7 +181,7 @@ func playable(p *council.Plan) error {
 		return errors.New("graph: it changes from round to round (schedule, failing), which is simulated; a roster " +
 			"has one graph for all rounds, so name one family, edges or file")
 	case spec.Prompts != "":
-		return errors.New("prompts: nodes use the protocol's own prompts, whose digests are in the roster; " +
+		return errors.New("prompts: nodes use the protocol's own prompts, whose meaning is in the roster; " +
 			"remove the key")
 	case spec.Patience.Spare != nil && *spec.Patience.Spare > 0:
 		return errors.New("patience: nobody sees the calls of all members of a council of nodes; remove the key and " +
@@ -204,10 +224,12 @@ func Plan(r *roster.Roster) (*council.Plan, error) {
 	}
 	want.Serial, want.Previous = r.Serial, r.Previous
 	want.R, want.Exact, want.Guarantee, want.Note = r.R, r.Exact, r.Guarantee, r.Note // see CheckClaim
+	if bindsWording(r) {
+		want.Prompts = prompts(p.TemplateDigests())
+	}
 	if diff := Diff(want, r); len(diff) > 0 {
-		return nil, fmt.Errorf("the roster contradicts its council file, or this version of Synod has other prompts: "+
-			"%s",
-			diff[0])
+		return nil, fmt.Errorf("the roster contradicts its council file, or the prompts of this version of Synod mean "+
+			"something else than those that the members have signed: %s", diff[0])
 	}
 	return p, nil
 }

@@ -230,6 +230,7 @@ func Prompts() fs.FS { return sac.Prompts() }
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "cascade",
 		Summary: "asks few members, stops when that is safe, and spends more only on contested questions"},
+	Traits: []synod.Trait{synod.Tells, synod.Votes, synod.FirstVotes, synod.Lists, synod.Solves, synod.Learns},
 	Source: "our own; docs/research/cascade.md",
 	Exact:  exact,
 	About: `F+1 members that are drawn at random, cheap ones more often, answer first; then one more

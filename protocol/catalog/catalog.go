@@ -38,3 +38,13 @@ var Protocols = synod.NewCatalogue("protocol",
 	weightedmajority.Entry,
 	wmsr.Entry,
 )
+
+// Admitted returns the names of the protocols in which an adversary or a defence does something.
+func Admitted(w synod.Where) (names []string) {
+	for _, e := range Protocols.All() {
+		if w.Admits(e.Traits) {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}

@@ -191,6 +191,7 @@ func (p *CPWBFT) Guarantee(_, _ int, _ bool) (name, note string) {
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "cp-wbft",
 		Summary: "CP-WBFT: members adopt the most confident answer; a baseline that one adversary captures"},
+	Traits:  []synod.Trait{synod.Tells, synod.Votes, synod.Rounds, synod.Lists, synod.Confides},
 	Source:  `Zheng et al., "Rethinking the Reliability of Multi-agent Systems: A Perspective from Byzantine Fault Tolerance", arXiv 2511.10400`,
 	Exact:   exact,
 	About:   About,

@@ -102,6 +102,7 @@ func (p *Debate) Settles() bool { return !p.Exact }
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "debate",
 		Summary: "multi-agent debate: members see their neighbours' answers and reasons, and answer again"},
+	Traits: []synod.Trait{synod.Tells, synod.Votes, synod.Rounds, synod.Reasons, synod.Lists},
 	Source: `Du et al., "Improving Factuality and Reasoning in Language Models through Multiagent Debate", arXiv 2305.14325`,
 	Exact:  exact,
 	About: `Every member answers by itself. Then, for a number of rounds, it is shown its

@@ -239,6 +239,8 @@ func (p *DecentLLMs) Calls(degrees []int) int {
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "decentllms", Summary: "DecentLLMs: workers answer, evaluators grade; signed broadcast " +
 		"and a robust aggregate choose the best"},
+	Traits: []synod.Trait{synod.Votes, synod.Reasons, synod.Lists, synod.Judges, synod.Grades,
+		synod.Solves, synod.Signs, synod.HashTies},
 	Source:  `Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"`,
 	About:   About,
 	Exact:   Exact,

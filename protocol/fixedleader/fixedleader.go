@@ -128,6 +128,7 @@ func (p *FixedLeader) Calls(degrees []int) int {
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "fixed-leader", Summary: "a leader proposes up to three times for a majority's votes, " +
 		"then another leads; compared in DecentLLMs' paper"},
+	Traits:  []synod.Trait{synod.Reasons, synod.Lists, synod.Judges, synod.Grades, synod.Signs},
 	Source:  `BlockAgents, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
 	Exact:   exact,
 	About:   About,

@@ -218,6 +218,7 @@ func (g *Game) AllToAll() bool { return true }
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "game", Summary: "the Byzantine consensus game: propose a number, hear all others, " +
 		"vote to stop"},
+	Traits:  []synod.Trait{synod.Rounds, synod.Bargains},
 	Source:  `Berdoz, Rugli, Wattenhofer, "Can AI Agents Agree?"`,
 	Exact:   exact,
 	About:   About,

@@ -21,6 +21,7 @@ import (
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
 	Entry:  synod.Entry{Name: "majority", Summary: "members answer once and do not talk; the council's rule counts"},
+	Traits: []synod.Trait{synod.Votes, synod.FirstVotes, synod.Joins},
 	Source: "the plain vote, a baseline that every table needs",
 	Exact:  exact,
 	About: `Every member answers once; the council's rule (plurality, majority,

@@ -173,6 +173,7 @@ func Prompts() fs.FS { return answer.With(files) }
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "panel", Summary: "prose: every member grades the texts of all others, and a robust " +
 		"aggregate chooses one"},
+	Traits: []synod.Trait{synod.Tells, synod.Texts, synod.Judges, synod.Grades},
 	Source: `the grades of Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"; every seat is ` +
 		"worker and evaluator",
 	Default:  synod.Prose,

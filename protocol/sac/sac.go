@@ -152,6 +152,8 @@ func (p *SAC) Weighs() bool { return p.Score == Likelihood }
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "sac",
 		Summary: "Self-Anchored Consensus: score neighbours' answers, drop up to F below one's own, refine"},
+	Traits: []synod.Trait{synod.Tells, synod.Votes, synod.Rounds, synod.Reasons, synod.Lists,
+		synod.Judges, synod.Solves, synod.Trims},
 	Source: `Lee et al., "Robust Multi-Agent LLMs under Byzantine Faults", arXiv 2605.09076`,
 	Exact:  exact,
 	About: `Every member answers by itself. Then, for a number of rounds, it sends its answer to its

@@ -26,6 +26,7 @@ import (
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "self-consistency",
 		Summary: "every member asks its own model several times and takes the most frequent answer"},
+	Traits: []synod.Trait{synod.Votes},
 	Source: `Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language Models", arXiv 2203.11171`,
 	Exact:  exact,
 	About: `Every member asks its own model k times, each time with another seed, and holds the most

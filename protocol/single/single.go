@@ -20,6 +20,7 @@ import (
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
 	Entry:  synod.Entry{Name: "single", Summary: "one member answers, and only it votes"},
+	Traits: []synod.Trait{},
 	Source: "the single model, a baseline that every table needs",
 	Exact:  exact,
 	About: `One member answers, and its answer is the council's: the other seats do nothing and

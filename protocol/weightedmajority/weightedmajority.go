@@ -26,6 +26,7 @@ var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "weighted-majority",
 		Summary: "members answer with a confidence and take the answer with the largest sum of confidences around " +
 			"them"},
+	Traits: []synod.Trait{synod.Tells, synod.Votes, synod.FirstVotes, synod.Confides},
 	Source: "the vote weighted by stated confidence, a baseline that every table needs",
 	Exact:  exact,
 	About: `Every member answers and states a confidence from 0 to 1, sends both to its neighbours,

@@ -48,6 +48,7 @@ import (
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "w-msr",
 		Summary: "numbers only: drop the F largest above and the F smallest below the own number, average the rest"},
+	Traits: []synod.Trait{synod.Tells, synod.Rounds, synod.Trims},
 	Source: `LeBlanc, Zhang, Koutsoukos, Sundaram, "Resilient Asymptotic Consensus in Robust Networks", IEEE JSAC 31(4), 2013`,
 	Exact:  exact,
 	About: `Every member answers with a number. Then, in each round, it hears its neighbours'

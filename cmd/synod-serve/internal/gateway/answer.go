@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ type Answer struct {
 	Usage       Usage
 	Cost        *llm.Cost // nil: not known
 	Synod       *Report
+	told        []*block // the parts that a stream has told; nil: those of the choice
 }
 
 // Choice is an answer: a text, or calls of tools. A council decides one call; one model may make several, and say
@@ -36,6 +38,7 @@ type Choice struct {
 	Text   string
 	Calls  []synod.Call // none: Text is the answer
 	Finish string       // why the server of one model says that it ended; "": the request's limits decide
+	Stop   string       // the stop sequence that ended it, where the server says which; "": none
 }
 
 // Usage counts the tokens of all calls.
@@ -162,19 +165,19 @@ func choices(o *council.Outcome, id string, n int) (all []Choice) {
 	return all
 }
 
-// failure returns the error of an outcome that is no decision.
-func failure(o *council.Outcome, r *Report) *wire.Error {
+// failure returns the error of an outcome that is no decision. drained: the key that asks had nothing left.
+func failure(o *council.Outcome, r *Report, drained bool) *wire.Error {
 	advice := o.Advice()
 	e := &wire.Error{HTTP: 422, Code: "no_consensus", Final: true, Synod: r, Message: o.Reason}
 	if advice.Err != nil {
 		e.Message = advice.Err.Error()
 	}
 	switch {
+	case o.Stopped == council.OverBudget: // members of which no call was allowed have not failed
+		overLimit(e, o, drained)
 	case dead(o):
 		*e = wire.Error{HTTP: 503, Code: "all_members_failed", RetryAfter: 30 * time.Second, Synod: r,
 			Message: "no member of the council could be reached: " + reasons(o)}
-	case o.Stopped == council.OverBudget:
-		e.Code = "budget_exceeded"
 	case o.Stopped == council.PastTime:
 		e.Code = "deadline_exceeded"
 	case o.Stopped == council.Unwritten:
@@ -189,6 +192,31 @@ func failure(o *council.Outcome, r *Report) *wire.Error {
 		}
 	}
 	return e
+}
+
+// overLimit makes e the error of a run that a limit has ended, which says which limit and what to do.
+func overLimit(e *wire.Error, o *council.Outcome, drained bool) {
+	e.Code = "budget_exceeded"
+	if drained {
+		e.Message = "what is left of the key's limit for today does not allow the next call of a member; it begins " +
+			"anew at midnight UTC, and the owner of the gateway can raise it"
+		return
+	}
+	var limits []string
+	for _, l := range o.Exceeded() {
+		limits = append(limits, l.String())
+		if l.Name == "limits.tokens" && o.Calls.Made == 0 { // not one member can be asked
+			e.HTTP, e.Code = http.StatusRequestEntityTooLarge, "question_too_long"
+		}
+	}
+	if len(limits) > 0 {
+		e.Message = "a limit of the council does not allow the next call of a member: " + strings.Join(limits, "; ") +
+			". Ask a shorter question, or raise the limit: in synod.budget where the request has set it, else in the " +
+			"council's file"
+	}
+	if why := reasons(o); dead(o) && why != "" {
+		e.Message += "; members that were asked have failed: " + why
+	}
 }
 
 // dead reports whether no call of any member has brought a reply.
@@ -237,10 +265,10 @@ const (
 func (c Choice) end(r *wire.Request) (text, finish, stop string) {
 	text = strings.TrimPrefix(c.Text, r.Prefill)
 	switch {
-	case len(c.Calls) > 0:
+	case len(c.Calls) > 0 && c.Finish != finishLength && c.Finish != finishFilter: // a call that was cut off is none
 		return text, finishTools, ""
 	case c.Finish != "":
-		return text, c.Finish, ""
+		return text, c.Finish, c.Stop
 	}
 	return cut(text, r.Stop, r.MaxTokens)
 }

@@ -324,7 +324,7 @@ func TestLimitsOfARequest(t *testing.T) {
 	h := open(t, map[string]string{"seven": stubbed(stub.URL, "rule: {name: supermajority}")})
 	r := h.post(t, chats, questionBody("seven", sum, `"synod": {"budget": {"calls": 7}}`))
 	if p := r.problem(t); r.StatusCode != 422 || p.Error.Code != "budget_exceeded" || p.Synod.Calls.Made != 7 ||
-		stub.total.Load() != 7 {
+		stub.total.Load() != 7 || !strings.Contains(p.Error.Message, "limits.calls is 7; 7 were made") {
 		t.Errorf("%d calls: %d %s", stub.total.Load(), r.StatusCode, r.body)
 	}
 	r = h.post(t, chats, questionBody("seven", sum, `"synod": {"budget": {"usd": 0.001}}`))

@@ -50,7 +50,7 @@ func TestTooFewMembers(t *testing.T) {
 	r := h.post(t, chats, questionBody("two", sum))
 	p := r.problem(t)
 	if r.StatusCode != 422 || p.Error.Code != "degraded" || p.Error.Type != "server_error" ||
-		!strings.Contains(p.Error.Message, "SYNOD_TEST_NO_SUCH_KEY is not set") {
+		!strings.Contains(p.Error.Message, "b (b): the gateway has no key for this model") {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 }

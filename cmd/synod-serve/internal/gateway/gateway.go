@@ -303,6 +303,9 @@ func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
 	problems := g.o.Councils.Problems()
+	for id, text := range problems { // anybody may read this; the log has all of it
+		problems[id] = hide(text)
+	}
 	state := map[string]any{"status": "ready", "models": len(g.o.Councils.List()), "problems": problems}
 	var why string
 	switch {

@@ -44,40 +44,35 @@ func (messages) empty(a *Answer) *messagesBody {
 		Usage: messagesUsage{a.Usage.Prompt, a.Usage.Completion}}
 }
 
-// blocks returns the blocks of an answer, the reason why it ends, and the stop sequence, nil if none ended it.
-func (messages) blocks(a *Answer, r *wire.Request) (all []map[string]any, reason string, stop *string) {
-	c := a.Choices[0]
-	text, finish, matched := c.end(r)
+// reason is why an answer ends, and the stop sequence that ended it, nil if none did.
+func (messages) reason(a *Answer, r *wire.Request) (reason string, stop *string) {
+	_, finish, matched := a.Choices[0].end(r)
 	switch {
 	case a.Refusal != "":
-		return []map[string]any{{"type": "text", "text": a.Refusal}}, "refusal", nil
+		return "refusal", nil
 	case finish == finishTools:
-		reason = "tool_use"
+		return "tool_use", nil
 	case finish == finishLength:
-		reason = "max_tokens"
+		return "max_tokens", nil
 	case finish == finishFilter:
-		reason = "refusal"
+		return "refusal", nil
 	case matched != "":
-		reason, stop = "stop_sequence", &matched
-	default:
-		reason = "end_turn"
+		return "stop_sequence", &matched
 	}
-	if text != "" || len(c.Calls) == 0 {
-		all = append(all, map[string]any{"type": "text", "text": text})
-	}
-	for _, call := range c.Calls {
-		all = append(all, map[string]any{"type": "tool_use", "id": call.ID, "name": call.Name,
-			"input": call.Arguments})
-	}
-	return all, reason, stop
+	return "end_turn", nil
 }
 
 func (m messages) whole(a *Answer, r *wire.Request) any {
 	body := m.empty(a)
-	blocks, reason, stop := m.blocks(a, r)
-	for _, b := range blocks {
-		body.Content = append(body.Content, b)
+	for _, b := range a.blocks(r) {
+		if b.kind == saidCall {
+			body.Content = append(body.Content, map[string]any{"type": "tool_use", "id": b.id, "name": b.name,
+				"input": json.RawMessage(b.text)})
+			continue
+		}
+		body.Content = append(body.Content, map[string]any{"type": "text", "text": string(b.text)})
 	}
+	reason, stop := m.reason(a, r)
 	body.Reason, body.Stop, body.Synod = &reason, stop, a.Synod
 	return body
 }
@@ -97,39 +92,40 @@ func (m messages) progress(s *sse, _ *Answer, p Progress) {
 	m.send(s, "ping", map[string]any{"synod": map[string]any{"progress": p}})
 }
 
-func (m messages) decide(s *sse, a *Answer, r *wire.Request) {
-	blocks, reason, stop := m.blocks(a, r)
-	for i, b := range blocks {
-		m.block(s, i, b)
+func (m messages) decide(s *sse, a *Answer, r *wire.Request) { tell(m, s, a, r) }
+
+func (m messages) open(s *sse, _ *Answer, number int, b *block) {
+	first := map[string]any{"type": "text", "text": ""}
+	if b.kind == saidCall {
+		first = map[string]any{"type": "tool_use", "id": b.id, "name": b.name, "input": map[string]any{}}
 	}
+	m.send(s, "content_block_start", map[string]any{"index": number, "content_block": first})
+}
+
+func (m messages) add(s *sse, _ *Answer, number int, b *block, piece string) {
+	delta := map[string]any{"type": "text_delta", "text": piece}
+	if b.kind == saidCall {
+		delta = map[string]any{"type": "input_json_delta", "partial_json": piece}
+	}
+	m.send(s, "content_block_delta", map[string]any{"index": number, "delta": delta})
+}
+
+func (m messages) close(s *sse, _ *Answer, number int, _ *block) {
+	m.send(s, "content_block_stop", map[string]any{"index": number})
+}
+
+func (m messages) end(s *sse, a *Answer, r *wire.Request, spent any) {
+	reason, stop := m.reason(a, r)
 	end := map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": stop},
 		"usage": messagesUsage{a.Usage.Prompt, a.Usage.Completion}}
+	if spent != nil {
+		end["synod"] = spent
+	}
 	if a.Synod != nil {
 		end["synod"] = a.Synod
 	}
 	m.send(s, "message_delta", end)
 	m.send(s, "message_stop", map[string]any{})
-}
-
-// block sends one block of a message.
-func (m messages) block(s *sse, index int, block map[string]any) {
-	first := map[string]any{"type": "text", "text": ""}
-	var deltas []map[string]any
-	if block["type"] == "tool_use" {
-		first = map[string]any{"type": "tool_use", "id": block["id"], "name": block["name"], "input": map[string]any{}}
-		input, _ := block["input"].(json.RawMessage)
-		deltas = append(deltas, map[string]any{"type": "input_json_delta", "partial_json": string(input)})
-	} else {
-		text, _ := block["text"].(string)
-		for _, piece := range pieces(text) {
-			deltas = append(deltas, map[string]any{"type": "text_delta", "text": piece})
-		}
-	}
-	m.send(s, "content_block_start", map[string]any{"index": index, "content_block": first})
-	for _, d := range deltas {
-		m.send(s, "content_block_delta", map[string]any{"index": index, "delta": d})
-	}
-	m.send(s, "content_block_stop", map[string]any{"index": index})
 }
 
 func (messages) fail(s *sse, e *wire.Error) { s.event("error", e.AnthropicBody()) }

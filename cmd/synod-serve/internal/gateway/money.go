@@ -41,7 +41,7 @@ func (g *Gateway) begin(ctx context.Context, r store.Request) (store.Grant, *wir
 
 // drawing lets a run reserve more as its calls start. Where other requests of its key have reserved what it needs, it
 // waits for them, but not for ever: they may be those of another gateway, of which is not known what they wait for.
-func (g *Gateway) drawing(grant store.Grant) llm.Draw {
+func (g *Gateway) drawing(j *job, grant store.Grant) llm.Draw {
 	var since time.Time // when the run began to wait; zero: it does not
 	return func(w llm.Needs) (llm.Spent, bool) {
 		need := amount(w.Need)
@@ -52,11 +52,14 @@ func (g *Gateway) drawing(grant store.Grant) llm.Draw {
 			return w.Least, false
 		case reserved.Covers(need):
 			since = time.Time{}
+			j.drained.Store(false)
 			return w.Need, false
 		case since.IsZero():
 			since = time.Now()
 		}
-		return granted(reserved), wait && time.Since(since) < longestQueue
+		wait = wait && time.Since(since) < longestQueue
+		j.drained.Store(!wait)
+		return granted(reserved), wait
 	}
 }
 

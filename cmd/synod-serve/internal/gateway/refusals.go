@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"log/slog"
 	"net/http"
 	"regexp"
 	"slices"
@@ -54,8 +55,20 @@ var inside = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+` +
 // unresolved is a text of this program that has the name of a host.
 var unresolved = regexp.MustCompile(`the name \S+ cannot`)
 
+// unset is a text of this program that has the name of a variable of the gateway's environment.
+var unset = regexp.MustCompile(`(?:no key: )?\S+ is not set`)
+
+// troubleLevel is the level at which the log has why a model has failed: what only the owner can mend is always there.
+func troubleLevel(why string) slog.Level {
+	if unset.MatchString(why) {
+		return slog.LevelWarn
+	}
+	return slog.LevelDebug
+}
+
 // hide returns the text of an error without what only the owner of the gateway should know. The log has all of it.
 func hide(text string) string {
+	text = unset.ReplaceAllString(text, "the gateway has no key for this model")
 	return inside.ReplaceAllString(unresolved.ReplaceAllString(text, "the name of the server cannot"), "…")
 }
 

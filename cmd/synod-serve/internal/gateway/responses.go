@@ -80,31 +80,46 @@ func (x responses) done(a *Answer, r *wire.Request) map[string]any {
 }
 
 // items are the items of an answer's output, and why it is incomplete; "" if it is not.
-func (responses) items(a *Answer, r *wire.Request) (all []map[string]any, incomplete string) {
-	c := a.Choices[0]
-	text, finish, _ := c.end(r)
-	part := map[string]any{"type": "output_text", "text": text, "annotations": []any{}, "logprobs": []any{}}
-	if a.Refusal != "" {
-		part = map[string]any{"type": "refusal", "refusal": a.Refusal}
-	}
-	status := "completed"
+func (x responses) items(a *Answer, r *wire.Request) (all []map[string]any, incomplete string) {
+	_, finish, _ := a.Choices[0].end(r)
 	incomplete = map[string]string{finishLength: "max_output_tokens", finishFilter: finishFilter}[finish]
-	if incomplete != "" {
-		status = "incomplete"
-	}
-	if text != "" || len(c.Calls) == 0 {
-		all = append(all, map[string]any{"id": "msg_" + a.ID, "type": "message", "status": status,
-			"role": "assistant", "content": []any{part}})
-	}
-	for i, call := range c.Calls {
-		id := "fc_" + a.ID
-		if i > 0 {
-			id += "_" + strconv.Itoa(i)
-		}
-		all = append(all, map[string]any{"id": id, "type": "function_call", "status": "completed",
-			"call_id": call.ID, "name": call.Name, "arguments": string(call.Arguments)})
+	for i, b := range a.blocks(r) {
+		all = append(all, x.item(a, i, b))
 	}
 	return all, incomplete
+}
+
+// item is a part of an answer as an item of the output.
+func (x responses) item(a *Answer, number int, b *block) map[string]any {
+	id, status := x.itemID(a, number, b), "completed"
+	if b.cut {
+		status = "incomplete"
+	}
+	if b.kind == saidCall {
+		return map[string]any{"id": id, "type": "function_call", "status": status, "call_id": b.id, "name": b.name,
+			"arguments": string(b.text)}
+	}
+	return map[string]any{"id": id, "type": "message", "status": status, "role": "assistant",
+		"content": []any{x.part(b, string(b.text))}}
+}
+
+func (responses) itemID(a *Answer, number int, b *block) string {
+	id := "msg_" + a.ID
+	if b.kind == saidCall {
+		id = "fc_" + a.ID
+	}
+	if number > 0 {
+		id += "_" + strconv.Itoa(number)
+	}
+	return id
+}
+
+// part is the content of a message.
+func (responses) part(b *block, text string) map[string]any {
+	if b.kind == saidRefusal {
+		return map[string]any{"type": "refusal", "refusal": text}
+	}
+	return map[string]any{"type": "output_text", "text": text, "annotations": []any{}, "logprobs": []any{}}
 }
 
 func (x responses) whole(a *Answer, r *wire.Request) any {
@@ -130,78 +145,71 @@ func (x responses) progress(s *sse, _ *Answer, p Progress) {
 	x.send(s, "synod.progress", map[string]any{"progress": p})
 }
 
-func (x responses) decide(s *sse, a *Answer, r *wire.Request) {
+func (x responses) decide(s *sse, a *Answer, r *wire.Request) { tell(x, s, a, r) }
+
+// at are the keys that say to which part an event belongs.
+func (x responses) at(a *Answer, number int, b *block) map[string]any {
+	at := map[string]any{"item_id": x.itemID(a, number, b), "output_index": number}
+	if b.kind != saidCall {
+		at["content_index"] = 0
+	}
+	return at
+}
+
+// partNames are the names of parts in the types of events.
+var partNames = map[blockKind]string{saidText: "output_text", saidRefusal: "refusal",
+	saidCall: "function_call_arguments"}
+
+func (x responses) open(s *sse, a *Answer, number int, b *block) {
+	item := x.item(a, number, b)
+	item["status"] = "in_progress"
+	if b.kind == saidCall {
+		item["arguments"] = ""
+	} else {
+		item["content"] = []any{}
+	}
+	x.send(s, "response.output_item.added", map[string]any{"output_index": number, "item": item})
+	if b.kind != saidCall {
+		at := x.at(a, number, b)
+		at["part"] = x.part(b, "")
+		x.send(s, "response.content_part.added", at)
+	}
+}
+
+func (x responses) add(s *sse, a *Answer, number int, b *block, piece string) {
+	at := x.at(a, number, b)
+	if at["delta"] = piece; b.kind == saidText {
+		at["logprobs"] = []any{}
+	}
+	x.send(s, "response."+partNames[b.kind]+".delta", at)
+}
+
+func (x responses) close(s *sse, a *Answer, number int, b *block) {
+	at, item := x.at(a, number, b), x.item(a, number, b)
+	switch b.kind {
+	case saidCall:
+		at["arguments"], at["name"] = string(b.text), b.name
+	case saidRefusal:
+		at["refusal"] = string(b.text)
+	default:
+		at["text"], at["logprobs"] = string(b.text), []any{}
+	}
+	x.send(s, "response."+partNames[b.kind]+".done", at)
+	if b.kind != saidCall {
+		at := x.at(a, number, b)
+		at["part"] = x.part(b, string(b.text))
+		x.send(s, "response.content_part.done", at)
+	}
+	x.send(s, "response.output_item.done", map[string]any{"output_index": number, "item": item})
+}
+
+func (x responses) end(s *sse, a *Answer, r *wire.Request, spent any) {
 	body := x.done(a, r)
+	if spent != nil {
+		body["synod"] = spent
+	}
 	x.keep(a, r, body)
-	items, incomplete := x.items(a, r)
-	for i, item := range items {
-		if item["type"] == "function_call" {
-			x.call(s, i, item)
-		} else {
-			x.message(s, i, item)
-		}
-	}
-	end := "response.completed"
-	if incomplete != "" {
-		end = "response.incomplete"
-	}
-	x.send(s, end, map[string]any{"response": body})
-}
-
-// message sends a message.
-func (x responses) message(s *sse, index int, item map[string]any) {
-	open := map[string]any{"id": item["id"], "type": "message", "status": "in_progress", "role": "assistant",
-		"content": []any{}}
-	x.send(s, "response.output_item.added", map[string]any{"output_index": index, "item": open})
-	parts, _ := item["content"].([]any)
-	part, _ := parts[0].(map[string]any)
-	x.part(s, index, item["id"], part)
-	x.send(s, "response.output_item.done", map[string]any{"output_index": index, "item": item})
-}
-
-// part sends the text or refusal of a message.
-func (x responses) part(s *sse, index int, id any, part map[string]any) {
-	at := func(more map[string]any) map[string]any {
-		more["item_id"], more["output_index"], more["content_index"] = id, index, 0
-		return more
-	}
-	key, name := "text", "output_text"
-	empty := map[string]any{"type": "output_text", "text": "", "annotations": []any{}, "logprobs": []any{}}
-	if part["type"] == "refusal" {
-		key, name, empty = "refusal", "refusal", map[string]any{"type": "refusal", "refusal": ""}
-	}
-	text, _ := part[key].(string)
-	x.send(s, "response.content_part.added", at(map[string]any{"part": empty}))
-	for _, piece := range pieces(text) {
-		delta := at(map[string]any{"delta": piece})
-		if name == "output_text" {
-			delta["logprobs"] = []any{}
-		}
-		x.send(s, "response."+name+".delta", delta)
-	}
-	end := at(map[string]any{key: text})
-	if name == "output_text" {
-		end["logprobs"] = []any{}
-	}
-	x.send(s, "response."+name+".done", end)
-	x.send(s, "response.content_part.done", at(map[string]any{"part": part}))
-}
-
-// call sends the call of a function.
-func (x responses) call(s *sse, index int, item map[string]any) {
-	open := map[string]any{"id": item["id"], "type": "function_call", "status": "in_progress",
-		"call_id": item["call_id"],
-		"name":    item["name"], "arguments": ""}
-	x.send(s, "response.output_item.added", map[string]any{"output_index": index, "item": open})
-	for _, kind := range []string{"delta", "done"} {
-		more := map[string]any{"item_id": item["id"], "output_index": index}
-		if more["delta"] = item["arguments"]; kind == "done" {
-			delete(more, "delta")
-			more["arguments"], more["name"] = item["arguments"], item["name"]
-		}
-		x.send(s, "response.function_call_arguments."+kind, more)
-	}
-	x.send(s, "response.output_item.done", map[string]any{"output_index": index, "item": item})
+	x.send(s, "response."+body["status"].(string), map[string]any{"response": body})
 }
 
 // fail ends the stream with the event of a failed response.

@@ -47,6 +47,7 @@ type job struct {
 	print    string              // the fingerprint of own
 	members  []council.Member    // of a council's outcome
 	settled  atomic.Bool         // its end was recorded
+	drained  atomic.Bool         // what its key may still use was refused to it for good
 }
 
 // model is the id of the model that the client has asked.
@@ -96,7 +97,7 @@ func (g *Gateway) decide(ctx context.Context, fl *flight, j *job) (*Answer, *wir
 	asking := call.WithDone(j.outgoing(ctx), func(res *call.Result) { j.proofs = res.Proofs })
 	ask := g.asked(fl, j, grant)
 	if !j.nodes() && (priced && want.Money > 0 || grant.Limit.Tokens > 0) {
-		ask.Draw, ask.Granted, ask.TokensOnly = g.drawing(grant), granted(grant.Want), !priced
+		ask.Draw, ask.Granted, ask.TokensOnly = g.drawing(j, grant), granted(grant.Want), !priced
 	}
 	o, err := j.council().Decide(asking, ask)
 	var torn *council.JournalError
@@ -192,7 +193,8 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *council.Outcome) (*Answer, *wire.Error) {
 	for _, m := range o.Members {
 		if m.Trouble != "" {
-			g.o.Log.Debug("a member has failed", "request", j.id, "member", m.ID, "reason", m.Trouble)
+			g.o.Log.Log(ctx, troubleLevel(m.Trouble), "a member has failed", "request", j.id,
+				"member", m.ID, "reason", m.Trouble)
 		}
 	}
 	o.Members = hidden(o.Members)
@@ -207,7 +209,7 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 		Usage: Usage{o.Tokens.Prompt, o.Tokens.Completion}, Cost: o.Cost, Synod: r, Choices: choices(o, j.id, j.req.N)}
 	var e *wire.Error
 	if !o.Answered() {
-		e = failure(o, r)
+		e = failure(o, r, j.drained.Load())
 		switch {
 		case e.HTTP == 503 || context.Cause(ctx) == errGone:
 		case j.policy.OnNoConsensus == wire.BestEffort && len(a.Choices) > 0:

@@ -5,6 +5,7 @@ package gateway
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -239,5 +240,54 @@ func TestAnthropic(t *testing.T) {
 		Messages: ask.Messages})
 	if !errors.As(err, &bad) || bad.StatusCode != 404 || bad.RequestID == "" {
 		t.Errorf("%v", err)
+	}
+}
+
+// The makers' clients put together streams of one model whose server has another API, as they come.
+func TestOpenAIAndAnthropicHearSolo(t *testing.T) {
+	up := newUpstream(t)
+	up.chunk = func(w io.Writer, flush func()) {
+		for _, piece := range []string{delta("I lo", ""), delta("ok.", ""), callOf("0", "c1", "f", `{"a":`),
+			callOf("0", "", "", `1}`), callOf("1", "c2", "f", ""), chunkOf("{}", "tool_calls"), usageChunk, endOfStream} {
+			io.WriteString(w, piece)
+			flush()
+		}
+	}
+	h := open(t, map[string]string{"seven": stubbed(up.URL)})
+	one, two := clients(h)
+	look := anthropic.MessageNewParams{Model: "solo:stub", MaxTokens: 50, Messages: []anthropic.MessageParam{
+		anthropic.NewUserMessage(anthropic.NewTextBlock("Look."))}}
+	stream, whole := two.Messages.NewStreaming(t.Context(), look), anthropic.Message{}
+	for stream.Next() {
+		if err := whole.Accumulate(stream.Current()); err != nil {
+			t.Error(err)
+		}
+	}
+	if stream.Err() != nil || len(whole.Content) != 3 || whole.Content[0].Text != "I look." ||
+		string(whole.Content[1].Input) != `{"a":1}` || string(whole.Content[2].Input) != "{}" ||
+		whole.StopReason != "tool_use" || whole.Usage.InputTokens != 7 || whole.Usage.OutputTokens != 3 {
+		t.Errorf("%v %+v", stream.Err(), whole)
+	}
+	ask := openairesponses.ResponseNewParams{Model: "solo:stub", Input: openairesponses.ResponseNewParamsInputUnion{
+		OfString: openai.String("Look.")}}
+	events, text := one.Responses.NewStreaming(t.Context(), ask), ""
+	var last openairesponses.Response
+	for events.Next() {
+		e := events.Current()
+		if e.Type == "response.output_text.delta" {
+			text += e.Delta
+		}
+		last = e.Response
+	}
+	if events.Err() != nil || text != "I look." || last.OutputText() != text || len(last.Output) != 3 ||
+		last.Output[1].Arguments.OfString != `{"a":1}` || last.Usage.TotalTokens != 10 {
+		t.Errorf("%v %q %+v", events.Err(), text, last)
+	}
+	up.chunk = func(w io.Writer, _ func()) { io.WriteString(w, delta("I lo", "")) }
+	stream = two.Messages.NewStreaming(t.Context(), look)
+	for stream.Next() {
+	}
+	if stream.Err() == nil || !strings.Contains(stream.Err().Error(), "upstream_cut") {
+		t.Errorf("a stream that was cut: %v", stream.Err())
 	}
 }

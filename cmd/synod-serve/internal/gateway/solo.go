@@ -75,10 +75,10 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 	}
 	defer res.Body.Close()
 	switch {
+	case p.stream && !isJSON(res.Header.Get("Content-Type")):
+		return p.relayStream(ctx, d, w, res, limit)
 	case !isChat:
 		return p.relayTranslated(ctx, d, w, res)
-	case p.stream:
-		return p.relayStream(ctx, w, res, limit)
 	}
 	return p.relayWhole(ctx, w, res)
 }
@@ -148,7 +148,8 @@ func (p *pass) result(u Usage, exact bool) store.Result {
 func (p *pass) upstream(ctx context.Context, err error) *wire.Error {
 	var refused *llm.Refusal
 	f := llm.AsFailure(err)
-	p.o.Log.Debug("a model has failed", "request", p.job.id, "model", p.job.model(), "reason", f.Error())
+	p.o.Log.Log(ctx, troubleLevel(f.Error()), "a model has failed", "request", p.job.id,
+		"model", p.job.model(), "reason", f.Error())
 	e := &wire.Error{HTTP: 502, Code: "upstream_error", RetryAfter: f.RetryAfter,
 		Message: fmt.Sprintf("%s: %s", p.job.model(), hide(f.Error()))}
 	switch cause := context.Cause(ctx); {
@@ -209,7 +210,7 @@ func (p *pass) estimate(bytes int) Usage {
 
 // relayWhole passes a whole response on, under the id of the model here.
 func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.Relayed) *wire.Error {
-	all, _, e := p.receive(ctx, w.Header(), res)
+	all, _, e := p.receive(ctx, w.Header(), res, nil)
 	if e != nil {
 		return e
 	}
@@ -221,8 +222,10 @@ func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.R
 	return nil
 }
 
-// receive reads a whole response and settles the request. It sets the headers with the cost.
-func (p *pass) receive(ctx context.Context, h http.Header, res *llm.Relayed) (wire.Members, Usage, *wire.Error) {
+// receive reads a whole response and settles the request. It sets the headers with the cost. read reads the choices,
+// and reports whether they are some; nil: nobody reads them.
+func (p *pass) receive(ctx context.Context, h http.Header, res *llm.Relayed,
+	read func(choices json.RawMessage) bool) (wire.Members, Usage, *wire.Error) {
 	b, err := io.ReadAll(io.LimitReader(res.Body, mostReply+1))
 	var all wire.Members
 	if err == nil && len(b) <= mostReply {
@@ -230,7 +233,7 @@ func (p *pass) receive(ctx context.Context, h http.Header, res *llm.Relayed) (wi
 	}
 	var c counted
 	message, whole := completion(all, &c)
-	if !whole {
+	if !whole || read != nil && !read(all["choices"]) {
 		e := &wire.Error{HTTP: 502, Code: "upstream_cut", Message: p.job.model() + ": the reply of the model's " +
 			"server was cut off or is no chat completion"}
 		if cause := context.Cause(ctx); cause != nil {

@@ -20,6 +20,8 @@ type upstream struct {
 	body  atomic.Value
 	chunk func(w io.Writer, flush func()) // writes a stream
 	whole string
+
+	streamless bool // it answers with a whole reply also where a stream is wanted
 }
 
 func newUpstream(t *testing.T) *upstream {
@@ -29,7 +31,7 @@ func newUpstream(t *testing.T) *upstream {
 		u.calls.Add(1)
 		b, _ := io.ReadAll(r.Body)
 		u.body.Store(string(b))
-		if !strings.Contains(string(b), `"stream":true`) {
+		if u.streamless || !strings.Contains(string(b), `"stream":true`) {
 			w.Header().Set("Content-Type", "application/json")
 			if strings.HasPrefix(u.whole, "4") {
 				w.WriteHeader(400)

@@ -22,20 +22,25 @@ const longestEvent = 4 << 20
 type relayed struct {
 	*pass
 	s        *sse
-	bytes    int  // of the deltas
-	finished bool // a chunk had a finish_reason
-	done     bool // the server said that it is done
+	tell     *told // in the API of the client; nil: chunks are passed on as they come
+	bytes    int   // of the deltas
+	finished bool  // a chunk had a finish_reason
+	done     bool  // the server said that it is done
 	usage    *counted
 	failed   *wire.Error
 }
 
 // relayStream passes a stream on as it comes. A stream that ends without its end is an error, and what had
 // come until then is counted.
-func (p *pass) relayStream(ctx context.Context, w http.ResponseWriter, res *llm.Relayed,
+func (p *pass) relayStream(ctx context.Context, d dialect, w http.ResponseWriter, res *llm.Relayed,
 	limit *time.Timer) *wire.Error {
 	p.headers(w.Header(), p.job, nil, nil)
 	x := &relayed{pass: p, s: newSSE(w)}
-	x.s.comment("passed on")
+	if t, ok := d.(teller); ok {
+		x.tell = p.telling(t, x.s)
+	} else {
+		x.s.comment("passed on")
+	}
 	lines, stop := make(chan []byte), make(chan struct{})
 	ended := make(chan error, 1)
 	go func() { ended <- readEvents(res.Body, lines, stop) }()
@@ -112,6 +117,10 @@ func (x *relayed) chunk(data []byte) bool {
 	if len(c.Choices) == 0 {
 		return true // it has only the usage, which finish sends
 	}
+	if x.tell != nil {
+		x.failed = x.tell.chunk(data)
+		return x.failed == nil
+	}
 	x.s.write(append(append([]byte("data: "), x.renamed(data)...), "\n\n"...))
 	return true
 }
@@ -154,6 +163,11 @@ func (x *relayed) renamed(data []byte) []byte {
 
 // finish sends the end of the stream and settles the request.
 func (x *relayed) finish(ctx context.Context, err error) {
+	if whole := x.done || x.finished; x.failed == nil && !whole {
+		x.failed = x.cutOff(ctx, err)
+	} else if x.failed == nil && x.tell != nil {
+		x.failed = x.tell.finish()
+	}
 	u, exact := x.estimate(x.bytes), false
 	if x.usage != nil {
 		u, exact = x.tokens(x.usage)
@@ -161,22 +175,30 @@ func (x *relayed) finish(ctx context.Context, err error) {
 	r := x.result(u, exact && (x.done || x.finished))
 	switch {
 	case x.s.broken, context.Cause(ctx) == context.Canceled, context.Cause(ctx) == errGone:
-		r.Status, r.HTTP = "client_gone", 499
-	case x.failed == nil && (x.done || x.finished):
-	default:
-		if x.failed == nil {
-			x.failed = x.cutOff(ctx, err)
-		}
+		r.Status, r.HTTP, x.failed = "client_gone", 499, nil
+	case x.failed != nil:
 		r.Status, r.HTTP = x.failed.Code, x.failed.HTTP
-		x.end(r, "")
-		x.s.event("", x.failed.Body())
-		return
 	}
 	x.end(r, "")
-	if x.pass.usage && r.HTTP == 200 {
+	spent := map[string]any{"usd": r.Spent.USD(), "exact": !r.Unpriced}
+	switch {
+	case x.failed != nil && x.tell != nil:
+		x.tell.d.fail(x.s, x.failed)
+	case x.failed != nil:
+		x.s.event("", x.failed.Body())
+	case x.tell != nil && r.HTTP == 200:
+		x.tell.end(u, spent)
+	case x.tell == nil:
+		x.ended(u, spent, r.HTTP == 200)
+	}
+}
+
+// ended sends the end of a stream that is passed on.
+func (x *relayed) ended(u Usage, spent any, whole bool) {
+	if x.pass.usage && whole {
 		x.s.event("", map[string]any{"id": chatID(&Answer{ID: x.job.id}), "object": "chat.completion.chunk",
 			"created": x.grant.Begun.Unix(), "model": x.job.model(), "choices": []any{}, "usage": u.chat(),
-			"synod": map[string]any{"usd": r.Spent.USD(), "exact": !r.Unpriced}})
+			"synod": spent})
 	}
 	x.s.write([]byte("data: [DONE]\n\n"))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
@@ -29,57 +28,87 @@ func (p *pass) translated(d dialect, body []byte) (wire.Head, *wire.Error) {
 	if err != nil {
 		return head, wire.Invalid("messages", "%v", err)
 	}
+	head.Stream = p.job.req.Stream
 	return head, nil
 }
 
 // relayTranslated answers in the client's API when the reply of the server is whole.
 func (p *pass) relayTranslated(ctx context.Context, d dialect, w http.ResponseWriter, res *llm.Relayed) *wire.Error {
-	all, u, e := p.receive(ctx, w.Header(), res)
+	var choice Choice
+	var refusal string
+	_, u, e := p.receive(ctx, w.Header(), res, func(choices json.RawMessage) (ok bool) {
+		choice, refusal, ok = spoken(choices)
+		return ok
+	})
 	if e != nil {
 		return e
 	}
 	j := p.job
 	a := &Answer{ID: j.id, Created: p.grant.Begun, Model: j.model(), Fingerprint: j.served.Fingerprint, Usage: u}
-	choice, refusal := spoken(all["choices"])
 	a.Choices, a.Refusal = []Choice{choice}, refusal
 	sayWhole(d, w, a, j.req)
 	return nil
 }
 
-// spoken is what the first choice of a chat completion says. A server's arguments that are no JSON object are passed
-// on as an object with the text, because the APIs that are answered here have objects only.
-func spoken(choices json.RawMessage) (c Choice, refusal string) {
+// message is what a server says in a chat completion, whole or a piece of it. Nothing in it is trusted.
+type message struct {
+	Content loose `json:"content"`
+	Refusal loose `json:"refusal"`
+	Calls   []struct {
+		Index    *int   `json:"index"`
+		ID       string `json:"id"`
+		Function struct {
+			Name      string `json:"name"`
+			Arguments loose  `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+}
+
+// loose is a text that some servers send as a list of parts with texts, or as the JSON value that it should hold.
+type loose string
+
+// UnmarshalJSON reads all of these.
+func (l *loose) UnmarshalJSON(b []byte) error {
+	var text *string
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	switch {
+	case json.Unmarshal(b, &text) == nil:
+		if text != nil {
+			*l = loose(*text)
+		}
+	case json.Unmarshal(b, &parts) == nil:
+		for _, p := range parts {
+			*l += loose(p.Text)
+		}
+	default:
+		*l = loose(b)
+	}
+	return nil
+}
+
+// stopSequence is the stop sequence that a server names as the reason of the end; "": it names none.
+func stopSequence(raw json.RawMessage) (stop string) {
+	_ = json.Unmarshal(raw, &stop) // a number is the token that ends every reply
+	return stop
+}
+
+// spoken is what the first choice of a chat completion says; false if it is no message.
+func spoken(choices json.RawMessage) (c Choice, refusal string, ok bool) {
 	var list []struct {
-		Finish  string `json:"finish_reason"`
-		Message struct {
-			Content *string `json:"content"`
-			Refusal *string `json:"refusal"`
-			Calls   []struct {
-				ID       string `json:"id"`
-				Function struct {
-					Name      string `json:"name"`
-					Arguments string `json:"arguments"`
-				} `json:"function"`
-			} `json:"tool_calls"`
-		} `json:"message"`
+		Finish  string          `json:"finish_reason"`
+		Stop    json.RawMessage `json:"stop_reason"`
+		Message message         `json:"message"`
 	}
 	if json.Unmarshal(choices, &list) != nil || len(list) == 0 {
-		return c, ""
+		return c, "", false
 	}
 	m := list[0].Message
-	if m.Refusal != nil {
-		refusal = *m.Refusal
-	}
-	if m.Content != nil {
-		c.Text = *m.Content
-	}
-	c.Finish = list[0].Finish
+	c = Choice{Text: string(m.Content), Finish: list[0].Finish, Stop: stopSequence(list[0].Stop)}
 	for _, call := range m.Calls {
-		arguments := json.RawMessage(strings.TrimSpace(call.Function.Arguments))
-		if wire.Split(arguments) == nil {
-			arguments, _ = json.Marshal(map[string]string{"arguments": call.Function.Arguments})
-		}
-		c.Calls = append(c.Calls, synod.Call{ID: call.ID, Name: call.Function.Name, Arguments: arguments})
+		c.Calls = append(c.Calls, synod.Call{ID: call.ID, Name: call.Function.Name,
+			Arguments: arguments(string(call.Function.Arguments))})
 	}
-	return c, refusal
+	return c, string(m.Refusal), true
 }

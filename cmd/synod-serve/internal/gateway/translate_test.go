@@ -26,7 +26,7 @@ const (
 // chat completions, and its text and all its calls come back.
 func TestSoloInOtherAPIs(t *testing.T) {
 	up := newUpstream(t)
-	up.whole = twoCalls
+	up.whole, up.streamless = twoCalls, true
 	h := open(t, map[string]string{"seven": stubbed(up.URL)})
 	for path, body := range map[string]string{"/v1/responses": responsesBody, "/v1/messages": messagesBodyText} {
 		r := h.post(t, path, body+"}")
@@ -42,7 +42,7 @@ func TestSoloInOtherAPIs(t *testing.T) {
 				t.Errorf("%s: %d, no %q in %s", path, r.StatusCode, want, r.body)
 			}
 		}
-		r = h.post(t, path, body+`, "stream": true}`)
+		r = h.post(t, path, body+`, "stream": true}`) // of a server that has no streams
 		names, text := kinds(t, r.body)
 		parts := 0
 		for _, name := range names {
@@ -50,7 +50,7 @@ func TestSoloInOtherAPIs(t *testing.T) {
 				parts++
 			}
 		}
-		if strings.Contains(up.body.Load().(string), `"stream":true`) || !strings.HasPrefix(text, "I look.") ||
+		if !strings.Contains(up.body.Load().(string), `"stream":true`) || !strings.HasPrefix(text, "I look.") ||
 			parts != 3 {
 			t.Errorf("%s: %q %v", path, text, names)
 		}

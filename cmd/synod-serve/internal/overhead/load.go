@@ -126,6 +126,9 @@ func stub(ctx context.Context) error {
 	mux.HandleFunc("POST /faulty/v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, members)
 	})
+	mux.HandleFunc("POST /sound/v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+		sounds(w, r, members)
+	})
 	mux.HandleFunc("GET /calls", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, calls.Load()) })
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

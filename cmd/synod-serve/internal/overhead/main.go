@@ -33,6 +33,8 @@ func main() {
 	flag.DurationVar(&o.soak, "soak", 0, "send requests for this `time` instead, with faults, and fail if a client "+
 		"sees what is not stated")
 	flag.IntVar(&o.rate, "rate", 200, "requests a second of the soak")
+	flag.BoolVar(&o.shared, "shared", false, "a control of the soak: honest requests have the key of hostile ones, so "+
+		"no defence by key helps them, and the soak must fail")
 	flag.Parse()
 	if o.soak > 0 {
 		exit(o.soakAll(ctx))
@@ -52,6 +54,7 @@ type options struct {
 	gateway, litellm, profile string
 	requests, flat, rate      int
 	soak                      time.Duration
+	shared                    bool
 }
 
 // council is a file of a council of seven members behind the stub.

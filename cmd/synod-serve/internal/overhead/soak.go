@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,14 +18,21 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // soak sends requests at a rate to a gateway whose models' servers fail in every way, some of whose clients leave,
-// and whose council files change. Every response must be one that docs/operate/gateway.md states, with one end.
+// and whose council files change. Every response must be one that docs/operate/gateway.md states, with one end. Beside
+// these, honest keys ask a model whose server is sound, and must get every answer, and hostile keys do what they can
+// against them.
 type soak struct {
 	gateway *process
 	client  *http.Client
+	honests []*party
+	hostile map[string]*party
+	faulty  string       // the key of the clients of the server that fails
+	slow    atomic.Int64 // slow bodies that are open
 	mu      sync.Mutex
 	seen    map[string]int // outcomes
 	wrong   []string       // what no client may see
@@ -59,21 +67,38 @@ func (o *options) soakAll(ctx context.Context) error {
 		0o600)); err != nil {
 		return err
 	}
-	home := []string{"SYNOD_HOME=" + filepath.Join(dir, "home")}
+	prices := filepath.Join(dir, "prices.yaml")
+	second := filepath.Join(dir, "councils", "sound.yaml")
+	if err := errors.Join(os.WriteFile(prices, []byte(priceFile), 0o600),
+		os.WriteFile(second, fmt.Appendf(nil, sound, up.url), 0o600)); err != nil {
+		return err
+	}
+	home := []string{"SYNOD_HOME=" + filepath.Join(dir, "home"), "SYNOD_PRICES=" + prices}
+	honest, hostile, key, err := o.keys(ctx, home)
+	if err != nil {
+		return err
+	}
 	g, err := start(ctx, filepath.Join(dir, "gateway.log"), home, o.gateway, "serve", "--listen", "127.0.0.1:0",
-		"--councils", filepath.Dir(file), "--metrics", "127.0.0.1:0", "--no-journals")
+		"--councils", filepath.Dir(file), "--metrics", "127.0.0.1:0", "--no-journals", "--memory", "256MiB",
+		"--hosts", "soak.example") // with a name every request needs a key
 	if err != nil {
 		return err
 	}
 	defer g.end()
-	s := &soak{gateway: g, seen: map[string]int{}, client: &http.Client{Transport: &http.Transport{
-		MaxIdleConnsPerHost: 500, DisableCompression: true, IdleConnTimeout: 20 * time.Second}}}
+	s := &soak{gateway: g, seen: map[string]int{}, honests: honest, hostile: hostile, faulty: key,
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 500, DisableCompression: true,
+			IdleConnTimeout: 20 * time.Second}}}
 	memory, err := s.run(ctx, o.soak, o.rate, file)
 	if err != nil {
 		return err
 	}
 	s.client.CloseIdleConnections()
-	return s.verdict(memory)
+	time.Sleep(3 * time.Second) // the last requests are counted, and connections that are idle are closed
+	spent, err := o.spent(ctx, home)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.settled(spent), s.verdict(memory))
 }
 
 // run sends requests for a time, and returns the memory of the gateway at its tenths.
@@ -88,7 +113,8 @@ func (s *soak) run(ctx context.Context, length time.Duration, rate int, file str
 	var wait sync.WaitGroup
 	for now := begun; now.Sub(begun) < length && ctx.Err() == nil; now = time.Now() {
 		for due := int(now.Sub(begun).Seconds() * float64(rate)); sent < due; sent++ {
-			wait.Go(func() { s.one(ctx) })
+			n := sent
+			wait.Go(func() { s.turn(ctx, n) })
 			if sent%(5*rate) == 0 { // the file changes every five seconds
 				text = append(text, '\n')
 				if err := os.WriteFile(file, text, 0o600); err != nil {
@@ -102,6 +128,9 @@ func (s *soak) run(ctx context.Context, length time.Duration, rate int, file str
 				return nil, fmt.Errorf("the gateway is gone: %w", err)
 			}
 			memory = append(memory, resident)
+			if model, err := s.out(ctx); err != nil || model != "" {
+				s.note("the model of honest keys is out", cmp.Or(model, fmt.Sprint(err)))
+			}
 			fmt.Printf("%s: %d requests, %.1f MiB\n", now.Sub(begun).Round(time.Second), sent, resident)
 		}
 		<-tick.C
@@ -110,6 +139,18 @@ func (s *soak) run(ctx context.Context, length time.Duration, rate int, file str
 	resident, _, err := s.gateway.memory()
 	fmt.Printf("end: %d requests, %.1f MiB, %.0f a second\n", sent, resident, float64(sent)/time.Since(begun).Seconds())
 	return append(memory, resident), err
+}
+
+// turn sends the next request: three of five are honest, and one is hostile.
+func (s *soak) turn(ctx context.Context, n int) {
+	switch n % 5 {
+	case 0:
+		s.one(ctx)
+	case 1:
+		s.assault(ctx, n/5)
+	default:
+		s.honest(ctx, s.honests[rand.IntN(len(s.honests))])
+	}
 }
 
 // one sends a request of a random kind and notes how it ended.
@@ -133,6 +174,7 @@ func (s *soak) one(ctx context.Context) {
 		return
 	}
 	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+s.faulty)
 	res, err := s.client.Do(req)
 	var b []byte
 	if err == nil {
@@ -191,6 +233,9 @@ func (s *soak) note(outcome, wrong string) {
 	}
 }
 
+// mostMemory is how many MiB the gateway is told to keep to.
+const mostMemory = 256
+
 var total = regexp.MustCompile(`goroutine profile: total (\d+)`)
 
 // verdict prints what was seen, and returns an error if a client saw what it may not, or if something grew.
@@ -198,19 +243,17 @@ func (s *soak) verdict(memory []float64) error {
 	for _, outcome := range slices.Sorted(maps.Keys(s.seen)) {
 		fmt.Printf("%8d  %s\n", s.seen[outcome], outcome)
 	}
-	var goroutines string
-	if m, err := s.gateway.admin(); err == nil {
-		time.Sleep(3 * time.Second) // connections that are idle are closed
-		if b, err := get(context.Background(), m+"/debug/pprof/goroutine?debug=1"); err == nil {
-			goroutines = string(total.FindSubmatch(b)[1])
-		}
-	}
-	fmt.Printf("goroutines at the end: %s\n", goroutines)
+	goroutines := s.goroutines()
+	fmt.Printf("goroutines at the end: %d\n", goroutines)
+	_, most, err := s.gateway.memory()
 	third := max(len(memory)/3, 1)
 	early, late := median(memory[:third]), median(memory[len(memory)-third:])
-	fmt.Printf("memory: median %.1f MiB in the first third, %.1f in the last\n", early, late)
-	var errs []error
-	if panics, err := s.gateway.said("panic"); len(panics) > 0 || err != nil {
+	fmt.Printf("memory: median %.1f MiB in the first third, %.1f in the last, %.1f at most\n", early, late, most)
+	errs := []error{err}
+	if most > mostMemory {
+		errs = append(errs, fmt.Errorf("%.1f MiB were used of %d", most, mostMemory))
+	}
+	if panics, err := s.gateway.said("panic "); len(panics) > 0 || err != nil {
 		errs = append(errs, fmt.Errorf("the gateway's log: %s, %v", panics, err))
 	}
 	for i, w := range s.wrong {
@@ -218,13 +261,36 @@ func (s *soak) verdict(memory []float64) error {
 			errs = append(errs, errors.New(w))
 		}
 	}
-	if n, err := strconv.Atoi(goroutines); err != nil || n > 200 {
-		errs = append(errs, fmt.Errorf("%q goroutines are left", goroutines))
+	if goroutines < 0 || goroutines > mostGoroutines {
+		errs = append(errs, fmt.Errorf("%d goroutines are left", goroutines))
 	}
 	if late > 1.25*early+8 {
 		errs = append(errs, errors.New("memory grows"))
 	}
 	return errors.Join(errs...)
+}
+
+// mostGoroutines is how many goroutines a gateway without requests may have.
+const mostGoroutines = 200
+
+// goroutines returns how many goroutines the gateway has when its idle connections to servers were closed; -1: it does
+// not say.
+func (s *soak) goroutines() (n int) {
+	at, err := s.gateway.admin()
+	if err != nil {
+		return -1
+	}
+	for begun := time.Now(); time.Since(begun) < 2*time.Minute; time.Sleep(time.Second) {
+		b, err := get(context.Background(), at+"/debug/pprof/goroutine?debug=1")
+		found := total.FindSubmatch(b)
+		if err != nil || found == nil {
+			return -1
+		}
+		if n, _ = strconv.Atoi(string(found[1])); n <= mostGoroutines {
+			break
+		}
+	}
+	return n
 }
 
 func median(x []float64) float64 { return slices.Sorted(slices.Values(x))[len(x)/2] }

@@ -19,8 +19,8 @@ var historyPart = part{name: "History", path: "/history", routes: map[string]han
 const rowsPerPage = 50
 
 // statuses are those by which the history can be filtered, beside those that are listed.
-var statuses = []string{"agreed", "degraded", "undecided", "no_consensus", "budget_exceeded", "deadline_exceeded",
-	"stopped", "client_gone", "all_members_failed", "lost", "open"}
+var statuses = []string{"agreed", "degraded", "undecided", "no_consensus", "budget_exceeded", "question_too_long",
+	"deadline_exceeded", "stopped", "client_gone", "all_members_failed", "lost", "open"}
 
 // historyView is a page of the history with its filters.
 type historyView struct {

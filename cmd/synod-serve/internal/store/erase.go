@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,6 +21,7 @@ type Erase struct {
 	Key    *string   // the id of the key that has asked; nil: any, and requests without a key
 	Text   string    // is in the question, the answer, the journal, the stored response or the task, in any case
 	Before time.Time // it was asked before; zero: at any time
+	Anew   bool      // the file is written anew as a whole, which takes as long as its size makes it
 }
 
 // Erased is what was removed, or would be.
@@ -30,6 +32,10 @@ type Erased struct {
 	Tasks     int // of agents
 	Running   int // requests that have not ended, and were left as they are
 	Elsewhere int // journals that lie on other machines, with several gateways on one database
+
+	// Older is whether the file was made by a release that did not overwrite what it deleted: texts that were deleted
+	// before may still be in its unused parts, until it is written anew.
+	Older bool
 }
 
 // erasing is the work of one Erase.
@@ -43,8 +49,8 @@ type erasing struct {
 
 // Erase removes texts of requests that have ended, their journals in a folder, stored responses and tasks. What was
 // spent stays, with the time, model and tokens of each request, until Retain removes them. Nothing of a text is left
-// in the file of the store; a database of several gateways frees what was removed in its own time. With dry it only
-// counts.
+// in the file of the store (but see Erased.Older); a database of several gateways frees what was removed in its own
+// time. With dry it only counts.
 func (s *Store) Erase(ctx context.Context, e Erase, journals string, dry bool) (Erased, error) {
 	w := &erasing{Erase: e, lower: strings.ToLower(e.Text)}
 	if w.Before.IsZero() {
@@ -57,7 +63,7 @@ func (s *Store) Erase(ctx context.Context, e Erase, journals string, dry bool) (
 	}
 	w.found.Requests, w.found.Journals = len(w.requests), len(w.journals)
 	w.found.Responses, w.found.Tasks = len(w.responses), len(w.tasks)
-	if dry || w.found == (Erased{Running: w.found.Running}) {
+	if dry || w.found == (Erased{Running: w.found.Running}) && !e.Anew {
 		return w.found, nil
 	}
 	for _, file := range w.journals {
@@ -65,10 +71,12 @@ func (s *Store) Erase(ctx context.Context, e Erase, journals string, dry bool) (
 			return Erased{}, fmt.Errorf("store: %w", err)
 		}
 	}
-	if err := s.run(func(ctx context.Context, tx *sql.Tx) error { return w.remove(ctx, tx, s.now()) }); err != nil {
+	if err := w.remove(s); err != nil {
 		return Erased{}, err
 	}
-	return w.found, s.compact(ctx)
+	var err error
+	w.found.Older, err = s.compact(ctx, e.Anew)
+	return w.found, err
 }
 
 // findRequests finds requests, and their journals. What has neither text nor journal has nothing to remove.
@@ -208,8 +216,11 @@ func (w *erasing) inJSON(r io.Reader) error {
 	}
 }
 
+// atOnce is how many rows one transaction removes, so that gateways wait for none of them long.
+const atOnce = 500
+
 // remove removes what was found. The audit has how much it was, and not what was looked for.
-func (w *erasing) remove(ctx context.Context, tx *sql.Tx, now time.Time) error {
+func (w *erasing) remove(s *Store) error {
 	for _, x := range []struct {
 		statement string
 		ids       []string
@@ -218,22 +229,47 @@ func (w *erasing) remove(ctx context.Context, tx *sql.Tx, now time.Time) error {
 		{"UPDATE requests SET journal = '', bytes = 0 WHERE id = $1", w.gone},
 		{"DELETE FROM responses WHERE id = $1", w.responses}, {"DELETE FROM tasks WHERE id = $1", w.tasks},
 	} {
-		for _, id := range x.ids {
-			if _, err := tx.ExecContext(ctx, x.statement, id); err != nil {
+		for ids := range slices.Chunk(x.ids, atOnce) {
+			if err := s.run(func(ctx context.Context, tx *sql.Tx) error {
+				for _, id := range ids {
+					if _, err := tx.ExecContext(ctx, x.statement, id); err != nil {
+						return err
+					}
+				}
+				return nil
+			}); err != nil {
 				return err
 			}
 		}
 	}
-	return note(ctx, tx, now, "data deleted", w.key(), fmt.Sprintf("%d requests, %d journals, %d responses, %d tasks",
-		w.found.Requests, w.found.Journals, w.found.Responses, w.found.Tasks))
+	return s.run(func(ctx context.Context, tx *sql.Tx) error {
+		return note(ctx, tx, s.now(), "data deleted", w.key(), fmt.Sprintf("%d requests, %d journals, %d responses, "+
+			"%d tasks", w.found.Requests, w.found.Journals, w.found.Responses, w.found.Tasks))
+	})
 }
 
-// compact writes the file anew without what was removed, and empties its log. Gateways wait meanwhile.
-func (s *Store) compact(ctx context.Context) error {
+// incremental is SQLite's number for files that give back free pages bit by bit.
+const incremental = 2
+
+// compact gives the room of what was removed back, and empties the log of the file. Gateways wait for a step at most,
+// or with anew until the whole file is written. older is whether the file keeps its free pages.
+func (s *Store) compact(ctx context.Context, anew bool) (older bool, err error) {
 	if s.postgres {
-		return nil
+		return false, nil
 	}
-	_, err := s.db.ExecContext(ctx, "VACUUM")
+	var mode int
+	if anew {
+		_, err = s.db.ExecContext(ctx, "VACUUM") // also gives an older file the mode
+	}
+	if err == nil {
+		err = s.db.QueryRowContext(ctx, "PRAGMA auto_vacuum").Scan(&mode)
+	}
+	if err == nil && mode == incremental {
+		err = s.giveBack(ctx)
+	}
+	if err == nil {
+		err = s.scrub(ctx, mode != 0)
+	}
 	var busy, pages, moved int
 	if err == nil {
 		err = s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
@@ -242,8 +278,31 @@ func (s *Store) compact(ctx context.Context) error {
 		err = errors.New("the store is in use")
 	}
 	if err != nil {
-		return fmt.Errorf("store: all is removed, but its bytes may still be in unused parts of the file (give the "+
-			"command again, or stop the gateway for it): %w", err)
+		return false, fmt.Errorf("store: all is removed, but its bytes may still be in unused parts of the file (give "+
+			"the command again, or stop the gateway for it): %w", err)
 	}
-	return nil
+	return mode != incremental, nil
+}
+
+// giveBack gives free pages back, a few in a step.
+func (s *Store) giveBack(ctx context.Context) error {
+	for before := -1; ; {
+		var free int
+		if err := s.db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free); err != nil {
+			return err
+		}
+		if free == 0 || free == before { // nothing can be given back now
+			return nil
+		}
+		before = free
+		rows, err := s.db.QueryContext(ctx, "PRAGMA incremental_vacuum(1000)")
+		if err != nil {
+			return err
+		}
+		for rows.Next() { // each page is a step
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return err
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -122,5 +123,139 @@ func nowhere(t *testing.T, dir, text string) {
 		if n != want {
 			t.Errorf("%s has the text %d times, want %d", f.Name(), n, want)
 		}
+	}
+}
+
+// inFiles counts a text in the bytes of the files of a store.
+func inFiles(t *testing.T, path, text string) (n int) {
+	t.Helper()
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += strings.Count(string(b), text)
+	}
+	return n
+}
+
+// fill stores many texts with a word, and some without.
+func fill(t *testing.T, s *Store, word string) {
+	t.Helper()
+	for i := range 1500 {
+		text := strings.Repeat(fmt.Sprint("word ", i, " "), 40)
+		if i%3 != 0 {
+			text += word
+		}
+		if err := s.KeepResponse(fmt.Sprint("r", i), "", Response{Conversation: []byte(fmt.Sprintf("[%q]", text)),
+			Body: []byte(`{}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What is deleted is not in the bytes of the file, though the file is not written anew, and its pages are given back.
+// The control deletes the same rows without the overwriting: then the words are found, so the search can find them.
+func TestEraseOverwrites(t *testing.T) {
+	if postgresURL != "" {
+		t.Skip("PostgreSQL has no file of ours")
+	}
+	const word = "Mustermann-4711"
+	path := filepath.Join(t.TempDir(), "serve.db")
+	s := openStore(t, path, Local)
+	defer s.Close()
+	fill(t, s, word)
+	var before, after, free int
+	pages := func(into *int, what string) {
+		if err := s.db.QueryRow("PRAGMA " + what).Scan(into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages(&before, "page_count")
+	got, err := s.Erase(t.Context(), Erase{Text: word}, t.TempDir(), false)
+	if err != nil || got.Responses != 1000 || got.Older {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	pages(&after, "page_count")
+	pages(&free, "freelist_count")
+	if n := inFiles(t, path, word); n != 0 || free != 0 || after > before/2 {
+		t.Errorf("%d times in the files, %d free pages, %d pages of %d", n, free, after, before)
+	}
+	for round := range 5 { // rows are moved between pages by what is deleted before
+		some := fmt.Sprint(round, word)
+		fill(t, s, some)
+		if _, err := s.db.Exec("DELETE FROM responses WHERE substr(id, -1) = $1", fmt.Sprint(round)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Erase(t.Context(), Erase{Text: some}, t.TempDir(), false); err != nil {
+			t.Fatal(err)
+		}
+		var sound string
+		var left int
+		err := s.db.QueryRow("PRAGMA integrity_check").Scan(&sound)
+		also := s.db.QueryRow("SELECT count(*) FROM responses WHERE instr(conversation, 'word')").Scan(&left)
+		if n := inFiles(t, path, some); n != 0 || err != nil || also != nil || sound != "ok" || left < 400 {
+			t.Errorf("round %d: %d times in the files; %s, %d rows are left, %v, %v", round, n, sound, left, err, also)
+		}
+	}
+	lax := filepath.Join(t.TempDir(), "serve.db")
+	other := openStore(t, lax, Local)
+	defer other.Close()
+	other.db.SetMaxOpenConns(1)
+	fill(t, other, word)
+	for _, statement := range []string{"PRAGMA secure_delete = 0", "DELETE FROM responses WHERE body IS NOT NULL",
+		"PRAGMA wal_checkpoint(TRUNCATE)"} {
+		if _, err := other.db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if inFiles(t, lax, word) == 0 {
+		t.Error("the control is not noticed")
+	}
+}
+
+// A file of an earlier release may have remains of what was deleted before, which is said; written anew it has none,
+// and gives pages back from then on.
+func TestEraseOlderFile(t *testing.T) {
+	if postgresURL != "" {
+		t.Skip("PostgreSQL has no file of ours")
+	}
+	const word = "Mustermann-4711"
+	path := filepath.Join(t.TempDir(), "serve.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{"PRAGMA secure_delete = 0", "CREATE TABLE old (x TEXT)",
+		"INSERT INTO old VALUES ('" + strings.Repeat(word+" ", 2000) + "')", "DELETE FROM old"} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, path, Local)
+	defer s.Close()
+	fill(t, s, "another")
+	for _, anew := range []bool{false, true} {
+		got, err := s.Erase(t.Context(), Erase{Text: "another", Anew: anew}, t.TempDir(), false)
+		if err != nil || got.Older == anew {
+			t.Errorf("anew %t: %+v, %v", anew, got, err)
+		}
+		if n, m := inFiles(t, path, "another"), inFiles(t, path, word); n != 0 || anew && m != 0 {
+			t.Errorf("anew %t: %d times in the file, and what was deleted before %d times", anew, n, m)
+		}
+	}
+	fill(t, s, word)
+	if got, err := s.Erase(t.Context(), Erase{Text: word}, t.TempDir(), false); err != nil || got.Older {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if n := inFiles(t, path, word); n != 0 {
+		t.Errorf("%d times in the file that was written anew", n)
 	}
 }

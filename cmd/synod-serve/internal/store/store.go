@@ -98,7 +98,8 @@ func Open(ctx context.Context, url, gateway string) (*Store, error) {
 	return s, nil
 }
 
-// openFile opens a SQLite file that only its owner can read.
+// openFile opens a SQLite file that only its owner can read. What is deleted is overwritten at once, and a new file can
+// give back free pages bit by bit; the mode of a file of an earlier release stays until it is written anew.
 func openFile(path string) (*sql.DB, error) {
 	if strings.Contains(path, "://") {
 		return nil, fmt.Errorf("%q is neither a file nor postgres://USER:PASSWORD@HOST/DATABASE", safe(path))
@@ -113,8 +114,8 @@ func openFile(path string) (*sql.DB, error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", "file:"+escape.Replace(path)+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)"+
-		"&_pragma=synchronous(NORMAL)&_txlock=immediate")
+	db, err := sql.Open("sqlite", "file:"+escape.Replace(path)+"?_pragma=busy_timeout(10000)&_pragma=auto_vacuum(2)"+
+		"&_pragma=journal_mode(WAL)&_pragma=secure_delete(1)&_pragma=synchronous(NORMAL)&_txlock=immediate")
 	if err == nil {
 		db.SetMaxOpenConns(4)
 		db.SetMaxIdleConns(4)

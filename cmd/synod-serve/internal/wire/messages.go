@@ -305,6 +305,9 @@ func (e *Error) AnthropicBody() any {
 	kind := map[int]string{400: "invalid_request_error", 401: "authentication_error", 403: "permission_error",
 		404: "not_found_error", 413: "request_too_large", 422: "invalid_request_error", 429: "rate_limit_error",
 		503: "overloaded_error"}[e.HTTP]
+	if e.Class() == "server_error" && e.HTTP < 500 { // the request is fine
+		kind = "api_error"
+	}
 	if kind == "" {
 		kind = "api_error"
 		if e.HTTP < 500 {
