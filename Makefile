@@ -200,7 +200,9 @@ attack-table: build ## docs/research/which-protocol.md with simulated, recorded 
 	$(GO) test -count=1 ./lab/attack -run TestGuidePage -rewrite
 
 MUTANTS ?= 1000000
-certificates: ## MUTANTS mutated certificates (1000000) to both verifiers, every bit flip and truncation among them; 10000 real ones
+STRUCTURED ?= 100000
+certificates: ## STRUCTURED mutants of the structure (100000) to three verifiers; MUTANTS of bytes (1000000) to two, and 10000 real ones
+	$(GO) test -count=1 -timeout 24h -v -run 'Three|Weak' ./certificate -structured $(STRUCTURED)
 	$(GO) test -count=1 -timeout 24h -v -run TestBoth ./certificate -mutants $(MUTANTS) -genuine 10000
 
 STUDIES ?= 10000

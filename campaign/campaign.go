@@ -80,6 +80,7 @@ type subject struct {
 	counts    bool       // the messages of honest members are counted
 	private   bool       // members write notes that nobody else may read
 	exchanges bool       // members exchange answers in rounds
+	bare      bool       // executions have no faults of the catalogue and no adversaries
 	form      synod.Form // of the question; "": a number
 	also      []string   // adversaries that apply although their entries do not name the subject
 
@@ -91,7 +92,8 @@ type subject struct {
 	check func(t *trace) // all claims of the subject beside those that all subjects have
 	// own returns what the machines of the subject record in; nil: nothing
 	own func(x *Execution) any
-	// disk plays an execution that has no machines, but a disk with a ledger or journals on it; nil: it has machines
+	// disk plays an execution that has no machines, but a disk with a ledger or journals on it, or hostile callers;
+	// nil: it has machines
 	disk func(t *trace)
 	// again plays some executions once more, with a change that must change nothing; nil: it does not
 	again func(p *Player, t *trace)
@@ -106,7 +108,7 @@ var subjects = []*subject{
 	cascadeSubject, panelSubject, twinsSubject,
 	ordinary("debate", 10, "{}", "{rounds: 2}"), ordinary("majority", 6, "{}"), singleSubject,
 	ordinary("self-consistency", 5, "{}"), ordinary("weighted-majority", 6, "{}"),
-	ledgerDisk, journalDisk,
+	ledgerDisk, journalDisk, callersSubject,
 }
 
 // Subjects returns the names of all subjects in the order of reports.

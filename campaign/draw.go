@@ -55,7 +55,9 @@ func Draw(name string, seed uint64, want Want) Execution {
 		return x
 	}
 	if s.disk != nil {
-		s.drawEvents(c, &x, want)
+		if !s.bare {
+			s.drawEvents(c, &x, want)
+		}
 		return x
 	}
 	if c.Float64() < shareAsync || isLate(want.Kind) || isLate(want.Other) {

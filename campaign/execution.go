@@ -28,7 +28,8 @@ type Execution struct {
 	RealKeys  bool           `json:"real_keys,omitempty"`
 	Events    []Event        `json:"events,omitempty"` // the schedule of faults
 
-	// Operations is how often a ledger or a journal is used, in an execution on a disk.
+	// Operations is how often a ledger or a journal is used, in an execution on a disk, or how often hostile callers
+	// ask.
 	Operations int `json:"operations,omitempty"`
 
 	// Twins are the parts of a council of four with two copies of its last member, in periods one after another: bit i
@@ -143,8 +144,8 @@ func (x *Execution) Check() error {
 		return fmt.Errorf("campaign: byzantine must be ascending; it is %v", x.Byzantine)
 	}
 	if x.Operations < 0 || x.Operations > mostOperations || (x.Operations > 0) != (s.disk != nil) {
-		return fmt.Errorf("campaign: %d operations; there must be 1 to %d on a disk, and none elsewhere", x.Operations,
-			mostOperations)
+		return fmt.Errorf("campaign: %d operations; there must be 1 to %d on a disk and with callers, and none "+
+			"elsewhere", x.Operations, mostOperations)
 	}
 	if len(x.Twins) > 0 && x.Protocol != twinsName {
 		return fmt.Errorf("campaign: twins are only in executions of %s", twinsName)

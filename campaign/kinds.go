@@ -151,6 +151,9 @@ var firstStorage = slices.IndexFunc(kinds, func(k Kind) bool { return k.Group ==
 
 // kinds returns the kinds of faults that a subject draws from, and the index of the first of them.
 func (s *subject) kinds() (all []Kind, first int) {
+	if s.bare {
+		return nil, 0
+	}
 	if s.disk != nil {
 		return kinds[firstStorage:], firstStorage
 	}

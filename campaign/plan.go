@@ -102,7 +102,7 @@ func (p *planner) distribute(all uint64, tier Tier) {
 	rest, shares := all, 0.0
 	for i, s := range p.subjects {
 		need := uint64(perAdversary * float64(tier.Adversary*uint64(len(s.adversaries()))))
-		if s.disk != nil {
+		if s.disk != nil && !s.bare {
 			need = perDisk * tier.Kind
 		}
 		if s.sweep > 0 && tier.Executions > 10*s.sweep {
@@ -178,6 +178,9 @@ func (p *planner) total() (n uint64) {
 func (s *subject) want(i uint64) (w Want) {
 	turn, names := i/4, s.adversaries()
 	kinds, _ := s.kinds()
+	if len(kinds) == 0 {
+		return w
+	}
 	if len(names) > 0 && i%2 == 0 {
 		w.Adversary = names[i/2%uint64(len(names))]
 	}

@@ -55,7 +55,7 @@ func (s *subject) chargedKind(c chance, x *Execution) int {
 // suits reports whether a kind of fault means something in an execution.
 func (s *subject) suits(k int, x *Execution) bool {
 	kind := &kinds[k]
-	if (kind.Group == Storage) != (s.disk != nil) || kind.only != "" && kind.only != s.name {
+	if s.bare || (kind.Group == Storage) != (s.disk != nil) || kind.only != "" && kind.only != s.name {
 		return false
 	}
 	if s.sweep > 0 || kind.signed && !s.signs || kind.Charge == Late && x.Regime != Asynchronous {

@@ -23,10 +23,6 @@ var certificateTrials = []Trial{
 	{Claim: Claim{ID: "CE-2", Property: "a statement whose support, graph, claim, rule or answer does not follow " +
 		"from the members' answers is refused although it is signed", Model: Any, Source: "own",
 		Protocols: []string{"certificate"}}, try: falseStatements},
-	{Claim: Claim{ID: "CE-5", Property: "whatever a caller, up to F voters and all members without a vote write, no " +
-		"two valid certificates of a run differ where one says that there is no second, and none is valid that F or " +
-		"fewer voters, or a member without a vote, signed", Model: Any, Source: "finding 1 of an attack on nodes",
-		Protocols: []string{"certificate"}}, try: hostileCallers},
 }
 
 // run is a run of a council of simulated members that was drawn for a trial.

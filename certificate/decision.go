@@ -171,8 +171,8 @@ func (s *Statement) enough(signed uint64, r *Report) error {
 			"signer that is not one of F = %d Byzantine ones", signed, voters, need, f)
 	}
 	r.Claims = append(r.Claims, fmt.Sprintf("%d of %d voters signed %s; %d are needed, so that any two certificates "+
-		"of this "+
-		"run share a signer that is not Byzantine", signed, voters, what, need), fmt.Sprintf("no second certificate "+
-		"of this run can name another answer, with at most F = %d Byzantine voters, even if messages are late", f))
+		"of this run share a signer that is not Byzantine", signed, voters, what, need),
+		fmt.Sprintf("no second certificate of version 3 of this run can name another answer, with at most F = %d "+
+			"Byzantine voters, even if messages are late", f))
 	return nil
 }

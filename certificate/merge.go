@@ -71,6 +71,9 @@ func (s *Statement) checkMerge() error {
 		return nil
 	case s.Form != "json" || s.Rule.Name == "protocol":
 		return errors.New("certificate: only JSON values are merged, and not by the rule protocol")
+	case s.Rule.Support > uint64(len(s.Members)): // a merge counts up to it
+		return fmt.Errorf("certificate: the rule asks for a support of %d, and there are %d members", s.Rule.Support,
+			len(s.Members))
 	case len(m.Values) != len(s.Members):
 		return fmt.Errorf("certificate: it has %d values to merge, and %d members", len(m.Values), len(s.Members))
 	case len(m.Schema) == 0 || len(m.Schema) > structured.MaxBytes:

@@ -149,3 +149,17 @@ func TestMergedSigners(t *testing.T) {
 		}
 	}
 }
+
+// A rule that asks for the support of more members than there are is refused before a merge counts up to it: with
+// 2^44 a verifier would count for days, and a node that is asked to sign.
+func TestSupportOfNobody(t *testing.T) {
+	for _, kind := range []string{certificate.Owner, certificate.Roster} {
+		for _, support := range []uint64{8, 1 << 44, 1 << 63, 1<<64 - 1} {
+			w := mergedWorld(t, kind, false)
+			w.s.Rule.Support = support
+			if _, err := w.s.Encode(); err == nil {
+				t.Errorf("%s: a support of %d with %d members is accepted", kind, support, len(w.s.Members))
+			}
+		}
+	}
+}

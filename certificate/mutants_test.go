@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os/exec"
@@ -51,6 +50,18 @@ func verifiersOfThree(t testing.TB) []verifier {
 
 // batch starts a verifier of examples/verify that reads one file after another.
 func batch(t testing.TB, command ...string) func(file []byte) error {
+	many := pipe(t, command...)
+	return func(file []byte) error {
+		verdicts, err := many([][]byte{file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return verdicts[0]
+	}
+}
+
+// pipe starts a verifier of examples/verify that reads many files at once. The error is not about a file.
+func pipe(t testing.TB, command ...string) func(files [][]byte) ([]error, error) {
 	cmd := exec.Command(command[0], append(command[1:], "--batch")...)
 	in, err1 := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()
@@ -66,20 +77,26 @@ func batch(t testing.TB, command ...string) func(file []byte) error {
 			t.Errorf("%s: %v\n%s", command, err, &trouble)
 		}
 	})
-	return func(file []byte) error {
-		if _, err := fmt.Fprintln(in, base64.StdEncoding.EncodeToString(file)); err != nil {
-			t.Fatalf("%s: %v\n%s", command, err, &trouble)
+	return func(files [][]byte) (verdicts []error, err error) {
+		go func() {
+			for _, file := range files {
+				fmt.Fprintln(in, base64.StdEncoding.EncodeToString(file)) // if it has ended, nothing is read below
+			}
+		}()
+		for range files {
+			line, err := lines.ReadString('\n')
+			switch {
+			case err != nil:
+				return nil, fmt.Errorf("%s: %w\n%s", command, err, &trouble)
+			case line == "VALID\n":
+				verdicts = append(verdicts, nil)
+			case strings.HasPrefix(line, "INVALID "):
+				verdicts = append(verdicts, fmt.Errorf("%s", strings.TrimSpace(line)))
+			default:
+				return nil, fmt.Errorf("%s says %q", command, line)
+			}
 		}
-		line, err := lines.ReadString('\n')
-		switch {
-		case err == io.EOF:
-			t.Fatalf("%s ended: %s", command, &trouble)
-		case line == "VALID\n":
-			return nil
-		case !strings.HasPrefix(line, "INVALID "):
-			t.Fatalf("%s says %q", command, line)
-		}
-		return fmt.Errorf("%s", strings.TrimSpace(line))
+		return verdicts, nil
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod/certificate"
 	"synod.dev/synod/roster"
+	"synod.dev/synod/sign"
 )
 
 // rosterOf returns the signed roster, of the first format, of a world, whose certificate names its hash.
@@ -88,7 +89,7 @@ func TestWhoSignedTheRoster(t *testing.T) {
 	c := scene{t, fiveAndTwo(t, "majority", 0)}
 	dir, first := t.TempDir(), roster.Unsigned(c.changed(func(r *roster.Roster) { r.F = 0 }))
 	for _, s := range c.Secrets {
-		first.Sign(s)
+		first.Sign(s.(sign.Secret))
 	}
 	hash := first.Hash()
 	next := c.changed(func(r *roster.Roster) { r.F, r.Serial, r.Previous = 0, 1, hash[:] })
@@ -102,7 +103,7 @@ func TestWhoSignedTheRoster(t *testing.T) {
 	signed := func(before *roster.Signed, seats ...int) *roster.Signed {
 		s := roster.Successor(next, before)
 		for _, i := range seats {
-			s.Sign(c.Secrets[i])
+			s.Sign(c.Secrets[i].(sign.Secret))
 		}
 		return s
 	}
@@ -126,4 +127,43 @@ func TestWhoSignedTheRoster(t *testing.T) {
 		}
 		withRoster(t, cert, path, x.valid)
 	}
+}
+
+// A certificate of an earlier version is refused for a roster whose members sign version 3 only: in it whoever made it
+// says who votes.
+func TestEarlierVersionOfARoster(t *testing.T) {
+	c := scene{t, fiveAndTwo(t, "rotating-leader", 0)}
+	three := c.statement(1, c.Roster, 0, 1, 2, 3, 4)
+	s := newWorld(t, severalOwners(t)).s
+	s.Council, s.Instance, s.Question, s.Answer = three.Council, c.Instance, c.Question, three.Answer
+	s.Protocol, s.Parameters, s.Faults, s.Claim = three.Protocol, three.Parameters, three.Faults, three.Claim
+	s.Graph, s.Rule, s.Members, s.Ledger = three.Graph, certificate.Rule{Name: "protocol"}, three.Members, nil
+	s.Fill()
+	file := filepath.Join(t.TempDir(), "a.cert")
+	if err := os.WriteFile(file, c.signedBy(&s, 5, 6), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := certificate.Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := certificate.Verify(made, nil); err != nil || r.Warning == "" {
+		t.Errorf("without the roster: %v, warning %q", err, r.Warning)
+	}
+	if _, err := certificate.Verify(made, certificate.CouncilOf(c.Roster)); err == nil {
+		t.Error("Go accepts it with the roster")
+	}
+	signed := roster.Unsigned(c.Roster)
+	for _, s := range c.Secrets {
+		signed.Sign(s.(sign.Secret))
+	}
+	path := filepath.Join(t.TempDir(), "own")
+	if err := os.WriteFile(path, signed.File(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	withRoster(t, file, path, false)
 }

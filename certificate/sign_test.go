@@ -15,7 +15,9 @@ func TestApprove(t *testing.T) {
 	known := certificate.CouncilOf(c.Roster)
 	approve := func(seat int, s *certificate.Statement, run string) error {
 		m := c.statement(0, c.Roster).Members[seat]
-		return s.Approve(seat, known, run, certificate.VoteBytes(known.Hash, c.Question, m.First, m.Final), m.Signature)
+		own := certificate.Own{Seat: seat, Council: known, Instance: run, Question: c.Question, Form: "number",
+			Vote: certificate.VoteBytes(known.Hash, c.Question, m.First, m.Final), Signature: m.Signature}
+		return own.Approve(s)
 	}
 	if err := approve(3, c.statement(0, c.Roster), c.Instance); err != nil {
 		t.Fatal(err)
@@ -50,7 +52,9 @@ func TestApprove(t *testing.T) {
 	w := newWorld(t, severalOwners(t)) // of version 1: the caller's word
 	m := w.s.Members[0]
 	vote := certificate.VoteBytes(w.s.Council, w.s.Question, m.First, m.Final)
-	if w.s.Approve(0, nil, w.s.Instance, vote, m.Signature) == nil {
+	own := certificate.Own{Instance: w.s.Instance, Question: w.s.Question, Form: w.s.Form, Vote: vote,
+		Signature: m.Signature}
+	if own.Approve(&w.s) == nil {
 		t.Error("a statement of version 1 is approved")
 	}
 }

@@ -2,15 +2,14 @@ package certificate_test
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
 
-	"synod.dev/synod"
 	"synod.dev/synod/certificate"
 	"synod.dev/synod/internal/forge"
 	"synod.dev/synod/roster"
@@ -21,12 +20,24 @@ import (
 type tree struct {
 	fields []any // of a decision; terms are in terms
 	terms  []any
+	honest func(seat int) bool            // who does not sign its vote again; nil: nobody
+	spell  func(v any, terms bool) []byte // encodes terms or decision; nil: encode
+}
+
+func (x *tree) encoded(v any, terms bool) []byte {
+	if x.spell != nil {
+		return x.spell(v, terms)
+	}
+	return encode(v)
 }
 
 // The places of fields in a decision and in terms.
 const (
-	atTerms, atRest, atInstance, atQuestion, atAnswer, atVotes, atMerge = 2, 3, 4, 5, 7, 8, 9
-	termsMembers, termsF, memberKey                                     = 3, 5, 2
+	atTerms, atRest, atInstance, atQuestion, atForm, atAnswer, atVotes, atMerge = 2, 3, 4, 5, 6, 7, 8, 9
+
+	termsName, termsMembers, termsEdges, termsF, termsR, termsGuarantee = 0, 3, 4, 5, 6, 8
+	termsProtocol, termsParameters, termsRule                           = 10, 11, 12
+	memberKey                                                           = 2
 )
 
 func treeOf(t testing.TB, s *certificate.Statement) *tree {
@@ -58,33 +69,41 @@ func encode(v any) []byte {
 // file encodes the tree, has all members sign their votes again, and seats sign the envelope. Whoever has all keys
 // could write it: only rules about the content can refuse it.
 func (x *tree) file(c *forge.Council, seats []int) []byte {
-	terms := encode(x.terms)
+	if len(x.fields) <= atMerge || len(x.terms) == 0 {
+		x.fields = append(x.fields, make([]any, 10)...)[:max(len(x.fields), atMerge+1)]
+	}
+	terms := x.encoded(x.terms, true)
 	x.fields[atTerms] = terms
 	rest, _ := x.fields[atRest].([]byte)
 	council := roster.HashOf(terms, rest)
 	x.sign(c, council[:])
 	text := func(at int) []byte { b, _ := x.fields[at].([]byte); return b }
 	instance, _ := x.fields[atInstance].(string)
-	run := sha256.Sum256([]byte(instance))
-	subject := sha256.Sum256(bytes.Join([][]byte{[]byte("synod/decision/3"), council[:], text(atQuestion),
-		text(atAnswer), run[:]}, nil))
-	payload := fmt.Appendf(nil, `{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"decision","digest":`+
-		`{"sha256":"%x"}}],"predicateType":"https://synod.dev/certificate/v3","predicate":{"cbor":"%s"}}`, subject,
-		base64.StdEncoding.EncodeToString(encode(x.fields)))
+	payload := payloadOf(council[:], text(atQuestion), text(atAnswer), instance, x.encoded(x.fields, false))
 	made := &certificate.Certificate{Payload: payload}
 	for _, i := range seats {
 		made.Signatures = append(made.Signatures, certificate.Signature{Key: c.Secrets[i].PublicKey(),
 			Signature: c.Secrets[i].SignEnvelope(certificate.PayloadType, payload)})
 	}
-	file, err := made.File()
-	if err != nil {
-		return nil
+	return written(made)
+}
+
+// written is the file of a certificate, of any size.
+func written(c *certificate.Certificate) []byte {
+	base := base64.StdEncoding.EncodeToString
+	var signatures []string
+	for _, s := range c.Signatures {
+		signatures = append(signatures, fmt.Sprintf(`{"keyid":"ed25519:%x","sig":"%s"}`, s.Key, base(s.Signature)))
 	}
-	return file
+	return fmt.Appendf(nil, `{"payloadType":"%s","payload":"%s","signatures":[%s]}`+"\n", certificate.PayloadType,
+		base(c.Payload), strings.Join(signatures, ","))
 }
 
 // sign has the members sign their votes, as far as there are members, keys and votes.
 func (x *tree) sign(c *forge.Council, council []byte) {
+	if len(x.terms) == 0 {
+		return
+	}
 	members, _ := x.terms[min(termsMembers, len(x.terms)-1)].([]any)
 	votes, _ := x.fields[atVotes].([]any)
 	var keys [][]byte
@@ -104,7 +123,8 @@ func (x *tree) sign(c *forge.Council, council []byte) {
 	}
 	for i, v := range votes {
 		v, _ := v.([]any)
-		if len(v) != 3 || i >= len(c.Secrets) || i >= len(keys) {
+		if len(v) != 3 || i >= len(c.Secrets) || i >= len(keys) || x.honest != nil && x.honest(i) ||
+			!bytes.Equal(keys[i], c.Secrets[i].PublicKey()) {
 			continue
 		}
 		first, ok1 := v[0].([]byte)
@@ -112,9 +132,8 @@ func (x *tree) sign(c *forge.Council, council []byte) {
 		if sig, ok3 := v[2].([]byte); !ok1 || !ok2 || !ok3 || len(sig) == 0 {
 			continue
 		}
-		if own, err := c.Secrets[i].Identity(synod.NodeID(i), committee, sign.Instance(instance)); err == nil {
-			v[2] = own.Signer.Sign(certificate.VoteBytes(council, question, first, final))
-		}
+		v[2] = c.Secrets[i].SignRun(committee, sign.Instance(instance), certificate.VoteBytes(council, question, first,
+			final))
 	}
 }
 

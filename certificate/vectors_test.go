@@ -28,7 +28,7 @@ type vector struct {
 const vectorsPath = "testdata/vectors-3.json"
 
 // noSecond is how a report says that two certificates of a run cannot differ.
-const noSecond = "no second certificate of this run"
+const noSecond = "no second certificate of version 3 of this run"
 
 // fiveAndTwo returns a council in which five members hold answer 0 and two hold answer 1.
 func fiveAndTwo(t *testing.T, protocol string, workers int) *forge.Council {
@@ -202,6 +202,11 @@ func unusual(t *testing.T, leader, vote scene) (all []vector) {
 	}{
 		{"a larger F than the council", "K1", func(x *tree) { x.terms[termsF] = uint64(8) }},
 		{"a weak key", "K1", func(x *tree) { x.terms[termsMembers].([]any)[6].([]any)[memberKey] = make([]byte, 32) }},
+		{"a merge whose rule asks for the support of more members than there are", "M1", func(x *tree) {
+			x.fields[atForm], x.terms[termsRule] = "json", []any{"majority", uint64(1) << 44}
+			x.fields[atMerge] = []any{[]byte("true"), false, []any{[]byte{}, []byte{}, []byte{}, []byte{},
+				[]byte{}, []byte{}, []byte{}}}
+		}},
 		{"a merge of something that is no JSON value", "M1", func(x *tree) {
 			x.fields[atMerge] = []any{[]byte("true"), false, []any{[]byte{}, []byte{}, []byte{}, []byte{},
 				[]byte{}, []byte{}, []byte{}}}

@@ -24,6 +24,7 @@ type Report struct {
 // Council is what a verifier knows of the council from elsewhere, such as a roster.
 type Council struct {
 	Hash       []byte // SHA-256 of the roster
+	Three      bool   // its members sign statements of version 3 only
 	IDs        []string
 	Keys       [][]byte // by seat
 	F          uint64
@@ -48,10 +49,17 @@ func VoteBytes(council, question, first, final []byte) []byte {
 // even that (nil). The error is about the first thing that is wrong. The report is complete
 // only without an error.
 func Verify(c *Certificate, council *Council) (Report, error) {
+	return VerifyBy(sign.Ed25519, c, council)
+}
+
+// VerifyBy is Verify for simulations, whose keys may be symbolic.
+func VerifyBy(keys sign.Keys, c *Certificate, council *Council) (Report, error) {
 	s, r := c.Statement, Report{Claims: []string{}, NotProved: []string{}}
 	steps := []func(*Report) error{
 		func(*Report) error { return s.matches(council) },
-		c.signers, s.votes, s.arithmetic, s.graphAndClaim,
+		func(r *Report) error { return c.signers(keys, r) },
+		func(r *Report) error { return s.votes(keys, r) },
+		s.arithmetic, s.graphAndClaim,
 	}
 	for _, step := range steps {
 		if err := step(&r); err != nil {
@@ -85,6 +93,9 @@ func (s *Statement) matches(c *Council) error {
 	case !bytes.Equal(s.Council, c.Hash):
 		return fmt.Errorf("certificate: it is of the council %s, and the roster has the hash %s", short(s.Council),
 			short(c.Hash))
+	case c.Three && !s.three():
+		return errors.New("certificate: it is of an earlier version, and the members of the roster sign version 3 " +
+			"only: some of them have signed what no honest one signs")
 	case s.Faults.F != c.F, s.Protocol != c.Protocol, s.Parameters != c.Parameters,
 		!slices.Equal(s.Graph.Edges, c.Edges),
 		len(s.Members) != len(c.Keys), len(c.IDs) != len(c.Keys):
@@ -102,7 +113,7 @@ func (s *Statement) matches(c *Council) error {
 func short(hash []byte) string { return hex.EncodeToString(hash[:min(len(hash), 6)]) + "…" }
 
 // signers checks the signatures under the statement.
-func (c *Certificate) signers(r *Report) error {
+func (c *Certificate) signers(keys sign.Keys, r *Report) error {
 	s, last := c.Statement, -1
 	for _, sig := range c.Signatures {
 		at := slices.IndexFunc(s.Members, func(m Member) bool { return bytes.Equal(m.Key, sig.Key) })
@@ -117,7 +128,7 @@ func (c *Certificate) signers(r *Report) error {
 		case s.Kind == Roster && !s.MaySign(at):
 			return fmt.Errorf("certificate: member %q signs an answer that is not its own, or has no vote",
 				s.Members[at].ID)
-		case !sign.VerifyEnvelope(sig.Key, PayloadType, c.Payload, sig.Signature):
+		case !keys.Envelope(sig.Key, PayloadType, c.Payload, sig.Signature):
 			return fmt.Errorf("certificate: the signature of the key %s is not valid", short(sig.Key))
 		}
 		last = at
@@ -141,7 +152,7 @@ func (c *Certificate) signers(r *Report) error {
 }
 
 // votes checks the members' signatures under their own answers.
-func (s *Statement) votes(r *Report) error {
+func (s *Statement) votes(by sign.Keys, r *Report) error {
 	if s.Kind != Roster {
 		return nil
 	}
@@ -155,7 +166,7 @@ func (s *Statement) votes(r *Report) error {
 	if err != nil {
 		return fmt.Errorf("certificate: %w", err)
 	}
-	check, signed := committee.Verifier(sign.Instance(s.Instance)), 0
+	check, signed := by.Run(committee, sign.Instance(s.Instance)), 0
 	for i := range s.Members {
 		m := &s.Members[i]
 		switch {

@@ -10,7 +10,7 @@ import (
 // cannot be seen: control, format and bidirectional characters, tags, variation selectors and unassigned code
 // points. Newlines and tabs stay.
 func Escape(s string) string {
-	if !strings.ContainsFunc(s, Hidden) {
+	if Plain(s) || !strings.ContainsFunc(s, Hidden) {
 		return s
 	}
 	var b strings.Builder
@@ -28,11 +28,21 @@ func Escape(s string) string {
 	return b.String()
 }
 
+// Plain reports whether a text has only visible ASCII, spaces, newlines and tabs, so that Escape changes nothing of it.
+func Plain[T string | []byte](s T) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
 // Hidden reports whether a terminal may obey a character, or show nothing for it.
 func Hidden(r rune) bool {
 	switch {
-	case r == '\n' || r == '\t':
-		return false
+	case r < 0x7f:
+		return r < ' ' && r != '\n' && r != '\t'
 	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef: // variation selectors
 		return true
 	}

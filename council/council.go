@@ -321,6 +321,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer s.cancel()
+	defer s.rest()
 	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Limits: s.ask.Limits,
 		Log: s.log(), Notes: s.notes, Watch: s.watch, crew: s.crew}, s)
 	if err != nil {

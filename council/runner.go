@@ -269,12 +269,12 @@ func (s *session) newReplies(n int) []synod.Reply {
 }
 
 // growStack makes the stack of a goroutine large while it is nearly empty. A call through the
-// layers, HTTP and JSON needs about nine kilobytes, and a stack that grows later is copied each
+// layers, HTTP and JSON needs up to seventeen kilobytes, and a stack that grows later is copied each
 // time with its content.
 //
 //go:noinline
 func growStack(i int) byte {
-	var room [10 << 10]byte
+	var room [18 << 10]byte
 	return room[i%len(room)]
 }
 
@@ -296,15 +296,40 @@ func (b *batch) begin(i int, seat *seated, round int) {
 	ctx, cancel := context.WithCancelCause(b.session.ctx)
 	b.cancel[i] = cancel
 	b.waiting = append(b.waiting, i)
-	go func() {
-		growStack(i)
+	b.session.work(func() {
 		ctx, release := b.session.bounded(ctx)
 		defer release()
 		b.session.complete(ctx, seat, &b.calls[i], round, &b.replies[i])
 		b.times[i] = time.Since(b.start)
 		cancel(nil)
 		b.finished <- i
-	}()
+	})
+}
+
+// work plays a call in the background: in a goroutine that has ended an earlier call of the run, whose stack is large
+// already, else in a new one. No call begins after rest.
+func (s *session) work(call func()) {
+	select {
+	case s.calls <- call:
+	default:
+		go func(calls <-chan func()) {
+			growStack(len(s.seats))
+			call()
+			if calls != nil {
+				for next := range calls {
+					next()
+				}
+			}
+		}(s.calls)
+	}
+}
+
+// rest ends the goroutines of work, those that are busy after their calls.
+func (s *session) rest() {
+	if s.calls != nil {
+		close(s.calls)
+		s.calls = nil
+	}
 }
 
 // wait returns the replies when every call has returned or was cut off: by patience, or because it

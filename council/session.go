@@ -44,6 +44,7 @@ type session struct {
 	packing  []byte               // buffer of judge
 	request  llm.Request          // of every call, without its prompt and seat
 	instant  llm.Request          // request with those of the last call to an instant model
+	calls    chan func()          // to goroutines that have ended a call; nil: a call ends its own
 
 	mu         sync.Mutex
 	seats      []Record                // by seat: the account of its calls
@@ -111,7 +112,9 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	}
 	s.request = llm.Request{Templates: p.templates, Sample: ask.Sample, Run: ask.Seed, Budget: s.limited,
 		Outage: ask.Outage}
-	s.instant = s.request
+	if s.instant = s.request; !p.simulated() {
+		s.request.Rendered, s.calls = &llm.Renderings{}, make(chan func())
+	}
 	s.fixed.merges = p.merging(&ask.Question)
 	s.charge()
 	return s, nil

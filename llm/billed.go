@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -22,7 +23,7 @@ const maxBilled = 1000
 // A number that is no cost is ignored, and so is the cost of a reply that does not count its tokens: it is charged by
 // its length.
 func billed(u synod.Usage, raw json.RawMessage, h http.Header) synod.Usage {
-	if u.Total() == 0 {
+	if u.Total() == 0 || !bytes.Contains(raw, []byte("cost")) && h.Get("x-litellm-response-cost") == "" {
 		return u
 	}
 	var says struct {

@@ -70,6 +70,9 @@ type Request struct {
 	// is rendered.
 	Given *prompt.Chat
 
+	// Rendered has the texts of other calls of the run, which this one may share; nil: it renders its own.
+	Rendered *Renderings
+
 	chat   *rendered       // nil: not rendered yet
 	extra  func() *Failure // reserves one more request of the budget; nil: no limit
 	sent   func()          // called when the request is about to leave; may be nil
@@ -100,6 +103,9 @@ func (r Request) render() (prompt.Chat, error) {
 	}
 	if r.Templates == nil {
 		return prompt.Chat{}, errNoBook
+	}
+	if r.Rendered != nil {
+		return r.Rendered.chat(r.Templates, r.Prompt)
 	}
 	return r.Templates.Render(r.Prompt)
 }

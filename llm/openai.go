@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/jsonobject"
 	"synod.dev/synod/prompt"
 )
 
@@ -239,15 +240,14 @@ func (s *encoder) body(c seededChat) []byte {
 	b.Grow(len(s.preamble) + len(system) + len(c.User) + len(c.Schema) + 512)
 	b.Write(s.preamble)
 	b.WriteString(`,"messages":[`)
-	quote := json.NewEncoder(&b)
-	quote.SetEscapeHTML(false)
 	write := func(role, text string) {
 		b.WriteString(role)
-		_ = quote.Encode(text)  // a string can always be encoded
-		b.Truncate(b.Len() - 1) // its newline
+		b.Write(jsonobject.AppendQuoted(b.AvailableBuffer(), text))
 	}
 	switch {
 	case c.Turns != nil || c.Then != nil:
+		quote := json.NewEncoder(&b)
+		quote.SetEscapeHTML(false)
 		for i, m := range openAIMessages(system, &c.Chat) {
 			if i > 0 {
 				b.WriteByte(',')

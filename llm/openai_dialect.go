@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // form is the way in which a JSON reply is asked for, from the strongest to the
@@ -39,9 +41,22 @@ func (f form) write(b *bytes.Buffer, schema json.RawMessage) {
 // of them required. The schema of a user's JSON question may be another one, which is then asked for without
 // strict, and what members reply is checked in any case.
 func strictable(schema json.RawMessage) bool {
+	if known, ok := strictSchemas.Load(string(schema)); ok {
+		return known.(bool)
+	}
 	var v any
-	return json.Unmarshal(schema, &v) != nil || closed(v)
+	strict := json.Unmarshal(schema, &v) != nil || closed(v)
+	if len(schema) <= 1<<10 && strictCount.Add(1) <= 256 { // those of users may be long and many
+		strictSchemas.Store(string(schema), strict)
+	}
+	return strict
 }
+
+// strictSchemas is whether the first schemas that were asked for are strictable: the same few are sent with every call.
+var (
+	strictSchemas sync.Map
+	strictCount   atomic.Int32
+)
 
 // closed reports whether all objects in a schema have a closed list of required members.
 func closed(v any) bool {

@@ -70,11 +70,14 @@ const cutAtLimit = "cut at max_tokens"
 
 // read parses the body of a 200.
 func (m *OpenAI) read(res response) (synod.Reply, *Failure) {
-	var c completion
-	if err := json.Unmarshal(res.body, &c); err != nil {
-		f := m.notJSON(res.body, err)
-		f.begun = true
-		return synod.Reply{}, f
+	c, ok := readCompletion(res.body)
+	if !ok {
+		c = completion{}
+		if err := json.Unmarshal(res.body, &c); err != nil {
+			f := m.notJSON(res.body, err)
+			f.begun = true
+			return synod.Reply{}, f
+		}
 	}
 	reply := synod.Reply{Status: synod.OK, Model: m.reported(c.Model)}
 	reply.Usage, reply.Fault = m.readUsage(c.Usage)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -32,14 +33,15 @@ func viaHeader(ctx context.Context, h http.Header) http.Header {
 	if via == "" {
 		return h
 	}
-	h = h.Clone()
-	h.Set(Via, via)
+	h = maps.Clone(h) // the values are shared, and nobody changes them
+	h[Via] = []string{via}
 	return h
 }
 
 // Relayed is the response of a server to a body that was passed on. The caller closes Body.
 type Relayed struct {
 	Header http.Header
+	Length int64 // of Body in bytes, as the server says; -1: it does not
 	Body   io.ReadCloser
 }
 
@@ -150,7 +152,7 @@ func (r *relay) pass(ctx context.Context, m *OpenAI, body []byte) (*Relayed, err
 		return nil, err
 	}
 	r.leave(true, nil)
-	return &Relayed{Header: res.Header, Body: &relayBody{res.Body, r}}, nil
+	return &Relayed{Header: res.Header, Length: res.ContentLength, Body: &relayBody{res.Body, r}}, nil
 }
 
 // send sends a body in the way that fits the server.

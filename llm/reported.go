@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"synod.dev/synod/internal/jsonobject"
 )
 
 // reported reads the name of the model that a reply says it comes from, for people: one
 // line, in short and without secrets. It is "" if the reply does not say.
 func (c *httpClient) reported(raw json.RawMessage) string {
-	var name string
-	if len(raw) == 0 || json.Unmarshal(raw, &name) != nil {
-		return ""
-	}
+	name, _ := jsonobject.String(raw)
 	return shorten(c.redact(oneLine(name)))
 }
 

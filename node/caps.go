@@ -26,6 +26,9 @@ type Caps struct {
 	AtOnce        int     // runs at once; 0: 16
 	PerCaller     int     // runs at once of one caller; 0: half of AtOnce
 	CallerCalls   int     // of a day, for questions of one caller; 0: half of Calls
+	CallerUSD     float64 // of a day, for questions of one caller; 0: half of DailyUSD
+	Memory        int64   // bytes that runs which have not ended hold; 0: 512 MiB
+	CallerMemory  int64   // the same of one caller; 0: half of Memory
 	Forms         []synod.Form
 	Question      int // bytes of a question; 0: 16 KiB
 }
@@ -54,6 +57,14 @@ func (c *Caps) callerCalls() int {
 		return (c.Calls + 1) / 2
 	}
 	return c.CallerCalls
+}
+
+// callerUSD returns how much of a day's money questions of one caller may cost; 0: no limit.
+func (c *Caps) callerUSD() float64 {
+	if c.CallerUSD == 0 {
+		return c.DailyUSD / 2
+	}
+	return c.CallerUSD
 }
 
 // places fails if the node plays as many runs as it may, in all or of one caller. n.mu is held.
@@ -108,6 +119,9 @@ func (n *Node) admit(q *synod.Question, s *call.Start, caller string) error {
 	if err := n.places(caller); err != nil {
 		return err
 	}
+	if err := n.hasRoom(caller, size); err != nil {
+		return err
+	}
 	if err := n.daily.left(caller); err != nil {
 		return err
 	}
@@ -144,6 +158,8 @@ type daily struct {
 	USD float64 `json:"usd"`
 	// Callers has the calls of the day by who asked: their keys in hexadecimal.
 	Callers map[string]int `json:"callers,omitempty"`
+	// CallersUSD has what the replies for them have cost.
+	CallersUSD map[string]float64 `json:"callers_usd,omitempty"`
 }
 
 func openDaily(path string, caps Caps, now func() time.Time, prices llm.Prices, log *slog.Logger) (*daily, error) {
@@ -166,7 +182,7 @@ func openDaily(path string, caps Caps, now func() time.Time, prices llm.Prices, 
 
 func (d *daily) today() {
 	if day := d.now().UTC().Format(time.DateOnly); d.Day != day {
-		d.Day, d.Calls, d.Tokens, d.USD, d.Callers = day, 0, 0, 0, nil
+		d.Day, d.Calls, d.Tokens, d.USD, d.Callers, d.CallersUSD = day, 0, 0, 0, nil, nil
 	}
 }
 
@@ -181,6 +197,9 @@ func (d *daily) left(caller string) error {
 	case d.caps.callerCalls() > 0 && d.Callers[caller] >= d.caps.callerCalls():
 		return fmt.Errorf("the node has made %d calls today for this caller, which is its limit for one",
 			d.Callers[caller])
+	case d.caps.callerUSD() > 0 && d.CallersUSD[caller] >= d.caps.callerUSD():
+		return fmt.Errorf("the node has spent $%.2f today for this caller, and its limit for one is $%.2f",
+			d.CallersUSD[caller], d.caps.callerUSD())
 	case d.caps.Tokens > 0 && d.Tokens >= d.caps.Tokens:
 		return fmt.Errorf("the node has used %d tokens today, which is its limit", d.Tokens)
 	case d.caps.DailyUSD > 0 && d.USD >= d.caps.DailyUSD:
@@ -189,8 +208,9 @@ func (d *daily) left(caller string) error {
 	return nil
 }
 
-// budget returns what one run may spend: the limits of the council, and what is left of the day.
-func (d *daily) budget(l council.Limits) *llm.Budget {
+// budget returns what one run of a caller may spend: the limits of the council, and what is left of the day, in all and
+// for the caller.
+func (d *daily) budget(l council.Limits, caller string) *llm.Budget {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.today()
@@ -204,7 +224,8 @@ func (d *daily) budget(l council.Limits) *llm.Budget {
 		return min(limit, left)
 	}
 	usd := l.USD
-	for _, most := range []float64{d.caps.USD, max(d.caps.DailyUSD-d.USD, 0)} {
+	for _, most := range []float64{d.caps.USD, max(d.caps.DailyUSD-d.USD, 0),
+		max(d.caps.callerUSD()-d.CallersUSD[caller], 0)} {
 		if most > 0 && (usd == 0 || most < usd) {
 			usd = most
 		}
@@ -230,6 +251,10 @@ func (n *Node) spend(r *synod.Reply, caller string) {
 	use := llm.Use{Info: n.model.Info()}
 	use.Add(r)
 	money := d.prices.Bill([]llm.Use{use})
+	if d.CallersUSD == nil {
+		d.CallersUSD = map[string]float64{}
+	}
+	d.CallersUSD[caller] += money.AtLeast
 	if d.USD += money.AtLeast; d.timer == nil {
 		d.timer = time.AfterFunc(saveAfter, d.save)
 	}

@@ -25,7 +25,7 @@ func (priced) Info() llm.Info {
 func TestDailyUSD(t *testing.T) {
 	path, now := filepath.Join(t.TempDir(), "spent.json"), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	caps := Caps{DailyUSD: 0.10}
+	caps := Caps{DailyUSD: 0.10, CallerUSD: 1}
 	open := func() *daily {
 		d, err := openDaily(path, caps, clock, nil, slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -56,7 +56,7 @@ func TestDailyUSD(t *testing.T) {
 	if err := n.daily.left("alice"); err != nil || n.daily.USD != 0 {
 		t.Errorf("the next day: $%v, %v", n.daily.USD, err)
 	}
-	if n.daily.budget(council.Limits{USD: 5}) == nil {
+	if n.daily.budget(council.Limits{USD: 5}, "alice") == nil {
 		t.Error("there is no budget")
 	}
 }

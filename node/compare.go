@@ -145,9 +145,13 @@ func (r *run) receiptsOf(seats []byte) (list []call.Receipt) {
 // once sends a frame about the run to a neighbour, on the stream that is open.
 func (r *run) once(to synod.NodeID, f frame) { r.node.links[to].once(r.key, f) }
 
-// serveReceipts sends a caller the receipts that it asks for.
-func (n *Node) serveReceipts(conn *link.Conn) {
+// serveReceipts sends a caller the receipts that it asks for. A caller that has spent its checks is sent nothing: the
+// record has a signature.
+func (n *Node) serveReceipts(conn *link.Conn, caller string) {
 	var p call.Pull
+	if n.mayCheck(caller, 1) != nil {
+		return
+	}
 	if conn.Receive(call.MaxPull, &p, helloTime) != nil || len(p.Seats) > call.SetSize(len(n.roster.Members)) {
 		return
 	}

@@ -47,7 +47,11 @@ func (n *Node) serveForward(conn *link.Conn, key []byte) {
 	if conn.Receive(limit, &f, helloTime) != nil {
 		return
 	}
-	reply, err := n.forwarded(&f, key)
+	reply := call.Forwarded{}
+	err := n.mayCheck(hex.EncodeToString(key), 1) // who sends it pays, because anybody can name a caller
+	if err == nil {
+		reply, err = n.forwarded(&f, key)
+	}
 	if err != nil {
 		reply = call.Forwarded{Refused: err.Error()}
 	}
@@ -97,20 +101,19 @@ func (n *Node) answerForwarded(f *call.Forward) ([]byte, error) {
 	asking, answering := link.NewConn(here), link.NewConn(there)
 	defer asking.Close()
 	defer context.AfterFunc(n.context, func() { asking.Close() })()
+	caller := hex.EncodeToString(f.Caller)
 	n.work.Go(func() {
 		defer answering.Close()
 		switch f.Purpose {
 		case call.ToAsk:
-			n.answer(answering, hex.EncodeToString(f.Caller), helloTime)
+			n.answer(answering, caller, helloTime)
 		case call.ToSign:
-			n.certify(answering)
+			n.certify(answering, caller)
 		case call.ToCompare:
-			n.serveReceipts(answering)
+			n.serveReceipts(answering, caller)
 		}
 	})
-	if err := asking.SendBytes(f.Request, helloTime); err != nil {
-		return nil, err
-	}
+	n.work.Go(func() { asking.SendBytes(f.Request, helloTime) }) // a request may be refused before it is read
 	b, err := asking.ReceiveBytes(call.MaxRecord, n.longest())
 	if err != nil {
 		return nil, errors.New("the member has not answered the request")

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/certificate"
 	"synod.dev/synod/council"
 	"synod.dev/synod/evidence"
 	"synod.dev/synod/internal/canonical"
@@ -84,6 +85,7 @@ type Node struct {
 	recorder   Recorder // nil: this node keeps no ledger
 	replicas   []int    // the seats that keep the ledger
 	daily      *daily
+	memory     memory // of runs that have not ended
 	usual      usual
 	log        *slog.Logger
 	observer   Observer
@@ -97,9 +99,11 @@ type Node struct {
 	opened     time.Time // the same by the clock of the node
 	work       sync.WaitGroup
 
-	figures sync.Mutex // guards stats
+	figures sync.Mutex // guards stats and what follows
 	stats   Stats
 	older   []string // runs in which the key has signed what the folder does not have
+	// callerChecks has what each caller may ask to be checked.
+	callerChecks map[string]*link.Bucket
 
 	// mu is locked before the mutex of a peer or of a run, never after it.
 	mu    sync.Mutex
@@ -146,8 +150,8 @@ func Open(c Config) (n *Node, err error) {
 	n.context, n.cancel = context.WithCancel(context.Background())
 	for _, id := range n.peers {
 		n.links[id] = &peer{node: n, id: id, wake: make(chan struct{}, 1), cursor: map[*run]int{},
-			perSecond: link.Bucket{Rate: framesPerSecond, Burst: frameBurst},
-			size:      link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}}
+			perSecond: link.Bucket{Rate: framesPerSecond, Burst: frameBurst}, checks: newChecks(),
+			size: link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}}
 	}
 	if err := n.openLedger(); err != nil {
 		return nil, errors.Join(err, n.closeShared())
@@ -269,18 +273,22 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 		}
 	case call.ToCompare:
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
-			n.serveReceipts(conn)
+			n.serveReceipts(conn, hex.EncodeToString(key))
 		}
 	case call.ToSign:
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
-			n.certify(conn)
+			n.certify(conn, hex.EncodeToString(key))
 		}
 	}
 }
 
 // certify signs the statement of a certificate, if it is about an answer that this seat holds. The
 // answer is on disk before it is signed, and a second one for the run is refused for ever.
-func (n *Node) certify(conn *link.Conn) {
+func (n *Node) certify(conn *link.Conn, caller string) {
+	if err := n.mayCheck(caller, 1+len(n.roster.Members)); err != nil { // before anything is read
+		conn.Send(call.Signed{Refused: err.Error()}, helloTime)
+		return
+	}
 	request, s, err := call.ReceiveSign(conn, helloTime)
 	if err != nil {
 		return
@@ -290,9 +298,8 @@ func (n *Node) certify(conn *link.Conn) {
 	q, f := n.questionOf(id), n.recordOf(id)
 	if q == nil || f == nil {
 		reply.Refused = "this node has no record of the run"
-	} else if reply.Signature, err = call.Approve(n.secret, n.roster, n.seat, q, f, s); err == nil {
-		v := signing{slotKey{request.Instance, certified}, sha256.Sum256(s.Answer)}
-		err = n.slots.commit([]signing{v})
+	} else {
+		reply.Signature, err = n.signStatement(id, q, f, s)
 	}
 	if err != nil {
 		reply.Refused, reply.Signature = err.Error(), nil
@@ -300,6 +307,18 @@ func (n *Node) certify(conn *link.Conn) {
 	if err := conn.Send(reply, helloTime); err != nil {
 		n.log.Debug("a caller did not take its signature", "error", err)
 	}
+}
+
+func (n *Node) signStatement(id sign.Instance, q *synod.Question, f *call.Final,
+	s *certificate.Statement) ([]byte, error) {
+	own, err := call.OwnOf(n.roster, n.seat, q, f)
+	if err != nil {
+		return nil, err
+	}
+	return own.Sign(s, func(answer []byte) error {
+		v := signing{slotKey{string(id), certified}, sha256.Sum256(answer)}
+		return n.slots.commit([]signing{v})
+	}, n.secret)
 }
 
 // questionOf returns the question of a run; nil if there is none.
@@ -397,10 +416,12 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start, caller s
 
 // start starts the goroutine of a run. n.mu is held.
 func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start, caller string) (*run, error) {
-	r, err := n.newRun(q, id, caller, time.UnixMilli(s.At), n.daily.budget(s.Limits.Lower(n.plan.Spec().Limits)))
+	budget := n.daily.budget(s.Limits.Lower(n.plan.Spec().Limits), caller)
+	r, err := n.newRun(q, id, caller, time.UnixMilli(s.At), budget)
 	if err != nil {
 		return nil, err
 	}
+	r.grow(int(runBytes(len(s.Question))))
 	n.register(r)
 	for _, id := range n.peers {
 		p := n.links[id]

@@ -40,6 +40,8 @@ type peer struct {
 	refused  atomic.Bool   // nobody listens at its address
 	// What is read of it in a second, over all its streams: frames and bytes.
 	perSecond, size link.Bucket
+	checks          link.Bucket  // of signatures, which it pays for (pay)
+	checked         uint64       // signatures
 	held            atomic.Int64 // bytes of its messages in runs that have not ended
 	last            atomic.Int64 // when a frame came from it or its stream broke: nanoseconds after the node began
 }
@@ -262,6 +264,7 @@ func (p *peer) read(ctx context.Context, conn *link.Conn) error {
 		if !p.affords(1, len(b)) {
 			return p.strike(errTooMuch)
 		}
+		p.pay(ctx, len(b)/bytesPerCheck)
 		var x batch
 		if err := canonical.Decode(b, maxFrame, &x); err != nil {
 			return p.strike(err)
@@ -346,6 +349,7 @@ func (p *peer) take(key runKey, r *run, f *frame) (forRun bool, err error) {
 	n := p.node
 	switch f.Kind {
 	case isBegun:
+		p.pay(n.context, begunCost)
 		if r == nil && n.declined.has(key) {
 			p.once(key, frame{Kind: isDecline})
 		}
@@ -358,12 +362,7 @@ func (p *peer) take(key runKey, r *run, f *frame) (forRun bool, err error) {
 	}
 	switch f.Kind {
 	case isMessage:
-		m := &synod.Message{From: p.id, Slot: synod.Slot{Name: f.Slot, Round: int(f.Round)}}
-		slip := n.slip(r.id, m, sha256.Sum256(f.Body))
-		if !slip.VerifyKey(n.roster.Members[p.id].Key, f.Signature) {
-			return false, errors.New("the signature of a message is not valid")
-		}
-		return true, nil
+		return p.checkMessage(r, f)
 	case isClosed, isDemand, isDecline:
 		return true, nil
 	case isBegun:
@@ -382,29 +381,41 @@ func (p *peer) take(key runKey, r *run, f *frame) (forRun bool, err error) {
 }
 
 // compareReceipts looks for equivocation in what a neighbour has got, and keeps the neighbour's vote. The error is for
-// a receipt that no honest node passes on: one without the signature of its member.
+// a signature that is not valid: honest nodes pass on what they have checked.
 func (r *run) compareReceipts(by synod.NodeID, list []call.Receipt) error {
+	kept := r.node.keptFor(by, r.id)
 	for _, c := range list {
 		if c.From >= uint64(len(r.node.roster.Members)) || len(c.Sum) != sha256.Size || c.Round > 1<<31-1 {
 			return errors.New("a receipt is out of range")
 		}
 		key := receiptKey{synod.NodeID(c.From), synod.Slot{Name: c.Slot, Round: int(c.Round)}, [sha256.Size]byte(c.Sum)}
-		if key.from == r.node.seat {
-			r.node.ownReceipt(r.id, &c)
+		if key.from == r.node.seat && !r.node.ownReceipt(by, r.id, &c, kept) {
+			return errForged
 		}
+		valid := true
 		if key.from == by && key.slot.Name == voteSlot {
-			r.keepVote(key, &c)
-			continue
+			valid = r.keepVote(key, &c)
+		} else if key.from != r.node.seat && r.contradicts(key) {
+			if valid = r.signedFor(by, key, c.Signature); valid {
+				r.keep(key, c.Signature)
+			}
 		}
-		if !r.contradicts(key) {
-			continue
+		if !valid {
+			return errForged
 		}
-		if !r.signed(key, c.Signature) {
-			return errors.New("the signature of a receipt is not valid")
-		}
-		r.keep(key, c.Signature)
 	}
 	return nil
+}
+
+// errForged is the error of a neighbour that passes on a signature that is not valid.
+var errForged = errors.New("the signature of a receipt is not valid")
+
+// signedFor is signed, for a neighbour that pays for it.
+func (r *run) signedFor(by synod.NodeID, key receiptKey, signature []byte) bool {
+	if p := r.node.links[by]; p != nil {
+		p.pay(r.node.context, 1)
+	}
+	return r.signed(key, signature)
 }
 
 // signed reports whether a member has signed what a receipt says.
@@ -429,7 +440,7 @@ func (p *peer) status() PeerStatus {
 	m := &p.node.roster.Members[p.id]
 	return PeerStatus{ID: m.ID, Key: hex.EncodeToString(m.Key), Connected: p.open, Incoming: p.incoming,
 		OffsetMS: float64(p.offset.Microseconds()) / 1e3, DelayMS: float64(p.delay.Microseconds()) / 1e3,
-		Strikes: p.strikes, Frames: p.frames, Trouble: p.trouble, Relay: p.relay}
+		Strikes: p.strikes, Frames: p.frames, Checks: p.checked, Trouble: p.trouble, Relay: p.relay}
 }
 
 // join counts a stream from the neighbour and tells the runs. The node must not be locked.

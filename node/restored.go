@@ -78,12 +78,13 @@ func (n *Node) hearHeld(from synod.NodeID, key runKey, f *frame) error {
 	if len(f.Receipts) > 0 && (!plainID(id) || instanceKey(id) != key) {
 		return errors.New("a list of signed messages does not name its run")
 	}
+	kept := n.keptFor(from, id)
 	for i := range f.Receipts {
 		c := &f.Receipts[i]
 		if c.From != uint64(n.seat) || len(c.Sum) != sha256.Size || c.Round > 1<<31-1 {
 			return errors.New("a list of this node's signed messages has others")
 		}
-		if !n.ownReceipt(id, c) {
+		if !n.ownReceipt(from, id, c, kept) {
 			return errors.New("a signature that is said to be this node's is not valid")
 		}
 	}
@@ -94,14 +95,14 @@ func (n *Node) hearHeld(from synod.NodeID, key runKey, f *frame) error {
 }
 
 // ownReceipt raises the alarm if a signed message of this node is not among its signed slots. It reports whether the
-// message may be this node's.
-func (n *Node) ownReceipt(id sign.Instance, c *call.Receipt) bool {
+// message may be this node's. kept returns what is on disk of the run (keptFor).
+func (n *Node) ownReceipt(by synod.NodeID, id sign.Instance, c *call.Receipt, kept func() *call.Kept) bool {
 	v := signing{slotKey{string(id), synod.Slot{Name: c.Slot, Round: int(c.Round)}}, [sha256.Size]byte(c.Sum)}
-	if n.hasSigned(v) || n.plan.Adversary(n.seat) {
+	if n.hasSigned(v, kept) || n.plan.Adversary(n.seat) {
 		return true
 	}
 	slip := c.Slip(n.hash[:], string(id))
-	if !slip.VerifyKey(n.secret.PublicKey(), c.Signature) {
+	if !n.links[by].verify(slip, n.secret.PublicKey(), c.Signature) {
 		return false
 	}
 	fresh, err := n.slots.disown(v)
@@ -176,22 +177,25 @@ func (v *vote) key() receiptKey {
 	return receiptKey{synod.NodeID(v.From), synod.Slot{Name: v.Slot, Round: int(v.Round)}, [sha256.Size]byte(v.Sum)}
 }
 
-// keepVote keeps the vote of a neighbour. Two that differ, and that it has signed, are proof of equivocation.
-func (r *run) keepVote(key receiptKey, c *call.Receipt) {
+// keepVote keeps the vote of a neighbour. Two that differ, and that it has signed, are proof of equivocation. It is
+// false if a signature is not valid.
+func (r *run) keepVote(key receiptKey, c *call.Receipt) bool {
 	r.mu.Lock()
 	first, voted := r.votes[key.from]
 	if !voted {
 		r.votes[key.from] = vote{*c}
 	}
 	r.mu.Unlock()
-	if !voted || first.key() == key {
-		return
+	if !voted || first.key() == key || r.proved(key) {
+		return true
 	}
 	for _, v := range []vote{first, {*c}} {
-		if r.signed(v.key(), v.Signature) {
-			r.keep(v.key(), v.Signature)
+		if !r.signedFor(key.from, v.key(), v.Signature) {
+			return false
 		}
+		r.keep(v.key(), v.Signature)
 	}
+	return true
 }
 
 // fail ends a run without a record.

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -382,16 +383,30 @@ func (s *slots) forgotten(instance string) (settled, gone bool) {
 	return s.settled[instance], s.isGone(instance)
 }
 
-// hasSigned reports whether the folder has a value that is said to be this node's.
-func (n *Node) hasSigned(v signing) bool {
+// hasSigned reports whether the folder has a value that is said to be this node's. kept returns what is on disk of its
+// run.
+func (n *Node) hasSigned(v signing, kept func() *call.Kept) bool {
 	settled, gone := n.slots.forgotten(v.key.instance)
 	if !settled || n.slots.holds(v) {
 		return gone || n.slots.holds(v)
 	}
-	k := n.keptOf(sign.Instance(v.key.instance))
+	k := kept()
 	return k != nil && slices.ContainsFunc(k.Receipts, func(c call.Receipt) bool {
 		return c.From == uint64(n.seat) && c.Slot == v.key.slot.Name && c.Round == uint64(v.key.slot.Round) &&
 			bytes.Equal(c.Sum, v.sum[:])
+	})
+}
+
+// keptFor returns a function that reads once what is on disk of a run that has ended, for a neighbour, which pays as if
+// it had sent the record.
+func (n *Node) keptFor(by synod.NodeID, id sign.Instance) func() *call.Kept {
+	return sync.OnceValue(func() *call.Kept {
+		info, err := os.Stat(n.finalPath(id))
+		if err != nil {
+			return nil
+		}
+		n.links[by].pay(n.context, int(min(1+info.Size()/bytesPerCheck, checkBurst)))
+		return n.keptOf(id)
 	})
 }
 

@@ -179,10 +179,10 @@ func TestSlotsAreCompact(t *testing.T) {
 				t.Errorf("a value is signed in an old run: %v", err)
 			}
 		}
-		if !n.hasSigned(signing{slotKey{old, synod.Slot{Name: "respond"}}, [32]byte{1}}) {
+		if !n.hasSigned(signing{slotKey{old, synod.Slot{Name: "respond"}}, [32]byte{1}}, nil) {
 			t.Error("an own signature in a run that is gone seems to be from elsewhere")
 		}
-		if n.hasSigned(signing{slotKey{runID(-1), synod.Slot{Name: "respond"}}, [32]byte{1}}) {
+		if n.hasSigned(signing{slotKey{runID(-1), synod.Slot{Name: "respond"}}, [32]byte{1}}, nil) {
 			t.Error("a signature in an unknown run seems to be from here")
 		}
 		n.slots.close()

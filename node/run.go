@@ -51,7 +51,9 @@ type run struct {
 	vouchers map[synod.NodeID]bool // neighbours that have told what this seat has signed in the run
 	failed   error                 // why there is no record; nil: there is one, or the run plays
 	received map[receiptKey]bool
-	unsent   bool                            // something is queued since the last flush
+	unsent   bool // something is queued since the last flush
+	account  account
+	fresh    map[synod.NodeID]int            // messages of neighbours that were new; guarded by mu
 	held     map[synod.NodeID]int64          // bytes of messages of neighbours, which are accounted
 	waiting  map[synod.ConsultID]waitingCall // in a replay: calls whose reply has not been read
 
@@ -115,7 +117,7 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, caller string, begins 
 		received: map[receiptKey]bool{}, held: map[synod.NodeID]int64{},
 		in:    make(chan input, 256),
 		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{},
-		votes: map[synod.NodeID]vote{}, suspects: map[synod.NodeID]bool{},
+		votes: map[synod.NodeID]vote{}, suspects: map[synod.NodeID]bool{}, fresh: map[synod.NodeID]int{},
 		begins: begins, progress: progress{Round: -1},
 	}
 	if r.identity, err = n.secret.Identity(n.seat, n.committee, id); err != nil {
@@ -423,8 +425,9 @@ func (r *run) heard(from synod.NodeID, f *frame, elapsed time.Duration) {
 // hold accounts bytes of a message of a neighbour until the run ends. It is false if the neighbour has too many
 // already, in all runs together: then the message counts as not sent.
 func (r *run) hold(from synod.NodeID, bytes int) bool {
-	if r.node.links[from].held.Add(int64(bytes)) > maxPeerBytes {
+	if r.node.links[from].held.Add(int64(bytes)) > maxPeerBytes || !r.grow(bytes) {
 		r.node.links[from].held.Add(-int64(bytes))
+		r.shrink(bytes)
 		return false
 	}
 	r.held[from] += int64(bytes)
@@ -437,6 +440,7 @@ func (r *run) release() {
 	for id, bytes := range r.held {
 		r.node.links[id].held.Add(-bytes)
 	}
+	r.freeAll()
 	r.schedule, r.machine, r.desk, r.held, r.received, r.waiting = nil, nil, nil, nil, nil, nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -461,6 +465,7 @@ func (r *run) keep(key receiptKey, signature []byte) {
 	}
 	r.receipts[slot] = append(known, c)
 	r.stored++
+	r.grow(receiptBytes)
 	var proof *call.Equivocation
 	if len(known) > 0 && key.from != r.node.seat {
 		proof = &call.Equivocation{Roster: r.node.hash[:], Instance: string(r.id), A: known[0], B: c}
@@ -616,6 +621,7 @@ func (r *run) queue(to []synod.NodeID, f frame) {
 	}
 	b := canonical.Encode(f)
 	r.unsent = true
+	r.grow(len(b))
 	r.mu.Lock()
 	for _, id := range to {
 		if slices.Contains(r.node.peers, id) {
@@ -639,9 +645,13 @@ func (r *run) consult(t, due synod.Tick, x synod.Consult) {
 	r.node.work.Go(func() { // so that what it costs is on disk when the node has ended
 		ctx, cancel := context.WithTimeout(r.node.context, time.Duration(r.node.roster.Think)*time.Millisecond)
 		defer cancel()
+		if r.node.daily.left(r.caller) != nil { // other runs of the day have spent what was left when this one began
+			cancel()
+		}
 		reply := desk.Ask(ctx, x.ID, &prompt)
 		ended(ObservedCall{reply.Status, reply.Calls, reply.Spent().Prompt, reply.Spent().Completion, reply.Reused})
 		r.node.spend(&reply, r.caller)
+		r.grow(len(reply.Text))
 		r.put(input{reply: &synod.Answered{ID: x.ID, Reply: &reply}, asked: t, due: due})
 	})
 }

@@ -85,6 +85,7 @@ type PeerStatus struct {
 	DelayMS   float64 `json:"delay_ms"`  // half of a round trip
 	Strikes   int     `json:"strikes"`
 	Frames    uint64  `json:"frames"`
+	Checks    uint64  `json:"checks"` // of signatures that it caused
 	Trouble   string  `json:"trouble,omitempty"`
 	Relay     string  `json:"relay,omitempty"` // the member through which the stream to it goes; "": it is direct
 	// Serials are those of the rosters under which a stream to it or from it is open.

@@ -116,10 +116,9 @@ func (o Members) Member(name string) (json.RawMessage, bool) {
 }
 
 // TextMember returns the value of a key that is a string, or "" if Member returns none or another value.
-func TextMember(body, name string) (s string) {
-	if raw, ok := Member(body, name); ok && json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
+func TextMember(body, name string) string {
+	raw, _ := Member(body, name)
+	s, _ := jsonobject.String(raw)
 	return s
 }
 
@@ -129,9 +128,7 @@ func scalar(v json.RawMessage) (string, bool) {
 	switch {
 	case len(v) == 0:
 	case v[0] == '"':
-		var s string
-		err := json.Unmarshal(v, &s)
-		return s, err == nil
+		return jsonobject.String(v)
 	case v[0] == '-' || notation.IsDigit(v[0]) || string(v) == "true" || string(v) == "false":
 		return string(v), true
 	}

@@ -99,8 +99,8 @@ func (r *repairer) members(depth int) (all []jsonobject.Member, whole bool) {
 			return all, false
 		}
 		name := strings.TrimSpace(r.in[r.at : r.at+size-1])
-		var key string
-		if json.Unmarshal([]byte(name), &key) != nil {
+		key, ok := jsonobject.String([]byte(name))
+		if !ok {
 			key = strings.Trim(name, `"`)
 		}
 		r.at += size

@@ -236,6 +236,11 @@ func (f *running) add(cmd *cobra.Command) {
 	fl.IntVar(&f.caps.CallerCalls, "caller-calls", 0, "model calls of a day for one caller (default half of "+
 		"--daily-calls)")
 	keeping(fl, &f.keep, node.DefaultKeep, node.DefaultKeepBytes)
+	fl.Float64Var(&f.caps.CallerUSD, "caller-usd", 0, "US dollars of a day for one caller (default half of "+
+		"--daily-usd)")
+	fl.Int64Var(&f.caps.Memory, "memory", 0, "bytes that runs hold (default 512 MiB)")
+	fl.Int64Var(&f.caps.CallerMemory, "caller-memory", 0, "bytes that runs of one caller hold (default half of "+
+		"--memory)")
 	fl.IntVar(&f.caps.Question, "max-question", 0, "bytes of a question (default 16384)")
 	fl.StringSliceVar(&f.forms, "forms", nil, "forms of questions that the node answers (default: all)")
 	fl.StringArrayVar(&f.dial, "dial", nil, "`ID=HOST:PORT` where a neighbour is reached, instead of the roster's "+

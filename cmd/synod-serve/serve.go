@@ -146,7 +146,8 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	if f.tls, err = openCertificate(f.tlsCert, f.tlsKey); err != nil {
 		return usageError{err}
 	}
-	log := f.logger(stderr)
+	log, flush := f.lateLogger(stderr)
+	defer flush()
 	state := filepath.Join(home.State(), "serve")
 	st, unlock, err := f.open(ctx, state)
 	if err != nil {

@@ -245,6 +245,7 @@ function readStatement(body) {
     need([m.first, m.last].every((h) => h.length === 0 || h.length === 32), "the hash of an answer is not one");
   }
   if (s.merge) { // M1
+    need(s.rule.support <= BigInt(n), "the rule asks for the support of more members than there are");
     need(s.form === "json" && s.rule.name !== "protocol" && s.merge.values.length === n &&
       s.merge.schema.length >= 1 && s.merge.schema.length <= 65536, "what was merged has not its form");
   }
@@ -313,7 +314,7 @@ function checkSigners(s, payload, signatures, proved, open) {
   const n = BigInt(s.members.filter((m) => m.voter).length);
   if (s.claim === "agreement") {
     need(k >= (n + s.f) / 2n + 1n, "no quorum of voters signed it"); // Q1
-    proved.push("no second certificate of this run can name another answer, with at most " +
+    proved.push("no second certificate of version 3 of this run can name another answer, with at most " +
       `F = ${s.f} Byzantine voters, even if messages are late`);
   } else {
     need(k > s.f, "no more than F voters signed it"); // Q2

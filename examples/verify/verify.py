@@ -209,6 +209,7 @@ def check_statement(s):
     require(s["faults"]["model"] in ("S", "L"), "the model of faults is unknown")
     n = len(s["members"])
     if merge:
+        require(s["rule"]["support"] <= n, "the rule asks for the support of more members than there are")
         require(s["form"] == "json" and s["rule"]["name"] != "protocol" and len(merge["values"]) == n
                 and 1 <= len(merge["schema"]) <= 64 << 10, "what was merged has not its form")
     require(1 <= n <= MAX_MEMBERS, "the number of members is out of range")
@@ -319,7 +320,7 @@ def check_signers(s, payload, signatures, claims, not_proved):
         quorum = (voters + f) // 2 + 1  # two of this size share more than f voters
         require(k >= quorum, "no quorum of voters signed it")
         claims.append(f"{k} of {voters} voters signed that they ended on this answer; {quorum} are needed")
-        claims.append("no second certificate of this run can name another answer, with at most "
+        claims.append("no second certificate of version 3 of this run can name another answer, with at most "
                       f"F = {f} Byzantine voters, even if messages are late")
     else:
         require(k > f, "no more than F members signed it")
@@ -522,6 +523,7 @@ def check_roster(s, text):
     except (ValueError, KeyError, TypeError, IndexError):
         raise Invalid("the roster cannot be read") from None
     require(roster.hash == s["council"], "it is of another roster")
+    require(roster.old is not None or s["version"] == 3, "the members of the roster sign version 3 only")
     if (r := roster.old) is not None:  # the terms of version 2 are in the certificate, under the hash
         stated = [[(m["id"], m["key"]) for m in s["members"]], s["graph"]["edges"], s["faults"]["f"], s["protocol"]]
         agreed = [list(zip(roster.ids, roster.keys)), [tuple(e) for e in r[5]], r[6], r[11]]

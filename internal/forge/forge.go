@@ -1,6 +1,6 @@
 // Package forge draws councils with rosters, and what a hostile caller and hostile seats make of one of their runs: the
-// campaign looks for certificates that contradict each other with it, and tests of the verifiers take their files from
-// it. Everything follows from a generator.
+// campaign looks for certificates that contradict each other with it (Arena), and tests of the verifiers take their
+// files from it. Everything follows from a generator.
 //
 // The package has rank 4: it uses certificate.
 package forge
@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"synod.dev/synod"
 	"synod.dev/synod/certificate"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/robustness"
@@ -22,8 +21,9 @@ import (
 // Council is a council with a run in which honest members may have ended on different answers.
 type Council struct {
 	Roster   *roster.Roster
-	Secrets  []sign.Secret
-	Hostile  []bool // by seat: at most F voters, and any others
+	Keys     sign.Keys // what checks signatures
+	Secrets  []Key     // by seat
+	Hostile  []bool    // by seat: at most F voters, and any others
 	Instance string
 	Question []byte
 	First    [][]byte // by seat: hashes of answers
@@ -31,8 +31,16 @@ type Council struct {
 	rand     *rand.Rand
 }
 
+// Key signs for a member: a sign.Secret or a sign.Symbol.
+type Key interface {
+	PublicKey() []byte
+	SignEnvelope(payloadType string, payload []byte) []byte
+	SignRun(c sign.Committee, in sign.Instance, data []byte) []byte
+}
+
 // Shape says what a council is like.
 type Shape struct {
+	Symbolic bool // keys are symbolic
 	Protocol string
 	Rule     string
 	Workers  int // members without a vote, which come first
@@ -41,28 +49,42 @@ type Shape struct {
 	Final    []int
 }
 
-// New draws a council, and what its members answered.
-func New(r *rand.Rand) (*Council, error) {
-	n := 1 + r.IntN(9)
-	protocols := []string{"rotating-leader", "decentllms", "sac", "majority", "debate", "w-msr"}
+// New draws a council with real keys, and what its members answered.
+func New(r *rand.Rand) (*Council, error) { return Make(r, Draw(r, 1+r.IntN(mostMembers))) }
+
+// mostMembers bounds councils that are drawn.
+const mostMembers = 9
+
+// Draw draws the shape of a council of n members.
+func Draw(r *rand.Rand, n int) Shape {
+	protocols := []string{"rotating-leader", "decentllms", "rotating-leader", "sac", "majority", "w-msr"}
 	rules := []string{"plurality", "majority", "supermajority", "protocol"}
 	s := Shape{Protocol: protocols[r.IntN(len(protocols))], Rule: rules[r.IntN(len(rules))], F: r.IntN(n/3 + 1)}
+	if r.IntN(12) == 0 {
+		s.F = r.IntN(n + 1) // a bound with which there may be no certificate at all
+	}
 	if s.Protocol == "decentllms" {
 		s.Workers = r.IntN(n)
 	}
-	agree := r.IntN(3) // of three councils, one agrees, and one nearly
+	s.First, s.Final = answers(r, n)
+	return s
+}
+
+// answers draws which answers n members gave. Of three councils, one agrees, and one nearly.
+func answers(r *rand.Rand, n int) (first, final []int) {
+	agree := r.IntN(3)
 	for range n {
-		final := 0
+		last := 0
 		if agree == 2 || agree == 1 && r.IntN(4) == 0 {
-			final = r.IntN(3)
+			last = r.IntN(3)
 		}
-		first := final
+		before := last
 		if r.IntN(3) == 0 {
-			first = r.IntN(3)
+			before = r.IntN(3)
 		}
-		s.First, s.Final = append(s.First, first), append(s.Final, final)
+		first, final = append(first, before), append(final, last)
 	}
-	return Make(r, s)
+	return first, final
 }
 
 // Make draws a council of a shape: keys, graph, kinds of models, and who is hostile.
@@ -75,12 +97,12 @@ func Make(r *rand.Rand, s Shape) (*Council, error) {
 	if r.IntN(2) == 0 {
 		c.Roster.Faults = roster.Local
 	}
+	c.Keys = sign.Ed25519
+	if s.Symbolic {
+		c.Keys = sign.NewSymbols()
+	}
 	for i := range s.Final {
-		var seed [32]byte
-		for k := range 4 {
-			binary.BigEndian.PutUint64(seed[8*k:], r.Uint64())
-		}
-		secret, err := sign.Generate(rand.NewChaCha8(seed))
+		secret, err := c.newKey()
 		if err != nil {
 			return nil, err
 		}
@@ -93,23 +115,29 @@ func Make(r *rand.Rand, s Shape) (*Council, error) {
 	return c, c.draw(len(s.Final))
 }
 
+// newKey draws a key of the council's kind.
+func (c *Council) newKey() (Key, error) {
+	var seed [32]byte
+	for k := range 4 {
+		binary.BigEndian.PutUint64(seed[8*k:], c.rand.Uint64())
+	}
+	if symbols, ok := c.Keys.(*sign.Symbols); ok {
+		return symbols.Key(seed[:]), nil
+	}
+	return sign.Generate(rand.NewChaCha8(seed))
+}
+
 // draw adds the graph with its claim, and who is hostile.
 func (c *Council) draw(n int) error {
 	r := c.rand
-	var edges [][2]int
 	for a := range n {
 		for b := a + 1; b < n; b++ {
 			if b == a+1 || r.IntN(5) > 0 {
-				edges = append(edges, [2]int{a, b})
 				c.Roster.Edges = append(c.Roster.Edges, []uint64{uint64(a), uint64(b)})
 			}
 		}
 	}
-	g, err := graph.New(n, false, edges)
-	if err != nil {
-		return err
-	}
-	c.Roster.R = uint64(robustness.Find(g, nil).R)
+	c.Roster.R = robustnessOf(c.Roster)
 	c.Roster.Guarantee, _ = certificate.ClaimOf(c.Roster.Protocol, c.Roster.F, c.Roster.R)
 	c.Hostile = make([]bool, n)
 	left := c.Roster.F
@@ -124,6 +152,19 @@ func (c *Council) draw(n int) error {
 	return c.Roster.Validate()
 }
 
+// robustnessOf returns the robustness of a roster's graph.
+func robustnessOf(r *roster.Roster) uint64 {
+	edges := make([][2]int, len(r.Edges))
+	for i, e := range r.Edges {
+		edges[i] = [2]int{int(e[0]), int(e[1])}
+	}
+	g, err := graph.New(len(r.Members), false, edges)
+	if err != nil {
+		panic(err) // edges are drawn between seats
+	}
+	return uint64(robustness.Find(g, nil).R)
+}
+
 // Answer returns the hash of one of a few answers.
 func Answer(i int) []byte { return certificate.AnswerHash(fmt.Sprint(42 + i)) }
 
@@ -133,14 +174,10 @@ func sum(what string, x uint64) []byte {
 }
 
 // vote signs the answers of a seat in a run of a roster.
-func (c *Council) vote(seat int, of *roster.Roster, instance string, question, first, final []byte) ([]byte, error) {
-	secret := c.Secrets[seat]
-	own, err := secret.Identity(synod.NodeID(seat), of.Committee(), sign.Instance(instance))
-	if err != nil {
-		return nil, err
-	}
+func (c *Council) vote(seat int, of *roster.Roster, instance string, question, first, final []byte) []byte {
 	hash := of.Hash()
-	return own.Signer.Sign(certificate.VoteBytes(hash[:], question, first, final)), nil
+	return c.Secrets[seat].SignRun(of.Committee(), sign.Instance(instance), certificate.VoteBytes(hash[:], question,
+		first, final))
 }
 
 // Statement returns the statement that an honest caller asks to be signed: about an answer, with all votes.
@@ -154,7 +191,7 @@ type Ballot struct {
 	Other  []byte // another last answer than it had; nil: its own
 }
 
-// about returns a statement with votes as they are shown. A vote that is not a seat's own is signed only by hostile
+// About returns a statement with votes as they are shown. A vote that is not a seat's own is signed only by hostile
 // ones.
 func (c *Council) About(answer []byte, of *roster.Roster, shown func(seat int) Ballot) (*certificate.Statement, error) {
 	s := &certificate.Statement{Instance: c.Instance, Question: c.Question, Form: "number", Answer: answer}
@@ -163,18 +200,12 @@ func (c *Council) About(answer []byte, of *roster.Roster, shown func(seat int) B
 		m := certificate.Member{First: []byte{}, Final: []byte{}, Signature: []byte{}}
 		if !b.Hidden {
 			m.First, m.Final = c.First[i], c.Final[i]
-			var err error
-			if m.Signature, err = c.vote(i, c.Roster, c.Instance, c.Question, m.First, m.Final); err != nil {
-				return nil, err
-			}
+			m.Signature = c.vote(i, c.Roster, c.Instance, c.Question, m.First, m.Final)
 		}
 		if b.Other != nil && !b.Hidden {
 			m.Final = b.Other
 			if c.Hostile[i] {
-				var err error
-				if m.Signature, err = c.vote(i, of, c.Instance, c.Question, m.First, m.Final); err != nil {
-					return nil, err
-				}
+				m.Signature = c.vote(i, of, c.Instance, c.Question, m.First, m.Final)
 			}
 		}
 		s.Members = append(s.Members, m)

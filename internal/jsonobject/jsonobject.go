@@ -6,7 +6,6 @@
 package jsonobject
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,26 +18,42 @@ type Member struct {
 }
 
 // Members returns the members of the object that raw consists of, in order. It returns an error
-// if raw is not valid JSON, not an object, or has a key twice.
+// if raw is not valid JSON, not an object, or has a key twice. Values are parts of raw.
 func Members(raw []byte) (members []Member, err error) {
-	var whole json.RawMessage
-	if err := json.Unmarshal(raw, &whole); err != nil {
-		return nil, fmt.Errorf("broken JSON: %w", err)
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if t, _ := d.Token(); t != json.Delim('{') {
+	ok, _ := Each(raw, MostLevels, func(key, value []byte) {
+		members = append(members, Member{Unquote(key), value})
+	})
+	if !ok {
+		var whole json.RawMessage
+		if err := json.Unmarshal(raw, &whole); err != nil {
+			return nil, fmt.Errorf("broken JSON: %w", err)
+		}
 		return nil, errors.New("it is not a JSON object")
 	}
-	seen := map[string]bool{}
-	for d.More() { // without errors, because raw is valid
-		key, _ := d.Token()
-		m := Member{Key: key.(string)}
-		_ = d.Decode(&m.Value)
-		if seen[m.Key] {
-			return nil, fmt.Errorf("the key %q is repeated", m.Key)
-		}
-		seen[m.Key] = true
-		members = append(members, m)
+	if key, twice := repeated(members); twice {
+		return nil, fmt.Errorf("the key %q is repeated", key)
 	}
 	return members, nil
+}
+
+// repeated returns a key that stands more than once. Few keys are compared with one another, which is faster.
+func repeated(members []Member) (key string, twice bool) {
+	if len(members) <= 8 {
+		for i := range members {
+			for k := range i {
+				if members[k].Key == members[i].Key {
+					return members[i].Key, true
+				}
+			}
+		}
+		return "", false
+	}
+	seen := make(map[string]bool, len(members))
+	for i := range members {
+		if key = members[i].Key; seen[key] {
+			return key, true
+		}
+		seen[key] = true
+	}
+	return "", false
 }

@@ -27,8 +27,11 @@ func (s *Screen) Write(b []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
 	}
-	text := append(s.partial, b...)
-	s.partial = nil
+	text := b
+	if len(s.partial) > 0 {
+		text = append(s.partial, b...)
+		s.partial = nil
+	}
 	if end := wholeRunes(text); end < len(text) {
 		s.partial = append([]byte(nil), text[end:]...)
 		text = text[:end]
@@ -69,7 +72,12 @@ func wholeRunes(text []byte) int {
 }
 
 // escaped returns text with a code in place of every character that is not safe to show.
-func escaped(text []byte) []byte { return []byte(clean.Escape(string(text))) }
+func escaped(text []byte) []byte {
+	if clean.Plain(text) {
+		return text
+	}
+	return []byte(clean.Escape(string(text)))
+}
 
 // Control writes a control sequence of the program's own.
 func (s *Screen) Control(sequence string) {

@@ -1,7 +1,6 @@
 package call
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/link"
 	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
 )
 
 // ToSign is the purpose of a stream on which a caller asks for a signature under a certificate.
@@ -145,30 +143,13 @@ func ReceiveSign(conn *link.Conn, limit time.Duration) (r Sign, s *certificate.S
 	return r, s, err
 }
 
-// Approve returns a member's signature under a statement about a run, if it may sign it: the statement
-// says of it what its record says, has its roster, and everything that can be computed again is right.
-func Approve(secret sign.Secret, r *roster.Roster, seat synod.NodeID, q *synod.Question, f *Final,
-	s *certificate.Statement) ([]byte, error) {
+// OwnOf returns what a member knows of a run from its record: what it may sign a statement about.
+func OwnOf(r *roster.Roster, seat synod.NodeID, q *synod.Question, f *Final) (*certificate.Own, error) {
 	record, err := f.SeatRecord()
 	if err != nil {
 		return nil, err
 	}
-	if string(s.Question) != string(council.QuestionHash(q)) {
-		return nil, errors.New("the statement is about another question")
-	}
-	if s.Form != string(q.Form) {
-		return nil, errors.New("the statement has another form than the question")
-	}
-	if s.Merge != nil && !bytes.Equal(s.Merge.Schema, council.SchemaOf(q)) {
-		return nil, errors.New("the statement has another schema than the question")
-	}
-	vote := Vote(f.Roster, q, &record)
-	if err := s.Approve(int(seat), certificate.CouncilOf(r), f.Instance, vote, f.Vote); err != nil {
-		return nil, err
-	}
-	payload, err := s.Payload()
-	if err != nil {
-		return nil, err
-	}
-	return secret.SignEnvelope(certificate.PayloadType, payload), nil
+	return &certificate.Own{Seat: int(seat), Council: certificate.CouncilOf(r), Instance: f.Instance,
+		Question: council.QuestionHash(q), Form: string(q.Form), Schema: council.SchemaOf(q),
+		Vote: Vote(f.Roster, q, &record), Signature: f.Vote}, nil
 }

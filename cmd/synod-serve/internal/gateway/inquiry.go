@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"crypto/rand"
-
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
@@ -73,7 +71,8 @@ func (g *Gateway) inquiry(q Inquiry, key *store.Key) (*job, *wire.Error) {
 		}
 		return nil, noModel(model)
 	}
-	j := &job{id: "req-" + strings.ToLower(rand.Text()[:20]), api: q.API, key: key, served: served, begun: time.Now(),
+	now := time.Now()
+	j := &job{id: newID(now), api: q.API, key: key, served: served, begun: now,
 		policy: g.o.Settings.policy(served.ID)}
 	via, e := g.via(q.Header)
 	if e == nil && served.Council == nil {

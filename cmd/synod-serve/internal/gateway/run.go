@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -292,16 +293,17 @@ func (g *Gateway) settle(grant store.Grant, r store.Result, j *job, answer strin
 		j.settled.Store(true)
 	}
 	took := time.Since(grant.Begun)
-	attrs := []any{"request", grant.ID, "api", grant.API, "model", grant.Model, "status", r.Status, "http", r.HTTP,
-		"calls", r.Calls, "prompt_tokens", r.Prompt, "completion_tokens", r.Completion, "usd", r.Spent.USD(),
-		"seconds", took.Seconds()}
+	attrs := append(make([]slog.Attr, 0, 13), slog.String("request", grant.ID), slog.String("api", grant.API),
+		slog.String("model", grant.Model), slog.String("status", r.Status), slog.Int("http", r.HTTP),
+		slog.Int("calls", r.Calls), slog.Int("prompt_tokens", r.Prompt), slog.Int("completion_tokens", r.Completion),
+		slog.Float64("usd", r.Spent.USD()), slog.Float64("seconds", took.Seconds()))
 	if grant.Key != nil {
-		attrs = append(attrs, "key", grant.Key.Name)
+		attrs = append(attrs, slog.String("key", grant.Key.Name))
 	}
 	if g.o.Settings.Content && j != nil && j.question.Text != "" {
-		attrs = append(attrs, "question", j.question.Text, "answer", answer)
+		attrs = append(attrs, slog.String("question", j.question.Text), slog.String("answer", answer))
 	}
-	g.o.Log.Info("request", attrs...)
+	g.o.Log.LogAttrs(context.Background(), slog.LevelInfo, "request", attrs...)
 	g.observe(grant, r, took, j, answer)
 }
 

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -30,6 +31,8 @@ type pass struct {
 	usage  bool // the client wants a usage chunk
 	most   Usage
 	cancel context.CancelCauseFunc
+	rate   *llm.Price // of the model; nil: nobody has asked for it
+	priced bool       // rate is known
 }
 
 // solo passes a request on to one model, with the accounting of a council's.
@@ -90,7 +93,11 @@ var (
 
 // timeout is the model's, between any two chunks of a stream.
 func (p *pass) timeout() time.Duration {
-	t, err := time.ParseDuration(fmt.Sprint(p.job.served.Settings["timeout"]))
+	set, there := p.job.served.Settings["timeout"]
+	if !there {
+		return min(llm.DefaultTimeout, p.o.Settings.Deadline)
+	}
+	t, err := time.ParseDuration(fmt.Sprint(set))
 	if err != nil || t <= 0 {
 		t = llm.DefaultTimeout
 	}
@@ -112,9 +119,14 @@ func (p *pass) limited() bool {
 
 // price returns what tokens cost; false if that is not known.
 func (p *pass) price(u Usage) (store.Money, bool) {
-	m := p.o.Prices.Bill([]llm.Use{{Info: p.info, Calls: 1, Usage: synod.Usage{Prompt: u.Prompt,
-		Completion: u.Completion}}})
-	return store.USD(m.AtLeast), m.Cost() != nil
+	if p.rate == nil {
+		price, known := p.o.Prices.Of(p.info)
+		p.rate, p.priced = &price, known
+	}
+	if !p.priced {
+		return 0, false
+	}
+	return store.USD((p.rate.Prompt*float64(u.Prompt) + p.rate.Completion*float64(u.Completion)) / 1e6), true
 }
 
 // reserve reserves the most that the request may cost.
@@ -226,7 +238,7 @@ func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.R
 // and reports whether they are some; nil: nobody reads them.
 func (p *pass) receive(ctx context.Context, h http.Header, res *llm.Relayed,
 	read func(choices json.RawMessage) bool) (wire.Members, Usage, *wire.Error) {
-	b, err := io.ReadAll(io.LimitReader(res.Body, mostReply+1))
+	b, err := readAll(io.LimitReader(res.Body, mostReply+1), res.Length)
 	var all wire.Members
 	if err == nil && len(b) <= mostReply {
 		all = wire.Split(b)
@@ -254,18 +266,27 @@ func (p *pass) receive(ctx context.Context, h http.Header, res *llm.Relayed,
 	return all, u, nil
 }
 
+// readAll reads a body that says how long it is; -1: it does not. No more is allocated than came, beyond a piece.
+func readAll(in io.Reader, length int64) ([]byte, error) {
+	b := bytes.NewBuffer(make([]byte, 0, min(max(length, 0), piece)+bytes.MinRead))
+	_, err := b.ReadFrom(in)
+	return b.Bytes(), err
+}
+
 // completion reads what is counted of a whole reply, and the length of its message; false if it is no completion.
 func completion(all wire.Members, c *counted) (message int, ok bool) {
-	var choices []struct {
-		Message json.RawMessage `json:"message"`
+	choices := wire.Elements(all["choices"])
+	if len(choices) == 0 {
+		return 0, false
 	}
-	if all == nil || json.Unmarshal(all["choices"], &choices) != nil || len(choices) == 0 {
+	first := wire.Split(choices[0])
+	if first == nil {
 		return 0, false
 	}
 	if u := all["usage"]; len(u) > 0 {
 		ok = json.Unmarshal(u, &c.Usage) == nil
 	}
-	return len(choices[0].Message), ok || len(all["usage"]) == 0
+	return len(first["message"]), ok || len(all["usage"]) == 0
 }
 
 func (p *pass) costHeaders(h http.Header, u Usage, r store.Result) {

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,17 +128,7 @@ func stub(ctx context.Context) error {
 		sounds(w, r, members)
 	})
 	mux.HandleFunc("GET /calls", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, calls.Load()) })
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	defer context.AfterFunc(ctx, func() { _ = srv.Close() })()
-	fmt.Fprintf(os.Stdout, "listening on http://%s\n", ln.Addr())
-	if err = srv.Serve(ln); errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
+	return listen(ctx, mux)
 }
 
 // count asks the stub how often members were called.

@@ -1,9 +1,9 @@
 // Overhead measures what a gateway adds to a request: processor time, latency and memory, against a stub of a
 // model's server in a process of its own. "make overhead" runs it.
 //
-// It measures in one run the stub itself, synod-serve (one model and a council of seven), and LiteLLM's proxy
-// where that is installed. Figures of one run can be compared; those of two runs depend on what else the machine
-// did.
+// It measures in one run the stub itself, a control (a proxy that only parses JSON), synod-serve (one model and a
+// council of seven), and LiteLLM's proxy where that is installed. Figures of one run can be compared; those of two
+// runs depend on what else the machine did.
 package main
 
 import (
@@ -24,12 +24,18 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == "stub" {
 		exit(stub(ctx))
 	}
+	if len(os.Args) == 3 && os.Args[1] == "control" {
+		exit(control(ctx, os.Args[2]))
+	}
 	var o options
 	flag.StringVar(&o.gateway, "gateway", "bin/synod-serve", "the `program` synod-serve")
+	flag.StringVar(&o.before, "before", "", "another `program` synod-serve, to measure in turns with the first")
 	flag.StringVar(&o.litellm, "litellm", "litellm", "the `program` litellm; it is not measured where it is absent")
 	flag.IntVar(&o.requests, "requests", 10_000, "requests of each row")
+	flag.IntVar(&o.rounds, "rounds", 3, "how often each row is measured, in turns; the medians are printed")
 	flag.IntVar(&o.flat, "flat", 0, "requests over which the memory of synod-serve is watched; 0: none")
-	flag.StringVar(&o.profile, "profile", "", "write a profile of synod-serve at 32 requests at once to this `file`")
+	flag.StringVar(&o.profile, "profile", "", "write profiles of synod-serve at 32 requests at once to this `file` "+
+		"and to FILE.council")
 	flag.DurationVar(&o.soak, "soak", 0, "send requests for this `time` instead, with faults, and fail if a client "+
 		"sees what is not stated")
 	flag.IntVar(&o.rate, "rate", 200, "requests a second of the soak")
@@ -52,7 +58,9 @@ func exit(err error) {
 
 type options struct {
 	gateway, litellm, profile string
-	requests, flat, rate      int
+	before                    string
+	requests, rounds          int
+	flat, rate                int
 	soak                      time.Duration
 	shared                    bool
 }
@@ -90,27 +98,21 @@ func (o *options) measure(ctx context.Context) error {
 		return err
 	}
 	defer up.end()
-	t := tabwriter.NewWriter(os.Stdout, 2, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "target\tat once\trequests\tµs CPU/request\tp50 ms\tp99 ms\tMiB now\tMiB most")
-	row := func(target string, p *process, url, body, key string, at, n int) (figures, error) {
-		f, err := load{url: url, body: body, key: key, at: at, requests: n}.run(ctx, p)
-		if err == nil {
-			fmt.Fprintf(t, "%s\t%d\t%d\t%.0f\t%.2f\t%.2f\t%.1f\t%.1f\n", target, at, n, f.cpu, f.p50, f.p99, f.now,
-				f.most)
-			err = t.Flush()
-		}
-		return f, err
-	}
-	for _, at := range []int{1, 32, 256} {
-		if _, err := row("stub", up, up.url+"/v1/chat/completions", ask("stub"), "", at, o.requests); err != nil {
-			return err
-		}
-	}
-	if err := o.ours(ctx, dir, up, row); err != nil {
+	c, err := start(ctx, filepath.Join(dir, "control.log"), nil, self, "control", up.url)
+	if err != nil {
 		return err
 	}
-	return o.theirs(ctx, dir, up, row)
+	defer c.end()
+	t := &table{tabwriter.NewWriter(os.Stdout, 2, 0, 2, ' ', 0)}
+	t.head()
+	if err := o.ours(ctx, dir, up, c, t); err != nil {
+		return err
+	}
+	return o.theirs(ctx, dir, up, t)
 }
+
+// chats is the path of chat completions.
+const chats = "/v1/chat/completions"
 
 // ask is the body of a request.
 func ask(model string) string {
@@ -118,65 +120,79 @@ func ask(model string) string {
 		`"content": %q}], "temperature": 0.2, "max_tokens": 100}`, model, strings.Repeat("word ", 100))
 }
 
-// rows measures a row of the table.
-type rows func(target string, p *process, url, body, key string, at, n int) (figures, error)
-
-func (o *options) ours(ctx context.Context, dir string, up *process, row rows) error {
-	files := filepath.Join(dir, "councils")
-	if err := os.MkdirAll(files, 0o700); err != nil {
-		return err
-	}
-	for name, text := range map[string]string{"seven.yaml": council, "single.yaml": single} {
-		if err := os.WriteFile(filepath.Join(files, name), fmt.Appendf(nil, text, up.url), 0o600); err != nil {
-			return err
-		}
-	}
-	prices := filepath.Join(dir, "prices.yaml")
-	if err := os.WriteFile(prices, []byte("prices: [{server: '*', model: stub, prompt: 1, completion: 10}]\n"),
-		0o600); err != nil {
-		return err
-	}
-	home := []string{"SYNOD_HOME=" + filepath.Join(dir, "home"), "SYNOD_PRICES=" + prices}
-	key, err := output(ctx, home, o.gateway, "serve", "keys", "new", "bench", "--usd-day", "1000000", "--rpm",
-		"10000000")
-	if err != nil {
-		return err
-	}
-	g, err := start(ctx, filepath.Join(dir, "gateway.log"), home, o.gateway, "serve", "--listen", "127.0.0.1:0",
-		"--councils", files, "--metrics", "127.0.0.1:0", "--no-journals")
+func (o *options) ours(ctx context.Context, dir string, up, c *process, t *table) error {
+	g, key, err := serving(ctx, filepath.Join(dir, "now"), o.gateway, up.url)
 	if err != nil {
 		return err
 	}
 	defer g.end()
-	chat := g.url + "/v1/chat/completions"
-	for _, k := range []struct{ name, key string }{{"solo", ""}, {"solo with a limited key", secretIn(key)}} {
-		for _, at := range []int{1, 32, 256} {
-			profile := func() {}
-			if at == 32 && o.profile != "" && k.key == "" {
-				profile = g.profile(ctx, o.profile)
-			}
-			if _, err := row(k.name, g, chat, ask("solo:one"), k.key, at, o.requests); err != nil {
-				return err
-			}
-			profile()
+	all := []contender{{"the stub itself", up, up.url, "stub", ""}, {"control", c, c.url, "one", ""},
+		{"solo", g, g.url, "solo:one", ""}, {"solo, limited key", g, g.url, "solo:one", key}}
+	if o.before != "" {
+		old, _, err := serving(ctx, filepath.Join(dir, "before"), o.before, up.url)
+		if err != nil {
+			return err
+		}
+		defer old.end()
+		all = append(all, contender{"solo, before", old, old.url, "solo:one", ""})
+	}
+	for _, at := range []int{1, 32, 256} {
+		if err := t.compare(ctx, all, at, o.requests, o.rounds); err != nil {
+			return err
 		}
 	}
-	if err := o.seven(ctx, g, chat, up, row); err != nil {
+	if o.profile != "" {
+		profile := g.profile(ctx, o.profile)
+		if _, err := t.row(ctx, "solo, profiled", g, load{url: g.url + chats, body: ask("solo:one"), at: 32,
+			requests: 3 * o.requests}); err != nil {
+			return err
+		}
+		profile()
+	}
+	if err := o.seven(ctx, g, up, t); err != nil {
 		return err
 	}
-	return o.watch(g, chat, row)
+	return o.watch(ctx, g, t)
+}
+
+// serving starts a gateway with an empty store in a folder, and returns it with a key that has limits.
+func serving(ctx context.Context, dir, program, upstream string) (*process, string, error) {
+	files, prices := filepath.Join(dir, "councils"), filepath.Join(dir, "prices.yaml")
+	if err := os.MkdirAll(files, 0o700); err != nil {
+		return nil, "", err
+	}
+	for name, text := range map[string]string{"councils/seven.yaml": fmt.Sprintf(council, upstream),
+		"councils/single.yaml": fmt.Sprintf(single, upstream),
+		"prices.yaml":          "prices: [{server: '*', model: stub, prompt: 1, completion: 10}]\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return nil, "", err
+		}
+	}
+	home := []string{"SYNOD_HOME=" + filepath.Join(dir, "home"), "SYNOD_PRICES=" + prices}
+	key, err := output(ctx, home, program, "serve", "keys", "new", "bench", "--usd-day", "1000000", "--rpm", "10000000")
+	if err != nil {
+		return nil, "", err
+	}
+	g, err := start(ctx, filepath.Join(dir, "gateway.log"), home, program, "serve", "--listen", "127.0.0.1:0",
+		"--councils", files, "--metrics", "127.0.0.1:0")
+	return g, secretIn(key), err
 }
 
 // seven measures a council of seven, and what each call of a member costs.
-func (o *options) seven(ctx context.Context, g *process, chat string, up *process, row rows) error {
+func (o *options) seven(ctx context.Context, g, up *process, t *table) error {
 	for _, at := range []int{1, 32} {
 		n := max(o.requests/20, 100)
 		before, err := count(ctx, up.url)
 		if err != nil {
 			return err
 		}
-		f, err := row("council of seven", g, chat, `{"model": "seven", "messages": [{"role": "user", "content": `+
-			`"What is 17 + 25?"}], "seed": SEED}`, "", at, n)
+		profile := func() {}
+		if at == 32 && o.profile != "" {
+			profile = g.profile(ctx, o.profile+".council")
+		}
+		f, err := t.row(ctx, "council of seven", g, load{url: g.url + chats, at: at, requests: n, body: `{"model": ` +
+			`"seven", "messages": [{"role": "user", "content": "What is 17 + 25?"}], "seed": SEED}`})
+		profile()
 		if err != nil {
 			return err
 		}
@@ -191,9 +207,10 @@ func (o *options) seven(ctx context.Context, g *process, chat string, up *proces
 }
 
 // watch prints the memory of the gateway over many requests.
-func (o *options) watch(g *process, chat string, row rows) error {
+func (o *options) watch(ctx context.Context, g *process, t *table) error {
 	for done := 0; done < o.flat; done += o.flat / 5 {
-		if _, err := row(fmt.Sprintf("solo after %d", done), g, chat, ask("solo:one"), "", 32, o.flat/5); err != nil {
+		if _, err := t.row(ctx, fmt.Sprintf("solo after %d", done), g, load{url: g.url + chats, body: ask("solo:one"),
+			at: 32, requests: o.flat / 5}); err != nil {
 			return err
 		}
 	}
@@ -201,7 +218,7 @@ func (o *options) watch(g *process, chat string, row rows) error {
 }
 
 // theirs measures LiteLLM's proxy with one worker, where it is installed.
-func (o *options) theirs(ctx context.Context, dir string, up *process, row rows) error {
+func (o *options) theirs(ctx context.Context, dir string, up *process, t *table) error {
 	path, err := lookup(o.litellm)
 	if err != nil {
 		fmt.Println("LiteLLM's proxy is not installed (pip install 'litellm[proxy]'; -litellm PATH): not measured")
@@ -230,8 +247,8 @@ func (o *options) theirs(ctx context.Context, dir string, up *process, row rows)
 		return err
 	}
 	for _, at := range []int{1, 32, 256} {
-		if _, err := row("LiteLLM", p, p.url+"/v1/chat/completions", ask("one"), "", at,
-			max(o.requests/20, 256)); err != nil {
+		if _, err := t.row(ctx, "LiteLLM", p, load{url: p.url + chats, body: ask("one"), at: at,
+			requests: max(o.requests/20, 256)}); err != nil {
 			return err
 		}
 	}

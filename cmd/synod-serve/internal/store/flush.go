@@ -20,18 +20,27 @@ type sums struct {
 
 // store writes entries of the log in a transaction: a row for each request, and for each key the sum of its day.
 func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64) error {
-	insert, err := s.stmt(ctx, tx, insertRequest+once)
-	if err != nil {
-		return err
-	}
 	days, used := map[keyDay]*sums{}, map[string]int64{}
+	rows := make([]any, 0, rowsAtOnce*columns)
 	for i := range batch {
 		t := &batch[i]
-		if err := s.storeOne(ctx, tx, insert, t, days); err != nil {
+		var err error
+		if rows, err = s.storeOne(ctx, tx, rows, t, days); err != nil {
 			return err
+		}
+		if len(rows) == cap(rows) {
+			if err := s.exec(ctx, tx, insertMany, rows...); err != nil {
+				return err
+			}
+			rows = rows[:0]
 		}
 		if t.now.Key != "" {
 			used[t.now.Key] = max(used[t.now.Key], t.now.Begun)
+		}
+	}
+	for ; len(rows) > 0; rows = rows[columns:] {
+		if err := s.exec(ctx, tx, insertRequest+once, rows[:columns]...); err != nil {
+			return err
 		}
 	}
 	for at, d := range days {
@@ -49,8 +58,12 @@ func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64
 		ON CONFLICT (gateway) DO UPDATE SET generation = $2`, s.gateway, last)
 }
 
-// storeOne writes an entry and adds it to the sums of its key's day.
-func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, t *taken, days map[keyDay]*sums) error {
+// columns is how many values a row of insertRequest has.
+const columns = 18
+
+// storeOne writes an entry, or appends its row to those that are to be written, and adds it to the sums of its key's
+// day.
+func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, rows []any, t *taken, days map[keyDay]*sums) ([]any, error) {
 	r, at := &t.now, keyDay{t.now.Key, t.now.day()}
 	d := days[at]
 	if d == nil {
@@ -60,7 +73,7 @@ func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, t *t
 		}
 	}
 	if t.stored {
-		return s.storeMore(ctx, tx, r, d)
+		return rows, s.storeMore(ctx, tx, r, d)
 	}
 	end, status, reserved := Result{Journal: r.Kept}, "open", r.want()
 	d.requests++
@@ -71,14 +84,13 @@ func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, t *t
 	} else {
 		d.reserved = d.reserved.Plus(reserved)
 	}
-	_, err := insert.ExecContext(ctx, r.ID, s.gateway, r.Key, r.API, r.Model, r.Begun, r.Ended, status, end.HTTP,
+	rows = append(rows, r.ID, s.gateway, r.Key, r.API, r.Model, r.Begun, r.Ended, status, end.HTTP,
 		int64(reserved.Money), int64(end.Spent), bit(end.Unpriced), end.Calls, end.Prompt, end.Completion, end.Journal,
 		end.Bytes, reserved.Tokens)
-	if err == nil && end.Journal != "" {
-		err = s.exec(ctx, tx, insertText+once, r.ID, searchable(r.Question),
-			searchable(end.Answer))
+	if end.Journal == "" {
+		return rows, nil
 	}
-	return err
+	return rows, s.exec(ctx, tx, insertText+once, r.ID, searchable(r.Question), searchable(end.Answer))
 }
 
 // storeMore writes what is new of an entry whose beginning the database has: what it reserves now, or how it ended.

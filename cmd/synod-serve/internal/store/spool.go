@@ -18,7 +18,7 @@ import (
 
 // spool takes the requests without limits of the gateway of a file. A transaction of SQLite for each request would
 // cost more processor time than the rest of it. So each beginning and end of a request is appended to a log, from
-// which a gateway that was killed reads them again. Several times a second the database gets what is new in one
+// which a gateway that was killed reads them again. Twice a second the database gets what is new in one
 // transaction, with the generation of the log: what is of that generation or an earlier one is in the database, and
 // nothing is counted twice. Limits of keys hold for all processes that use the file, so requests with limits are
 // transactions of their own.
@@ -31,6 +31,7 @@ type spool struct {
 	mu         sync.Mutex
 	file       *os.File
 	size       int64
+	line       []byte // the last one that was written
 	generation int64
 	open       map[string]*entry    // requests that have not ended
 	fresh      []*entry             // what the database does not have yet
@@ -69,7 +70,7 @@ type entry struct {
 }
 
 const (
-	flushEvery = 200 * time.Millisecond
+	flushEvery = 500 * time.Millisecond
 	flushAt    = 1024 // entries that do not wait so long
 )
 
@@ -165,11 +166,8 @@ func (sp *spool) rotate() error {
 
 // write appends a record; it is on disk for every process when write returns. After an error nothing of it is left.
 func (sp *spool) write(r *record) error {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	n, err := sp.file.Write(append(b, '\n'))
+	sp.line = append(r.append(sp.line[:0]), '\n')
+	n, err := sp.file.Write(sp.line)
 	if err != nil {
 		if cut := sp.file.Truncate(sp.size); cut != nil {
 			return errors.Join(err, cut)

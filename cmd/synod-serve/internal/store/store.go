@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -240,7 +241,11 @@ func (s *Store) run(do func(ctx context.Context, tx *sql.Tx) error) error {
 
 // prepareAll has the database parse the statements of requests once for each connection.
 func (s *Store) prepareAll(ctx context.Context) error {
-	for _, query := range statements {
+	all := statements
+	if !s.postgres {
+		all = append(slices.Clip(all), insertMany)
+	}
+	for _, query := range all {
 		p, err := s.db.PrepareContext(ctx, query)
 		if err != nil {
 			return err
@@ -329,6 +334,9 @@ func (s *Store) try(batch []op, results []error) error {
 		return err
 	}
 	defer tx.Rollback() // nothing after Commit
+	if !s.postgres {
+		ctx = context.WithoutCancel(ctx) // the driver starts a goroutine for each statement that can be cancelled
+	}
 	for i, o := range batch {
 		var own ownError
 		switch err := o.do(ctx, tx); {

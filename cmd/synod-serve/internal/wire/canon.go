@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
+
+	"synod.dev/synod/internal/jsonobject"
 )
 
 // Rewrite returns a JSON value as this program has read it: each string, number and word is written anew, and
@@ -23,8 +26,12 @@ func Rewrite(raw []byte) ([]byte, error) {
 // canon is a value on its way from one text to the other.
 type canon struct {
 	in, out []byte
+	keys    []span // in out, of the objects that are open
 	err     error
 }
+
+// span is a part of a text.
+type span struct{ begin, end int }
 
 // value copies the value that begins at a byte, and returns where it ends.
 func (c *canon) value(at int) int {
@@ -38,7 +45,7 @@ func (c *canon) value(at int) int {
 		return c.list(at)
 	case '"':
 		end := skip(c.in, at)
-		c.out = AppendQuoted(c.out, unquote(c.in[at:end]))
+		c.out = jsonobject.AppendText(c.out, c.in[at+1:end-1])
 		return end
 	case 't', 'f', 'n':
 		end := skip(c.in, at)
@@ -54,26 +61,56 @@ func (c *canon) value(at int) int {
 
 func (c *canon) object(at int) int {
 	c.out = append(c.out, '{')
-	seen := map[string]bool{}
+	first := len(c.keys)
+	defer func() { c.keys = c.keys[:first] }()
+	var more map[string]bool // the keys, where there are many
 	for at = space(c.in, at+1); c.in[at] != '}'; at = space(c.in, at) {
 		if c.in[at] == ',' {
 			c.out = append(c.out, ',')
 			at = space(c.in, at+1)
 		}
 		end := skip(c.in, at)
-		key := unquote(c.in[at:end])
-		if seen[key] {
-			c.err = fmt.Errorf("the key %q is there twice", printed(key))
+		begin := len(c.out)
+		c.out = jsonobject.AppendText(c.out, c.in[at+1:end-1])
+		if more = c.key(begin, first, more); c.err != nil {
 			return len(c.in)
 		}
-		seen[key] = true
-		c.out = append(AppendQuoted(c.out, key), ':')
+		c.out = append(c.out, ':')
 		if at = c.value(space(c.in, space(c.in, end)+1)); c.err != nil {
 			return at
 		}
 	}
 	c.out = append(c.out, '}')
 	return at + 1
+}
+
+// fewKeys is of how many keys each is compared with all others.
+const fewKeys = 16
+
+// key refuses the key that was written last, at a byte, if the object has it twice. Keys that are written alike are the
+// same; the object's are those from first, or in more where there are many.
+func (c *canon) key(at, first int, more map[string]bool) map[string]bool {
+	text := c.out[at:]
+	twice := more[string(text)]
+	for _, k := range c.keys[first:] {
+		twice = twice || bytes.Equal(c.out[k.begin:k.end], text)
+	}
+	if twice {
+		c.err = fmt.Errorf("the key %q is there twice", printed(jsonobject.Unquote(text)))
+		return more
+	}
+	c.keys = append(c.keys, span{at, len(c.out)})
+	if len(c.keys)-first < fewKeys {
+		return more
+	}
+	if more == nil {
+		more = map[string]bool{}
+	}
+	for _, k := range c.keys[first:] {
+		more[string(c.out[k.begin:k.end])] = true
+	}
+	c.keys = c.keys[:first]
+	return more
 }
 
 func (c *canon) list(at int) int {

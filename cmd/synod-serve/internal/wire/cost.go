@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -56,9 +57,22 @@ func fold(name string) string {
 	return string(out)
 }
 
+// lower reports whether a name consists of small letters of ASCII, digits and _, so that fold changes nothing of it.
+func lower(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
 // clear refuses keys that other programs could take for a key of the table.
 func (o *object) clear() *Error {
 	for key := range o.keys {
+		if lower(key) {
+			continue
+		}
 		if name := fold(strings.TrimSpace(key)); name != key && effects[name] != 0 {
 			return Invalid(key, "%q is not a key of the API; write it as %q", printed(key), name)
 		}
@@ -242,16 +256,16 @@ func boundedMessages(raw json.RawMessage) error {
 
 // partsOf returns the parts of a message's content; nil: it is not a list of objects.
 func partsOf(raw json.RawMessage) (parts []Members) {
-	if json.Unmarshal(raw, &parts) != nil {
+	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &parts) != nil {
 		return nil
 	}
 	return parts
 }
 
-// images counts the images of a conversation.
+// images counts the images of a conversation that was written anew, so that a key is always written alike.
 func images(raw json.RawMessage) (n int) {
 	var list []Members
-	if json.Unmarshal(raw, &list) != nil {
+	if !bytes.Contains(raw, []byte(`"image_url"`)) || json.Unmarshal(raw, &list) != nil {
 		return 0
 	}
 	for _, m := range list {

@@ -153,12 +153,13 @@ func readObject(body []byte) (*object, *Error) {
 	if !utf8.Valid(body) {
 		return nil, bad("the body is not UTF-8 text")
 	}
-	if depth(body) > maxDepth {
-		return nil, bad("the body is nested more than %d levels deep", maxDepth)
-	}
 	var o object
 	var twice string
-	if o.keys, twice = split(body); o.keys == nil {
+	var deep bool
+	if o.keys, twice, deep = splitTo(body, maxDepth); deep {
+		return nil, bad("the body is nested more than %d levels deep", maxDepth)
+	}
+	if o.keys == nil {
 		return nil, bad(`the body is not one JSON object; example: {"model": "synod", "messages": [{"role": "user", ` +
 			`"content": "Is 91 prime?"}]}`)
 	}
@@ -166,27 +167,6 @@ func readObject(body []byte) (*object, *Error) {
 		return nil, bad("the key %q is there twice", printed(twice))
 	}
 	return &o, o.clear()
-}
-
-// depth returns how deep brackets are nested, without looking at strings.
-func depth(body []byte) (most int) {
-	now, quoted := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if now++; now > most {
-				most = now
-			}
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return most
 }
 
 // take reads a key, if it is there and not null, and reports whether it was.

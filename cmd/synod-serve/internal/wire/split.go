@@ -3,7 +3,8 @@ package wire
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
+
+	"synod.dev/synod/internal/jsonobject"
 )
 
 // Members are the keys of a JSON object with their values as they came. Of a key that comes twice the last counts.
@@ -18,30 +19,40 @@ func Split(b []byte) Members {
 
 // split also returns a key that stands twice; "": none does.
 func split(b []byte) (all Members, twice string) {
-	if !json.Valid(b) {
-		return nil, ""
-	}
-	at := space(b, 0)
-	if b[at] != '{' {
-		return nil, ""
-	}
-	all = Members{}
-	for at = space(b, at+1); b[at] != '}'; at = space(b, at) {
-		if b[at] == ',' {
-			at = space(b, at+1)
-		}
-		begin := at
-		at = skip(b, at)
-		key := unquote(b[begin:at])
-		at = space(b, space(b, at)+1) // the colon
-		begin = at
-		at = skip(b, at)
-		if all[key] != nil {
-			twice = key
-		}
-		all[key] = b[begin:at:at]
-	}
+	all, twice, _ = splitTo(b, jsonobject.MostLevels)
 	return all, twice
+}
+
+// splitTo also reports whether it found none because the text is nested deeper than a number of levels.
+func splitTo(b []byte, levels int) (all Members, twice string, deep bool) {
+	all = make(Members, 8)
+	ok, deep := jsonobject.Each(b, levels, func(key, value []byte) {
+		name := jsonobject.Unquote(key)
+		if all[name] != nil {
+			twice = name
+		}
+		all[name] = value
+	})
+	if !ok {
+		return nil, "", deep
+	}
+	return all, twice, false
+}
+
+// Elements returns the elements of a list that is valid JSON; nil: it is no list, or an empty one.
+func Elements(raw []byte) (all []json.RawMessage) {
+	if len(raw) == 0 || raw[0] != '[' {
+		return nil
+	}
+	for at := space(raw, 1); raw[at] != ']'; at = space(raw, at) {
+		if raw[at] == ',' {
+			at = space(raw, at+1)
+		}
+		end := skip(raw, at)
+		all = append(all, raw[at:end:end])
+		at = end
+	}
+	return all
 }
 
 func space(b []byte, at int) int {
@@ -83,15 +94,6 @@ func skip(b []byte, at int) int {
 	return at
 }
 
-func unquote(b []byte) string {
-	if !slices.Contains(b, '\\') {
-		return string(b[1 : len(b)-1])
-	}
-	var s string
-	_ = json.Unmarshal(b, &s) // b is valid
-	return s
-}
-
 // Join returns the object with these members, in the order of their keys.
 func (m Members) Join() []byte {
 	size := 2
@@ -112,15 +114,4 @@ func (m Members) Join() []byte {
 }
 
 // AppendQuoted appends a text as JSON.
-func AppendQuoted(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			q, err := json.Marshal(s)
-			if err != nil { // a text can always be encoded
-				return strconv.AppendQuoteToASCII(b, s)
-			}
-			return append(b, q...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
-}
+func AppendQuoted(b []byte, s string) []byte { return jsonobject.AppendQuoted(b, s) }
