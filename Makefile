@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: presets again trials million help overhead soak build synod FORCE nodes perturbed change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants bugs bench slow-members transcript inspect probe clean
+.PHONY: presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants bugs bench slow-members transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -140,6 +140,10 @@ clients: ## clients of OpenAI, Anthropic, MCP, A2A, agents and evaluations, from
 RUNS ?= 1000
 perturbed: ## RUNS perturbed runs (1000) of councils of nodes: delay, loss, partitions, kills, twins, floods
 	$(GO) test -count=1 -timeout 12h -v -run TestPerturbed ./node -perturbed $(RUNS)
+
+QUESTIONS ?= 20000
+soak-nodes: ## QUESTIONS (20000) to seven processes, with kills, restarts, a Byzantine seat and a caller that floods; LEAK=1 must fail
+	cd cmd/synod-node && $(GO) test -count=1 -timeout 24h -v -run '^TestSoakNodes$$' . -questions $(QUESTIONS) $(if $(LEAK),-leak)
 
 change: ## 500 questions to seven processes while their roster changes, and the same without overlap; 5 min
 	cd cmd/synod-node && $(GO) test -count=1 -timeout 40m -v -run TestChangeUnderLoad . -change-questions 500

@@ -65,7 +65,7 @@ func TestOneCallerLeavesCalls(t *testing.T) {
 // What a node keeps of a run is freed when the run leaves its list: a thousand questions leave no place in the streams'
 // cursors, and ended runs with many bytes leave early (finding 2).
 func TestEndedRunsAreFreed(t *testing.T) {
-	n := &Node{runs: map[[32]byte]*run{}, links: map[synod.NodeID]*peer{}}
+	n := &Node{runs: map[runKey]*run{}, links: map[synod.NodeID]*peer{}}
 	p := &peer{node: n, id: 1, cursor: map[*run]int{}}
 	n.links[1] = p
 	for i := range 1000 {
@@ -123,7 +123,7 @@ func TestRateOfAllStreams(t *testing.T) {
 		size: link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}}
 	took := 0
 	for range 4 * frameBurst {
-		if p.affords(10) {
+		if p.affords(1, 10) {
 			took++
 		}
 	}

@@ -55,12 +55,13 @@ func (b *branch) Close() error {
 	return nil
 }
 
-// deliver hands a stream to the node of the roster.
-func (b *branch) deliver(s link.Stream, key []byte) {
+// deliver hands a stream to the node of the roster. It is false if the node ends.
+func (b *branch) deliver(s link.Stream, key []byte) bool {
 	select {
 	case b.incoming <- arrived{s, key}:
+		return true
 	case <-b.done:
-		s.Close()
+		return false
 	}
 }
 

@@ -99,6 +99,8 @@ func (n *Node) admit(q *synod.Question, s *call.Start, caller string) error {
 		return errors.New("the caller limits the cost in USD, and this node does not know the price of its model")
 	case n.draining.Load():
 		return n.leaving()
+	case n.shared.horizon.covers(s.At):
+		return errors.New("this node has removed what it has signed in runs that began then")
 	case n.wrongClock.Load():
 		return fmt.Errorf("the node's clock differs from most of its neighbours' by more than %v", n.within/4)
 	case ahead < -n.within/4:

@@ -81,8 +81,10 @@ func (p *peer) checkMessage(r *run, f *frame) (read bool, err error) {
 func (r *run) sentBefore(key receiptKey) (signature []byte, known, many bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c, ok := r.receipts[key]; ok {
-		return c.Signature, true, false
+	for _, c := range r.receipts[slotOf{key.from, key.slot}] {
+		if bytes.Equal(c.Sum, key.sum[:]) {
+			return c.Signature, true, false
+		}
 	}
 	if many = r.fresh[key.from] >= maxRunMessages; !many {
 		r.fresh[key.from]++
@@ -94,13 +96,7 @@ func (r *run) sentBefore(key receiptKey) (signature []byte, known, many bool) {
 func (r *run) proved(key receiptKey) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	values := 0
-	for k := range r.receipts {
-		if k.from == key.from && k.slot == key.slot {
-			values++
-		}
-	}
-	return values > 1
+	return len(r.receipts[slotOf{key.from, key.slot}]) > 1
 }
 
 // errTooManyChecks is the error of a caller that has spent its budget of checks.

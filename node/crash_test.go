@@ -104,19 +104,24 @@ type tamper struct {
 	change func(to []byte, f *sent) (keep bool)
 }
 
+// sentBatch is what a node sends at once.
+type sentBatch struct {
+	_      struct{} `cbor:",toarray"`
+	Run    []byte
+	Frames []sent
+}
+
 // sent is a frame of a node.
 type sent struct {
-	_         struct{} `cbor:",toarray"`
-	Kind      uint64
-	Run       []byte
-	Tick      int64
-	Clock     int64
-	Slot      string
-	Round     uint64
-	Body      []byte
-	Signature []byte
-	Idle      int64
-	Receipts  []call.Receipt
+	Kind      uint64         `cbor:"1,keyasint"`
+	Tick      int64          `cbor:"2,keyasint,omitempty"`
+	Idle      int64          `cbor:"3,keyasint,omitempty"`
+	Clock     int64          `cbor:"4,keyasint,omitempty"`
+	Slot      string         `cbor:"5,keyasint,omitempty"`
+	Round     uint64         `cbor:"6,keyasint,omitempty"`
+	Body      []byte         `cbor:"7,keyasint,omitempty"`
+	Signature []byte         `cbor:"8,keyasint,omitempty"`
+	Receipts  []call.Receipt `cbor:"9,keyasint,omitempty"`
 }
 
 const (
@@ -147,12 +152,19 @@ func (s *tampered) Write(b []byte) (int, error) {
 		n := 4 + int(binary.BigEndian.Uint32(s.rest))
 		whole, body := s.rest[:n], s.rest[4:n]
 		s.rest = s.rest[n:]
-		var f sent
-		if s.opened && canonical.Decode(body, largest, &f) == nil {
-			if !s.of.change(s.to, &f) {
+		var x sentBatch
+		if s.opened && canonical.Decode(body, largest, &x) == nil {
+			all := x.Frames
+			x.Frames = nil
+			for i := range all {
+				if s.of.change(s.to, &all[i]) {
+					x.Frames = append(x.Frames, all[i])
+				}
+			}
+			if len(x.Frames) == 0 {
 				continue
 			}
-			body = canonical.Encode(f)
+			body = canonical.Encode(x)
 			whole = append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
 		}
 		s.opened = true

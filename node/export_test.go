@@ -14,20 +14,20 @@ import (
 // MessageFrame is a message with a signature.
 func MessageFrame(id sign.Instance, m *synod.Message, signature []byte) []byte {
 	key := instanceKey(id)
-	return canonical.Encode(frame{Kind: isMessage, Run: key[:], Slot: m.Slot.Name, Round: uint64(m.Slot.Round),
-		Body: m.Body, Signature: signature})
+	return canonical.Encode(batch{Run: key[:], Frames: []frame{{Kind: isMessage, Slot: m.Slot.Name,
+		Round: uint64(m.Slot.Round), Body: m.Body, Signature: signature}}})
 }
 
 // ReceiptsFrame is a list of receipts.
 func ReceiptsFrame(id sign.Instance, list []call.Receipt) []byte {
 	key := instanceKey(id)
-	return canonical.Encode(frame{Kind: isReceipts, Run: key[:], Receipts: list})
+	return canonical.Encode(batch{Run: key[:], Frames: []frame{{Kind: isReceipts, Receipts: list}}})
 }
 
 // BegunFrame says that the sender has nothing of a run.
 func BegunFrame(id sign.Instance) []byte {
 	key := instanceKey(id)
-	return canonical.Encode(frame{Kind: isBegun, Run: key[:]})
+	return canonical.Encode(batch{Run: key[:], Frames: []frame{{Kind: isBegun}}})
 }
 
 // VoteSlot is the slot of votes.
@@ -50,9 +50,9 @@ func ReceiptsOf(n *Node, id sign.Instance, of synod.NodeID) (all []call.Receipt)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for k, c := range r.receipts {
-		if k.from == of {
-			all = append(all, c)
+	for slot, known := range r.receipts {
+		if slot.from == of {
+			all = append(all, known...)
 		}
 	}
 	return all

@@ -1,14 +1,13 @@
 package node
 
 import (
-	"cmp"
-	"encoding/hex"
 	"fmt"
+	"os"
 	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/canonical"
-	"synod.dev/synod/internal/order"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/node/call"
 )
 
@@ -41,14 +40,25 @@ func (r *run) finish(stopped string) {
 	f.Vote = vote
 	r.mu.Lock()
 	f.Late = r.late
-	for _, c := range r.receipts {
-		f.Receipts = append(f.Receipts, c)
+	var own []call.Receipt // the vote, which only this seat has
+	for slot, all := range r.receipts {
+		if slot == (slotOf{r.node.seat, synod.Slot{Name: voteSlot}}) {
+			own = all
+			continue
+		}
+		f.Receipts = append(f.Receipts, all...)
 	}
 	r.progress.Stopped = stopped
 	r.mu.Unlock()
-	order.Sort(f.Receipts, compareReceipts)
+	call.SortReceipts(f.Receipts)
+	seats := len(r.node.roster.Members)
+	f.Digests, f.Proved = call.Digests(f.Receipts, seats), call.Proved(f.Receipts, seats)
 	f.Sign(r.node.secret)
-	if err := writeRecord(r.node.finalPath(r.id), canonical.Encode(f)); err != nil {
+	start, _ := durable.ReadFile(r.node.startPath(r.id), call.MaxStart) // without it no certificate is signed
+	kept := canonical.Encode(call.Kept{Final: *f, Receipts: slices.Concat(f.Receipts, own), Start: start})
+	if err := writeRecord(r.node.finalPath(r.id), kept); err == nil {
+		os.Remove(r.node.startPath(r.id)) // it is in the record
+	} else {
 		r.node.log.Error("the record cannot be written", "run", r.short(), "error", err)
 	}
 	r.node.record(&r.question, f)
@@ -56,13 +66,6 @@ func (r *run) finish(stopped string) {
 	r.final = f
 	r.mu.Unlock()
 	close(r.ended)
-	for part := range slices.Chunk(f.Receipts, receiptsAtOnce) {
-		r.tell(nil, frame{Kind: isReceipts, Receipts: part})
-	}
+	r.compareAll(f.Digests, own)
 	r.node.log.Info("run ended", "run", r.short(), "stopped", stopped, "digest", digest[:min(12, len(digest))])
-}
-
-func compareReceipts(a, b call.Receipt) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.Round, b.Round),
-		cmp.Compare(hex.EncodeToString(a.Sum), hex.EncodeToString(b.Sum)))
 }

@@ -165,6 +165,7 @@ func (h *Host) Run(ctx context.Context) error {
 		h.endLater(x)
 	}
 	h.mu.Unlock()
+	h.work.Go(func() { h.shared.pruneLoop(h.context, h.Prune) })
 	for {
 		s, key, err := h.config.Transport.Accept()
 		if err != nil {
@@ -255,16 +256,16 @@ func (h *Host) route(s link.Stream, key []byte) {
 	}
 	h.mu.Lock()
 	at := slices.IndexFunc(h.held, func(x *holding) bool {
-		return x.node != nil && string(x.node.hash[:]) == string(hello.Roster)
-	})
-	if at < 0 {
-		h.mu.Unlock()
-		h.turnAway(again, &hello)
-		return
+		return x.node != nil && (string(x.node.hash[:]) == string(hello.Roster) || hello.Version != call.Version)
+	}) // any node tells who speaks another version that it does
+	var x *holding
+	if at >= 0 {
+		x = h.held[at]
 	}
-	x := h.held[at]
 	h.mu.Unlock()
-	x.branch.deliver(again, key)
+	if x == nil || !x.branch.deliver(again, key) {
+		h.turnAway(again, &hello)
+	}
 }
 
 // turnAway closes a stream that is about a roster that is not played. A caller with one that was played before is told

@@ -92,10 +92,18 @@ type hosting struct {
 func host(t testing.TB, net *link.Memory, s *roster.Signed, secret sign.Secret, dir string,
 	env llm.Env) (*hosting, error) {
 	t.Helper()
-	c := node.HostConfig{Config: node.Config{Roster: s, Secret: secret, Dir: dir, Program: "test", Env: env},
+	return hostWith(t, net, s, secret, dir, func(c *node.HostConfig) { c.Env = env })
+}
+
+// hostWith starts a Host whose configuration was changed.
+func hostWith(t testing.TB, net *link.Memory, s *roster.Signed, secret sign.Secret, dir string,
+	change func(*node.HostConfig)) (*hosting, error) {
+	t.Helper()
+	c := node.HostConfig{Config: node.Config{Roster: s, Secret: secret, Dir: dir, Program: "test"},
 		Listen: func(_ *roster.Roster, gate *node.Gate) (link.Transport, error) {
 			return net.Join(secret.PublicKey(), gate.MayAsk), nil
 		}}
+	change(&c)
 	n, err := node.OpenHost(c)
 	if err != nil {
 		return nil, err

@@ -6,10 +6,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"synod.dev/synod/internal/llmtest"
+	"synod.dev/synod/node"
 	"synod.dev/synod/node/call"
 	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/roster"
@@ -28,32 +30,64 @@ var latencyCouncils = []struct {
 	{"decentllms", "protocol: {name: decentllms}\nf: 1\n", 1},
 }
 
-// faults of BenchmarkFaults: how many seats crash after the questions from which nodes learn, and whether the model of
-// one seat is slow from the beginning.
+// faults of BenchmarkFaults: how many seats crash after the questions from which nodes learn, whether the model of
+// one seat is slow from the beginning, and how many seats never say that they have closed a tick.
 var faults = []struct {
 	name    string
 	crashed func(f int) int
 	slow    bool
+	open    func(f int) int
 }{
-	{"none", func(int) int { return 0 }, false},
-	{"one-crashed", func(int) int { return 1 }, false},
-	{"F-crashed", func(f int) int { return f }, false},
-	{"one-slow", func(int) int { return 0 }, true},
+	{"none", nobody, false, nobody},
+	{"one-crashed", func(int) int { return 1 }, false, nobody},
+	{"F-crashed", func(f int) int { return f }, false, nobody},
+	{"one-slow", nobody, true, nobody},
+	{"F-keep-ticks-open", nobody, false, func(f int) int { return f }},
+}
+
+func nobody(int) int { return 0 }
+
+// keepOpen makes the last k seats say that they have begun and closed the first tick, and nothing more, from when the
+// switch is on: so they keep all ticks open and all messages back. They ping, so they do not seem to have crashed, and
+// others cannot tell them from members whose models are slow.
+func (net *network) keepOpen(k int, on *atomic.Bool) {
+	change := net.change
+	net.change = func(seat int, c *node.Config) {
+		if change(seat, c); seat >= len(net.nodes)-k {
+			c.Transport = &tamper{c.Transport, func(_ []byte, f *sent) bool {
+				return f.Kind != aMessage && (f.Kind != aClosed || f.Tick == 0) || !on.Load()
+			}}
+		}
+	}
 }
 
 // BenchmarkFaults is the time of a question to a council of seven nodes over TLS, with models that take 20 ms, without
-// a fault, after a crash and with a model that takes 500 ms. ms-first is the first question after the crash.
+// a fault, after a crash, with a model that takes 500 ms, and with seats that keep ticks open. ms-first is the first
+// question after the crash. Where ticks are kept open, a question takes minutes, and there is one.
 func BenchmarkFaults(b *testing.B) {
 	for _, c := range latencyCouncils {
 		for _, f := range faults {
 			b.Run(c.name+"/"+f.name, func(b *testing.B) {
 				net := conveneAt(b, latencyText(b, c.name, c.text, f.slow), 1, apart)
+				var on atomic.Bool
 				net.overTLS()
+				net.keepOpen(f.open(c.f), &on)
 				net.startAll()
 				client := net.overTLSClient()
 				defer client.Close()
 				for range *learn {
 					timed(b, net, client)
+				}
+				if on.Store(true); f.open(c.f) > 0 {
+					for begun := time.Now(); b.Loop(); begun = time.Now() {
+						res, err := client.Ask(b.Context(), sum)
+						if err != nil {
+							b.Fatal(err)
+						}
+						o := res.Judge(net.signed.Roster, net.plan, sum)
+						b.Logf("%s: %s, in %v", o.Status, o.Reason, time.Since(begun).Round(time.Millisecond))
+					}
+					return
 				}
 				for i := range f.crashed(c.f) {
 					net.stop[6-i]()

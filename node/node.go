@@ -59,6 +59,7 @@ type Config struct {
 	Now      func() time.Time // the wall clock; nil: time.Now
 	// Ledger opens the ledger of the roster for a node that is one of its replicas.
 	Ledger func(*Node) (Recorder, error)
+	Keep   Retention // how long journals and records are kept
 
 	shared *shared // of the nodes of a Host; nil: the node opens its own
 }
@@ -78,7 +79,9 @@ type Node struct {
 	transport  link.Transport
 	model      llm.Model
 	shared     *shared
-	slots      *slots   // of shared, like daily
+	slots      *slots // of shared, like daily
+	forwards   forwards
+	declined   declines
 	recorder   Recorder // nil: this node keeps no ledger
 	replicas   []int    // the seats that keep the ledger
 	daily      *daily
@@ -104,7 +107,7 @@ type Node struct {
 
 	// mu is locked before the mutex of a peer or of a run, never after it.
 	mu    sync.Mutex
-	runs  map[[sha256.Size]byte]*run
+	runs  map[runKey]*run
 	order []*run      // oldest first
 	asked []time.Time // when questions came in the last hour
 }
@@ -126,11 +129,6 @@ func Open(c Config) (n *Node, err error) {
 	n.callTicks, n.peers = n.plan.CallTicks(), n.plan.Peers(n.seat)
 	if a := n.plan.Linked(n.seat); a != nil { // for experiments
 		n.transport = &hostile{Transport: c.Transport, node: n, attack: a}
-	}
-	for _, dir := range []string{"runs", "records", "evidence"} {
-		if err := os.MkdirAll(filepath.Join(c.Dir, dir), 0o700); err != nil {
-			return nil, err
-		}
 	}
 	if n.model, err = council.OpenSeat(n.plan, n.seat, c.Model, council.Options{Env: c.Env}); err != nil {
 		return nil, err
@@ -176,7 +174,7 @@ func (n *Node) checkKind() error {
 func newNode(c Config) *Node {
 	n := &Node{config: c, roster: c.Roster.Roster, hash: c.Roster.Hash(), committee: c.Roster.Committee(),
 		secret: c.Secret, transport: c.Transport, log: c.Log, links: map[synod.NodeID]*peer{}, begun: time.Now(),
-		runs: map[[sha256.Size]byte]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond,
+		runs: map[runKey]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond,
 		observer: c.Observer}
 	n.opened = n.now()
 	if n.observer == nil {
@@ -204,6 +202,9 @@ func (n *Node) Seat() (string, synod.NodeID) { return n.roster.Members[n.seat].I
 func (n *Node) Run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { n.transport.Close(); n.cancel() })()
 	n.resume()
+	if n.config.shared == nil { // otherwise its Host prunes
+		n.work.Go(func() { n.shared.pruneLoop(n.context, n.Prune) })
+	}
 	for _, p := range n.links {
 		n.work.Go(func() { p.dialLoop(n.context) })
 	}
@@ -231,8 +232,12 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 	defer conn.Close()
 	defer context.AfterFunc(n.context, func() { conn.Close() })()
 	var h call.Hello
-	if conn.Receive(call.MaxHello, &h, helloTime) != nil || h.Version != call.Version ||
-		string(h.Roster) != string(n.hash[:]) {
+	err := conn.Receive(call.MaxHello, &h, helloTime)
+	if err == nil && h.Version != call.Version {
+		n.refuseVersion(conn, key, h.Version)
+		return
+	}
+	if err != nil || string(h.Roster) != string(n.hash[:]) {
 		n.count(&n.stats.Strangers)
 		return // it learns nothing
 	}
@@ -261,6 +266,14 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
 			for wait := helloTime; n.answer(conn, hex.EncodeToString(key), wait); wait = call.KeepOpen {
 			}
+		}
+	case call.ToForward:
+		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
+			n.serveForward(conn, key)
+		}
+	case call.ToCompare:
+		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
+			n.serveReceipts(conn, hex.EncodeToString(key))
 		}
 	case call.ToSign:
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
@@ -303,7 +316,7 @@ func (n *Node) signStatement(id sign.Instance, q *synod.Question, f *call.Final,
 		return nil, err
 	}
 	return own.Sign(s, func(answer []byte) error {
-		v := signing{slotKey{string(id), synod.Slot{Name: "certificate"}}, sha256.Sum256(answer)}
+		v := signing{slotKey{string(id), certified}, sha256.Sum256(answer)}
 		return n.slots.commit([]signing{v})
 	}, n.secret)
 }
@@ -314,6 +327,9 @@ func (n *Node) questionOf(id sign.Instance) *synod.Question {
 		return nil
 	}
 	b, err := durable.ReadFile(n.startPath(id), call.MaxStart)
+	if k := n.keptOf(id); k != nil { // it has ended
+		b, err = k.Start, nil
+	}
 	var s call.Start
 	if err != nil || canonical.Decode(b, call.MaxStart, &s) != nil {
 		return nil
@@ -342,7 +358,7 @@ func (n *Node) answer(conn *link.Conn, caller string, wait time.Duration) (more 
 	if err != nil {
 		reply.Refused = err.Error()
 	} else {
-		reply.Final = canonical.Encode(f)
+		reply.Final = call.Compress(canonical.Encode(f))
 	}
 	if err := conn.Send(reply, time.Minute); err != nil {
 		n.log.Debug("a caller did not take its record", "error", err)
@@ -387,6 +403,7 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start, caller s
 	}
 	if err := n.admit(&q, s, caller); err != nil {
 		n.count(&n.stats.Declined)
+		n.decline(instanceKey(id))
 		n.observer.Refused(RefusedQuestion, string(id), "", err)
 		return nil, nil, err
 	}
@@ -409,7 +426,7 @@ func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start, caller s
 	for _, id := range n.peers {
 		p := n.links[id]
 		r.schedule.peers[id].present = p.here()
-		p.once(frame{Kind: isBegun, Run: r.key[:]})
+		r.once(id, frame{Kind: isBegun})
 	}
 	n.count(&n.stats.Runs)
 	n.work.Go(func() { r.loop(n.context) })
@@ -435,6 +452,7 @@ func (n *Node) register(r *run) {
 		if old := n.order[i]; old.over() {
 			ended -= old.left()
 			delete(n.runs, old.key)
+			n.settle(old)
 			n.order = slices.Delete(n.order, i, i+1)
 		} else {
 			i++
@@ -481,7 +499,7 @@ func (n *Node) resume() {
 		if filepath.Base(file) != string(id)+".start" || n.recordOf(id) != nil || n.slots.isElsewhere(string(id)) {
 			continue // of another roster, or it has ended, or it must not go on
 		}
-		if n.now().Sub(time.UnixMilli(s.At)) > n.longest() {
+		if n.now().Sub(time.UnixMilli(s.At)) > n.longest() || n.shared.horizon.covers(s.At) {
 			continue // the others have long ended
 		}
 		if _, err := n.start(q, id, &s, ""); err != nil {
@@ -505,20 +523,35 @@ func (n *Node) startPath(id sign.Instance) string {
 }
 
 func (n *Node) finalPath(id sign.Instance) string {
-	return filepath.Join(n.config.Dir, "records", string(id)+".cbor")
+	return finalPath(n.config.Dir, id)
+}
+
+// finalPath is where a folder has the record of a run.
+func finalPath(dir string, id sign.Instance) string {
+	return filepath.Join(dir, "records", string(id)+".cbor")
 }
 
 // recordOf returns the signed record of a run that has ended; nil if there is none.
 func (n *Node) recordOf(id sign.Instance) *call.Final {
+	k := n.keptOf(id)
+	if k == nil {
+		return nil
+	}
+	k.Final.Receipts = k.Receipts
+	return &k.Final
+}
+
+// keptOf returns what is on disk of a run that has ended; nil if there is nothing.
+func (n *Node) keptOf(id sign.Instance) *call.Kept {
 	if !plainID(id) {
 		return nil
 	}
-	b, err := durable.ReadFile(n.finalPath(id), call.MaxRecord)
-	f := new(call.Final)
-	if err != nil || canonical.Decode(b, call.MaxRecord, f) != nil || f.Check(n.roster, id, n.seat) != nil {
+	b, err := durable.ReadFile(n.finalPath(id), call.MaxKept)
+	k := new(call.Kept)
+	if err != nil || canonical.Decode(b, call.MaxKept, k) != nil || k.Final.Check(n.roster, id, n.seat) != nil {
 		return nil
 	}
-	return f
+	return k
 }
 
 // writeStart writes a question as the journal of its run is written: it outlives the process. After a failure of the
@@ -561,7 +594,7 @@ func (n *Node) slip(id sign.Instance, m *synod.Message, sum [sha256.Size]byte) r
 }
 
 // running returns the run with a key that is in memory; nil if there is none.
-func (n *Node) running(key [sha256.Size]byte) *run {
+func (n *Node) running(key runKey) *run {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.runs[key]
@@ -606,7 +639,7 @@ func (n *Node) convict(e *call.Equivocation) {
 		"round", e.A.Round, "file", path)
 	key := instanceKey(sign.Instance(e.Instance))
 	for _, p := range n.links {
-		p.once(frame{Kind: isReceipts, Run: key[:], Receipts: []call.Receipt{e.A, e.B}})
+		p.once(key, frame{Kind: isReceipts, Receipts: []call.Receipt{e.A, e.B}})
 	}
 }
 

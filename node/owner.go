@@ -21,7 +21,8 @@ import (
 
 // Control serves the owner's requests on a Unix socket until ctx ends: GET /status, GET /evidence, POST /drain, after
 // which the node ends when its runs have ended, by calling stop, POST /roster?until=TIME with the file of the next
-// roster (Take), and POST /end-old (EndOld).
+// roster (Take), POST /end-old (EndOld), and POST /prune?keep=TIME&bytes=NUMBER (Prune; what is missing is as the node
+// was started).
 func (h *Host) Control(ctx context.Context, path string, stop func()) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of a process that was killed
 		return err
@@ -46,6 +47,14 @@ func (h *Host) Control(ctx context.Context, path string, stop func()) error {
 	mux.HandleFunc("POST /end-old", func(w http.ResponseWriter, _ *http.Request) {
 		_, err := h.EndOld()
 		reply(w, h.Status, err)
+	})
+	mux.HandleFunc("POST /prune", func(w http.ResponseWriter, r *http.Request) {
+		keep, err := h.config.Keep.with(r.URL.Query())
+		var p Pruned
+		if err == nil {
+			p, err = h.Prune(h.context, keep)
+		}
+		reply(w, p, err)
 	})
 	Serve(ctx, l, mux)
 	return nil
@@ -168,6 +177,9 @@ func (h *Host) EvidenceStatus() ([]EvidenceStatus, error) {
 	files, err := filepath.Glob(filepath.Join(h.config.Dir, "evidence", "*.pem"))
 	for _, file := range files {
 		b, err := durable.ReadFile(file, evidence.MaxSize)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it was pruned meanwhile
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"synod.dev/synod"
@@ -24,7 +25,7 @@ type peer struct {
 	wake chan struct{}
 
 	mu       sync.Mutex
-	control  [][]byte     // frames that are sent once
+	control  [][]byte     // batches that are sent once
 	cursor   map[*run]int // by run: how many frames were sent on the stream that is open
 	open     bool         // the stream to it is open
 	incoming int          // streams from it that are open
@@ -36,6 +37,7 @@ type peer struct {
 	strikes  int           // streams from it that were closed because of what it sent
 	excluded time.Time     // until when no stream from it is read
 	frames   uint64        // that it has sent
+	refused  atomic.Bool   // nobody listens at its address
 	// What is read of it in a second, over all its streams: frames and bytes.
 	perSecond, size link.Bucket
 	checks          link.Bucket  // of signatures, which it pays for (pay)
@@ -65,6 +67,7 @@ func (p *peer) dialLoop(ctx context.Context) {
 			p.trouble = err.Error()
 		}
 		p.mu.Unlock()
+		p.listens(err)
 		if time.Since(begun) > idleTime {
 			retry = retryMin
 		}
@@ -73,6 +76,20 @@ func (p *peer) dialLoop(ctx context.Context) {
 		case <-time.After(retry):
 			retry = min(2*retry, retryMax)
 		}
+	}
+}
+
+// listens notes whether a connection to the neighbour was refused: then no process listens at its address. Of a member
+// with several addresses it is not known.
+func (p *peer) listens(err error) {
+	n := p.node
+	addresses := n.roster.Members[p.id].Addresses
+	if a, ok := n.config.Addresses[p.id]; ok {
+		addresses = a
+	}
+	refused := len(addresses) == 1 && errors.Is(err, syscall.ECONNREFUSED)
+	if p.refused.Swap(refused) != refused {
+		n.present(p.id)
 	}
 }
 
@@ -91,6 +108,7 @@ func (p *peer) talk(ctx context.Context) error {
 		p.relay = through.Relay()
 	}
 	p.mu.Unlock()
+	p.listens(nil)
 	p.tellAllHeld()
 	go p.pongs(conn)
 	return p.write(ctx, conn)
@@ -116,8 +134,11 @@ func (n *Node) open(ctx context.Context, seat synod.NodeID, purpose string) (con
 	hello := call.Hello{Version: call.Version, Purpose: purpose, Roster: n.hash[:], Clock: sent}
 	if err = conn.Send(hello, helloTime); err == nil {
 		if err = conn.Receive(call.MaxWelcome, &w, helloTime); err != nil {
-			err = fmt.Errorf("it did not admit this node: %w", err)
+			err = fmt.Errorf("it did not admit this node, or has another roster or version: %w", err)
 		}
+	}
+	if err == nil && w.Refused != "" {
+		err = errors.New(w.Refused)
 	}
 	if err != nil {
 		conn.Close()
@@ -129,14 +150,17 @@ func (n *Node) open(ctx context.Context, seat synod.NodeID, purpose string) (con
 func (p *peer) write(ctx context.Context, conn *link.Conn) error {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
+	var last runKey
 	for {
-		if err := conn.SendAll(p.pending(), helloTime); err != nil {
+		batches := p.pending()
+		last = shorten(batches, last)
+		if err := conn.SendAll(batches, helloTime); err != nil {
 			return err
 		}
 		select {
 		case <-p.wake:
 		case <-ping.C:
-			b := canonical.Encode(frame{Kind: isPing, Clock: p.node.now().UnixMicro()})
+			b := canonical.Encode(batch{Frames: []frame{{Kind: isPing, Clock: p.node.now().UnixMicro()}}})
 			if err := conn.SendBytes(b, helloTime); err != nil {
 				return err
 			}
@@ -146,7 +170,7 @@ func (p *peer) write(ctx context.Context, conn *link.Conn) error {
 	}
 }
 
-// pending returns the frames that have not been sent on the open stream.
+// pending returns the batches of frames that have not been sent on the open stream.
 func (p *peer) pending() (all [][]byte) {
 	runs := p.node.active()
 	p.mu.Lock()
@@ -156,7 +180,7 @@ func (p *peer) pending() (all [][]byte) {
 	for _, r := range runs {
 		r.mu.Lock()
 		out := r.out[p.id]
-		all = append(all, out[min(p.cursor[r], len(out)):]...)
+		all = append(all, pack(r.key[:], out[min(p.cursor[r], len(out)):])...)
 		cursor[r] = len(out)
 		r.mu.Unlock()
 	}
@@ -175,12 +199,12 @@ func (p *peer) again(r *run) {
 // maxControl bounds the frames that wait for a stream.
 const maxControl = 256
 
-// once queues a frame that is sent once.
-func (p *peer) once(f frame) {
-	f.Clock = p.node.now().UnixMicro()
+// once queues a frame about a run that is sent once.
+func (p *peer) once(run runKey, f frame) {
+	b := canonical.Encode(batch{Run: run[:], Frames: []frame{f}})
 	p.mu.Lock()
 	if len(p.control) < maxControl {
-		p.control = append(p.control, canonical.Encode(f))
+		p.control = append(p.control, b)
 	}
 	p.mu.Unlock()
 	p.signal()
@@ -227,6 +251,7 @@ func (p *peer) skewed() (yes, known bool) {
 // read reads the frames of a neighbour's stream until it breaks or breaks a rule.
 func (p *peer) read(ctx context.Context, conn *link.Conn) error {
 	n := p.node
+	var last []byte // the run of the batch before
 	for ctx.Err() == nil {
 		b, err := conn.ReceiveBytes(maxFrame, idleTime)
 		if errors.Is(err, link.ErrTooLong) {
@@ -236,37 +261,47 @@ func (p *peer) read(ctx context.Context, conn *link.Conn) error {
 			return err
 		}
 		p.alive()
-		if !p.affords(len(b)) {
-			return p.strike(errors.New("it sends more than is read"))
+		if !p.affords(1, len(b)) {
+			return p.strike(errTooMuch)
 		}
 		p.pay(ctx, len(b)/bytesPerCheck)
-		var f frame
-		if err := canonical.Decode(b, maxFrame, &f); err != nil {
+		var x batch
+		if err := canonical.Decode(b, maxFrame, &x); err != nil {
 			return p.strike(err)
 		}
-		p.mu.Lock()
-		p.frames++
-		p.mu.Unlock()
-		if f.Kind == isPing {
+		if len(x.Frames) == 0 || len(x.Frames) > batchFrames {
+			return p.strike(fmt.Errorf("a batch has %d frames", len(x.Frames)))
+		}
+		if !p.affords(len(x.Frames)-1, 0) {
+			return p.strike(errTooMuch)
+		}
+		if f := &x.Frames[0]; len(x.Run) == 0 && f.Kind == isPing {
 			if err := conn.Send(pong{Sent: f.Clock, Clock: n.now().UnixMicro()}, helloTime); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := p.dispatch(&f); err != nil {
+		if len(x.Run) == 0 {
+			x.Run = last
+		}
+		if err := p.dispatch(&x); err != nil {
 			return p.strike(err)
 		}
+		last = x.Run
 	}
 	return ctx.Err()
 }
 
-// affords takes a frame from what is read of the neighbour in a second, over all its streams: one that opens others
-// does not get more.
-func (p *peer) affords(bytes int) bool {
+var errTooMuch = errors.New("it sends more than is read")
+
+// affords takes frames and bytes from what is read of the neighbour in a second, over all its streams: one that opens
+// others does not get more.
+func (p *peer) affords(frames, bytes int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.frames += uint64(frames)
 	now := time.Now()
-	return p.perSecond.Take(now, 1) && p.size.Take(now, float64(bytes))
+	return p.perSecond.Take(now, float64(frames)) && p.size.Take(now, float64(bytes))
 }
 
 // strike excludes the neighbour for a time, which grows with every time.
@@ -280,51 +315,81 @@ func (p *peer) strike(err error) error {
 	return err
 }
 
-// dispatch hands a frame to its run. The error is for a frame that no honest node sends.
-func (p *peer) dispatch(f *frame) error {
-	n := p.node
-	if len(f.Run) != sha256.Size || f.Tick < 0 || f.Tick > int64(never) || len(f.Slot) > maxSlotName ||
-		f.Round > 1<<31-1 || len(f.Body) > synod.MaxLongBody || len(f.Receipts) > receiptsAtOnce {
-		return errors.New("a frame is out of range")
+// dispatch hands the frames of a batch to their run. The error is for a batch that no honest node sends.
+func (p *peer) dispatch(b *batch) error {
+	if len(b.Run) != len(runKey{}) {
+		return errors.New("a batch does not name its run")
 	}
-	r := n.running([sha256.Size]byte(f.Run))
+	key := runKey(b.Run)
+	r := p.node.running(key) // nil: the question has not come yet, or the run is long over
+	var forRun []frame
+	for i := range b.Frames {
+		f := &b.Frames[i]
+		if f.Tick < 0 || f.Tick > int64(never) || len(f.Slot) > maxSlotName || f.Round > 1<<31-1 ||
+			len(f.Body) > synod.MaxLongBody || len(f.Receipts) > receiptsAtOnce {
+			return errors.New("a frame is out of range")
+		}
+		in, err := p.take(key, r, f)
+		if err != nil {
+			return err
+		}
+		if in {
+			forRun = append(forRun, *f)
+		}
+	}
+	if len(forRun) > 0 {
+		r.put(input{from: p.id, frames: forRun})
+	}
+	return nil
+}
+
+// take handles a frame about a run, which is nil if this node does not have it in memory. forRun says that the run's
+// goroutine has to have it.
+func (p *peer) take(key runKey, r *run, f *frame) (forRun bool, err error) {
+	n := p.node
 	switch f.Kind {
 	case isBegun:
 		p.pay(n.context, begunCost)
-		p.tellHeld([sha256.Size]byte(f.Run), r, true)
+		if r == nil && n.declined.has(key) {
+			p.once(key, frame{Kind: isDecline})
+		}
+		p.tellHeld(key, r, true)
 	case isHeld:
-		return n.hearHeld(p.id, f)
+		return false, n.hearHeld(p.id, key, f)
 	}
 	if r == nil {
-		return nil // the question has not come yet, or the run is long over
+		return false, nil
 	}
 	switch f.Kind {
 	case isMessage:
-		if read, err := p.checkMessage(r, f); err != nil || !read {
-			return err
-		}
+		return p.checkMessage(r, f)
+	case isClosed, isDemand, isDecline:
+		return true, nil
 	case isBegun:
 		p.again(r)
-		return nil
+		return true, nil
 	case isReceipts:
-		return r.compareReceipts(p.id, f.Receipts)
-	case isClosed, isDemand:
-	default:
-		return errors.New("a frame of an unknown kind")
+		return false, r.compareReceipts(p.id, f.Receipts)
+	case isSummary:
+		return false, r.hearSummary(p.id, f)
+	case isPull:
+		return false, r.answerPull(p.id, f)
+	case isDigests:
+		return false, r.hearDigests(p.id, f)
 	}
-	r.put(input{from: p.id, frame: f})
-	return nil
+	return false, errors.New("a frame of an unknown kind")
 }
 
 // compareReceipts looks for equivocation in what a neighbour has got, and keeps the neighbour's vote. The error is for
 // a signature that is not valid: honest nodes pass on what they have checked.
 func (r *run) compareReceipts(by synod.NodeID, list []call.Receipt) error {
+	kept := r.node.keptFor(by, r.id)
 	for _, c := range list {
 		if c.From >= uint64(len(r.node.roster.Members)) || len(c.Sum) != sha256.Size || c.Round > 1<<31-1 {
-			continue
+			return errors.New("a receipt is out of range")
 		}
 		key := receiptKey{synod.NodeID(c.From), synod.Slot{Name: c.Slot, Round: int(c.Round)}, [sha256.Size]byte(c.Sum)}
-		if key.from == r.node.seat && !r.node.ownReceipt(by, r.id, &c) {
+		if key.from == r.node.seat && !r.node.ownReceipt(by, r.id, &c, kept) {
 			return errForged
 		}
 		valid := true
@@ -359,21 +424,13 @@ func (r *run) signed(key receiptKey, signature []byte) bool {
 	return slip.VerifyKey(r.node.roster.Members[key.from].Key, signature)
 }
 
-// contradicts reports whether this node has one other message of the slot. With two it has a proof, and a third one
-// says nothing more.
+// contradicts reports whether this node has one other message of the slot, and not this one. More than two prove
+// nothing that two do not.
 func (r *run) contradicts(key receiptKey) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.receipts[key]; known {
-		return false
-	}
-	values := 0
-	for k := range r.receipts {
-		if k.from == key.from && k.slot == key.slot {
-			values++
-		}
-	}
-	return values == 1
+	known := r.receipts[slotOf{key.from, key.slot}]
+	return len(known) == 1 && !has(known, key.sum[:])
 }
 
 // status of a neighbour.
@@ -444,4 +501,8 @@ func (n *Node) checkClock() {
 }
 
 // instanceKey names a run in frames.
-func instanceKey(id sign.Instance) [sha256.Size]byte { return sha256.Sum256([]byte(id)) }
+func instanceKey(id sign.Instance) (key runKey) {
+	sum := sha256.Sum256([]byte(id))
+	copy(key[:], sum[:])
+	return key
+}

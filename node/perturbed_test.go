@@ -258,7 +258,7 @@ func (p *perturbation) attack(chosen map[string]bool) {
 		send(victim, framed(hello), binary.BigEndian.AppendUint32(nil, 1<<31))
 	}
 	if chosen["flood"] {
-		ping := framed(canonical.Encode([]any{6, []byte{}, 0, 0, "", 0, []byte{}, []byte{}, []any{}}))
+		ping := framed(canonical.Encode([]any{[]byte{}, []any{map[int]int{1: 6}}}))
 		send(victim, framed(hello), bytes.Repeat(ping, 20_000))
 	}
 	if chosen["stranger"] {

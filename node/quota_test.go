@@ -153,7 +153,7 @@ func TestCheapChecksFirst(t *testing.T) {
 		{ID: "b", Key: secret.PublicKey()}}}}
 	p := &peer{node: n, id: 1, checks: newChecks()}
 	r := &run{node: n, id: "run", ended: make(chan struct{}), fresh: map[synod.NodeID]int{},
-		receipts: map[receiptKey]call.Receipt{}}
+		receipts: map[slotOf][]call.Receipt{}}
 	m := &synod.Message{From: 1, Slot: synod.Slot{Name: "respond"}, Body: []byte("x")}
 	key := receiptKey{1, m.Slot, sha256.Sum256(m.Body)}
 	slip := n.slip(r.id, m, key.sum)
@@ -166,7 +166,7 @@ func TestCheapChecksFirst(t *testing.T) {
 		}
 	}
 	step("a message", f, true, false, 1)
-	r.receipts[key] = call.Receipt{Signature: f.Signature}
+	r.receipts[slotOf{1, m.Slot}] = []call.Receipt{{Sum: key.sum[:], Signature: f.Signature}}
 	step("the same again", f, true, false, 1)
 	step("the same with another signature", &frame{Kind: isMessage, Slot: "respond", Body: m.Body,
 		Signature: make([]byte, 64)}, false, false, 1)

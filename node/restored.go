@@ -36,15 +36,15 @@ const askAgain = 500 * time.Millisecond
 
 // tellHeld tells the neighbour what this node holds that the neighbour has signed in a run. r is nil for a run that
 // this node does not have. asked says that the neighbour waits for the end of the list.
-func (p *peer) tellHeld(key [sha256.Size]byte, r *run, asked bool) {
+func (p *peer) tellHeld(key runKey, r *run, asked bool) {
 	var list []call.Receipt
 	instance := ""
 	if r != nil {
 		instance = string(r.id)
 		r.mu.Lock()
-		for k, c := range r.receipts {
+		for k, all := range r.receipts {
 			if k.from == p.id {
-				list = append(list, c)
+				list = append(list, all...)
 			}
 		}
 		c, voted := r.votes[p.id]
@@ -54,10 +54,10 @@ func (p *peer) tellHeld(key [sha256.Size]byte, r *run, asked bool) {
 		}
 	}
 	for part := range slices.Chunk(list, receiptsAtOnce) {
-		p.once(frame{Kind: isHeld, Run: key[:], Slot: instance, Receipts: part})
+		p.once(key, frame{Kind: isHeld, Slot: instance, Receipts: part})
 	}
 	if asked {
-		p.once(frame{Kind: isHeld, Run: key[:], Tick: lastHeld})
+		p.once(key, frame{Kind: isHeld, Tick: lastHeld})
 	}
 }
 
@@ -73,31 +73,32 @@ func (p *peer) tellAllHeld() {
 
 // hearHeld compares what a neighbour holds of this node with what this node has signed. The error is for a frame that
 // no honest node sends.
-func (n *Node) hearHeld(from synod.NodeID, f *frame) error {
+func (n *Node) hearHeld(from synod.NodeID, key runKey, f *frame) error {
 	id := sign.Instance(f.Slot)
-	if len(f.Receipts) > 0 && (!plainID(id) || instanceKey(id) != [sha256.Size]byte(f.Run)) {
+	if len(f.Receipts) > 0 && (!plainID(id) || instanceKey(id) != key) {
 		return errors.New("a list of signed messages does not name its run")
 	}
+	kept := n.keptFor(from, id)
 	for i := range f.Receipts {
 		c := &f.Receipts[i]
 		if c.From != uint64(n.seat) || len(c.Sum) != sha256.Size || c.Round > 1<<31-1 {
 			return errors.New("a list of this node's signed messages has others")
 		}
-		if !n.ownReceipt(from, id, c) {
+		if !n.ownReceipt(from, id, c, kept) {
 			return errors.New("a signature that is said to be this node's is not valid")
 		}
 	}
-	if r := n.running([sha256.Size]byte(f.Run)); r != nil && f.Tick == lastHeld {
+	if r := n.running(key); r != nil && f.Tick == lastHeld {
 		r.put(input{from: from, vouched: true})
 	}
 	return nil
 }
 
 // ownReceipt raises the alarm if a signed message of this node is not among its signed slots. It reports whether the
-// message may be this node's.
-func (n *Node) ownReceipt(by synod.NodeID, id sign.Instance, c *call.Receipt) bool {
+// message may be this node's. kept returns what is on disk of the run (keptFor).
+func (n *Node) ownReceipt(by synod.NodeID, id sign.Instance, c *call.Receipt, kept func() *call.Kept) bool {
 	v := signing{slotKey{string(id), synod.Slot{Name: c.Slot, Round: int(c.Round)}}, [sha256.Size]byte(c.Sum)}
-	if n.slots.holds(v) || n.plan.Adversary(n.seat) {
+	if n.hasSigned(v, kept) || n.plan.Adversary(n.seat) {
 		return true
 	}
 	slip := c.Slip(n.hash[:], string(id))
@@ -145,7 +146,7 @@ func (r *run) vouch(ctx context.Context) (stopped string) {
 		asked = time.Now()
 		for _, id := range peers {
 			if !r.vouchers[id] {
-				r.node.links[id].once(frame{Kind: isBegun, Run: r.key[:]})
+				r.once(id, frame{Kind: isBegun})
 			}
 		}
 	}

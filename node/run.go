@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -29,10 +30,10 @@ type run struct {
 	caller   string // the key of who asked, in hexadecimal; "": the run was resumed
 	question synod.Question
 	id       sign.Instance
-	key      [sha256.Size]byte // names the run in frames
-	origin   time.Time         // with the monotonic clock, so that a clock that is set does not move the rounds
-	begins   time.Time         // the agreed start
-	lead     time.Duration     // from origin to the start of the run
+	key      runKey        // names the run in frames
+	origin   time.Time     // with the monotonic clock, so that a clock that is set does not move the rounds
+	begins   time.Time     // the agreed start
+	lead     time.Duration // from origin to the start of the run
 	identity sign.Identity
 	machine  synod.Machine
 	journal  *journal.Writer
@@ -41,14 +42,16 @@ type run struct {
 	observer RunObserver
 	decided  bool
 	alarms   int
-	receipts map[receiptKey]call.Receipt // that this seat sent and got; guarded by mu
-	votes    map[synod.NodeID]vote       // of neighbours; guarded by mu
+	receipts map[slotOf][]call.Receipt // that this seat sent and got, at most two of a slot; guarded by mu
+	stored   int                       // receipts; guarded by mu
+	votes    map[synod.NodeID]vote     // of neighbours; guarded by mu
 	late     uint64
 	suspects map[synod.NodeID]bool // that were not waited for at some time
 	resumed  bool
 	vouchers map[synod.NodeID]bool // neighbours that have told what this seat has signed in the run
 	failed   error                 // why there is no record; nil: there is one, or the run plays
 	received map[receiptKey]bool
+	unsent   bool // something is queued since the last flush
 	account  account
 	fresh    map[synod.NodeID]int            // messages of neighbours that were new; guarded by mu
 	held     map[synod.NodeID]int64          // bytes of messages of neighbours, which are accounted
@@ -62,6 +65,7 @@ type run struct {
 	final    *call.Final
 	progress progress
 	proofs   int
+	compared comparison
 	size     int // bytes that are kept of the run after its end, about
 }
 
@@ -75,6 +79,12 @@ type progress struct {
 	Stopped string
 }
 
+// slotOf is a slot of one seat.
+type slotOf struct {
+	from synod.NodeID
+	slot synod.Slot
+}
+
 // receiptKey is a slot of one seat with what was sent in it.
 type receiptKey struct {
 	from synod.NodeID
@@ -85,7 +95,7 @@ type receiptKey struct {
 // input is something that comes to a run from outside.
 type input struct {
 	from     synod.NodeID
-	frame    *frame          // a frame of a neighbour
+	frames   []frame         // of a neighbour
 	presence bool            // a neighbour's stream was opened or closed
 	vouched  bool            // a neighbour has told all that this seat has signed in the run
 	older    bool            // this seat has signed something in the run that its folder does not have
@@ -99,11 +109,12 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, caller string, begins 
 	budget *llm.Budget) (r *run, err error) {
 	r = &run{
 		caller: caller,
-		node:   n, question: q, id: id, key: sha256.Sum256([]byte(id)), origin: time.Now(), lead: begins.Sub(n.now()),
+		node:   n, question: q, id: id, key: instanceKey(id), origin: time.Now(), lead: begins.Sub(n.now()),
 		waiting: map[synod.ConsultID]waitingCall{},
 		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, int(n.roster.F),
 			patienceFor(time.Duration(n.roster.Think)*time.Millisecond, n.within, n.plan.Signs(), n.usual.longest())),
-		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, held: map[synod.NodeID]int64{},
+		receipts: map[slotOf][]call.Receipt{}, compared: newComparison(),
+		received: map[receiptKey]bool{}, held: map[synod.NodeID]int64{},
 		in:    make(chan input, 256),
 		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{},
 		votes: map[synod.NodeID]vote{}, suspects: map[synod.NodeID]bool{}, fresh: map[synod.NodeID]int{},
@@ -278,6 +289,7 @@ func (r *run) cut(ctx context.Context) string {
 
 // listen takes what comes for a time.
 func (r *run) listen(ctx context.Context, for_ time.Duration) bool {
+	r.flush()
 	timer := time.NewTimer(for_)
 	defer timer.Stop()
 	for {
@@ -294,6 +306,7 @@ func (r *run) listen(ctx context.Context, for_ time.Duration) bool {
 
 // listenOnce waits for one thing that comes, or for a time.
 func (r *run) listenOnce(ctx context.Context, wait time.Duration) bool {
+	r.flush()
 	var expired <-chan time.Time
 	if wait < forever {
 		timer := time.NewTimer(wait)
@@ -336,12 +349,18 @@ func (r *run) take(_ context.Context, in input) {
 		r.failed = errOlder
 	case in.reply != nil:
 		s.replied(in.asked, in.due, *in.reply)
-	case in.frame.Kind == isMessage:
-		r.heard(in.from, in.frame, elapsed)
-	case in.frame.Kind == isClosed:
-		s.heardClosed(in.from, synod.Tick(in.frame.Tick), synod.Tick(in.frame.Idle))
-	case in.frame.Kind == isDemand:
-		s.ask(synod.Tick(in.frame.Tick), elapsed, r.node.within)
+	}
+	for i := range in.frames {
+		switch f := &in.frames[i]; f.Kind {
+		case isMessage:
+			r.heard(in.from, f, elapsed)
+		case isClosed:
+			s.heardClosed(in.from, synod.Tick(f.Tick), synod.Tick(f.Idle))
+		case isDecline, isBegun:
+			s.peers[in.from].declined = f.Kind == isDecline
+		case isDemand:
+			s.ask(synod.Tick(f.Tick), elapsed, r.node.within)
+		}
 	}
 	r.closeIdle()
 }
@@ -354,10 +373,10 @@ func (r *run) closeIdle() (closed bool) {
 	s := r.schedule
 	for s.close(r.elapsed()) || s.leap() {
 		closed = true
-		r.tell(nil, frame{Kind: isClosed, Tick: int64(s.closed), Idle: int64(s.idle())})
+		r.queue(nil, frame{Kind: isClosed, Tick: int64(s.closed), Idle: int64(s.idle())})
 	}
 	if ids, t := r.schedule.questions(); len(ids) > 0 {
-		r.tell(ids, frame{Kind: isDemand, Tick: int64(t)})
+		r.queue(ids, frame{Kind: isDemand, Tick: int64(t)})
 	}
 	return closed
 }
@@ -366,6 +385,7 @@ func (r *run) closeIdle() (closed bool) {
 func (r *run) suspect() {
 	s, elapsed := r.schedule, r.elapsed()
 	for id, p := range s.peers {
+		p.refused = r.node.links[id].refused.Load()
 		p.heard = r.node.begun.Add(time.Duration(r.node.links[id].last.Load())).Sub(r.origin) - r.lead
 	}
 	for _, id := range s.suspect(elapsed) {
@@ -393,7 +413,7 @@ func (r *run) heard(from synod.NodeID, f *frame, elapsed time.Duration) {
 		return
 	}
 	r.received[key] = true
-	if sent := time.UnixMicro(f.Clock); r.node.now().Sub(sent) > r.node.within {
+	if elapsed-time.Duration(f.Clock)*time.Millisecond > r.node.within {
 		r.late++
 		r.mu.Lock()
 		r.progress.Late = r.late
@@ -424,7 +444,7 @@ func (r *run) release() {
 	r.schedule, r.machine, r.desk, r.held, r.received, r.waiting = nil, nil, nil, nil, nil, nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.size = len(r.receipts) * receiptBytes
+	r.size = r.stored * receiptBytes
 	for _, frames := range r.out {
 		for _, f := range frames {
 			r.size += len(f)
@@ -436,24 +456,30 @@ func (r *run) release() {
 func (r *run) keep(key receiptKey, signature []byte) {
 	c := call.Receipt{From: uint64(key.from), Slot: key.slot.Name, Round: uint64(key.slot.Round), Sum: key.sum[:],
 		Signature: signature}
+	slot := slotOf{key.from, key.slot}
 	r.mu.Lock()
-	if _, known := r.receipts[key]; known || len(r.receipts) >= maxReceipts {
+	known := r.receipts[slot]
+	if has(known, c.Sum) || len(known) == 2 || r.stored >= maxReceipts {
 		r.mu.Unlock()
 		return
 	}
-	r.receipts[key] = c
+	r.receipts[slot] = append(known, c)
+	r.stored++
 	r.grow(receiptBytes)
 	var proof *call.Equivocation
-	for k, other := range r.receipts {
-		if k.from == key.from && k.from != r.node.seat && k.slot == key.slot && k.sum != key.sum {
-			proof = &call.Equivocation{Roster: r.node.hash[:], Instance: string(r.id), A: other, B: c}
-			r.proofs++
-		}
+	if len(known) > 0 && key.from != r.node.seat {
+		proof = &call.Equivocation{Roster: r.node.hash[:], Instance: string(r.id), A: known[0], B: c}
+		r.proofs++
 	}
 	r.mu.Unlock()
 	if proof != nil {
 		r.node.convict(proof)
 	}
+}
+
+// has reports whether receipts of a slot have a hash.
+func has(receipts []call.Receipt, sum []byte) bool {
+	return slices.ContainsFunc(receipts, func(c call.Receipt) bool { return bytes.Equal(c.Sum, sum) })
 }
 
 const (
@@ -502,7 +528,6 @@ func (r *run) step(t synod.Tick, events []item, replay bool) {
 		r.schedule.due[due] += len(calls)
 	}
 	r.closed(t, replay || len(sends) > 0)
-	r.node.wake() // once, so that all frames of the tick go into one write
 	order.Sort(calls, func(a, b synod.Consult) int { return cmp.Compare(a.ID, b.ID) })
 	for _, x := range calls {
 		if replay {
@@ -546,6 +571,7 @@ func (r *run) send(t synod.Tick, sends []synod.Send) {
 	if len(sends) == 0 {
 		return
 	}
+	r.flush() // before it waits for the disk
 	if err := r.journal.Flush(); err != nil {
 		return // the loop stops
 	}
@@ -566,7 +592,8 @@ func (r *run) send(t synod.Tick, sends []synod.Send) {
 		slip := r.node.slip(r.id, x.Message, values[i].sum)
 		signature := slip.Sign(r.node.secret)
 		r.keep(receiptKey{r.node.seat, x.Slot, values[i].sum}, signature)
-		r.queue(x.To, frame{Kind: isMessage, Tick: int64(t), Slot: x.Slot.Name, Round: uint64(x.Slot.Round),
+		r.queue(x.To, frame{Kind: isMessage, Tick: int64(t), Clock: r.elapsed().Milliseconds(),
+			Slot: x.Slot.Name, Round: uint64(x.Slot.Round),
 			Body: x.Body, Signature: signature})
 	}
 }
@@ -578,19 +605,22 @@ func (r *run) refuse(err error) {
 	r.node.log.Error("a value was not signed", "run", r.short(), "error", err)
 }
 
-// tell queues a frame for some neighbours, and makes the streams send it; nil: all of them.
-func (r *run) tell(to []synod.NodeID, f frame) {
-	r.queue(to, f)
-	r.node.wake()
+// flush makes the streams send what is queued. The run calls it before it waits for anything, so that all that it says
+// at once goes into one batch.
+func (r *run) flush() {
+	if r.unsent {
+		r.unsent = false
+		r.node.wake()
+	}
 }
 
-// queue is tell without making the streams send.
+// queue queues a frame for some neighbours; nil: all of them.
 func (r *run) queue(to []synod.NodeID, f frame) {
 	if to == nil {
 		to = r.node.peers
 	}
-	f.Run, f.Clock = r.key[:], r.node.now().UnixMicro()
 	b := canonical.Encode(f)
+	r.unsent = true
 	r.grow(len(b))
 	r.mu.Lock()
 	for _, id := range to {

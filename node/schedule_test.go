@@ -79,7 +79,8 @@ const (
 	honestly = iota
 	silently // it sends nothing but pings
 	lying    // it says that it has nothing to do, and its messages come later
-	away     // its stream is closed
+	away     // its stream is closed, and perhaps nobody listens at its address
+	declined // it says that it takes no part, and does
 	modes
 )
 
@@ -97,7 +98,8 @@ func newWorld(seed uint64) *world {
 	f := 1 + w.random.IntN(2)
 	n := 3*f + 1
 	w.early = w.random.IntN(2) == 0
-	l := patience{within: toyWithin, absent: toyThink + toyWithin, silent: toyWithin + 2*pingEvery}
+	l := patience{within: toyWithin, absent: toyThink + toyWithin, silent: toyWithin + 2*pingEvery,
+		gone: toyWithin + 2*pingEvery}
 	for i := range n {
 		a := &actor{w: w, id: i, got: map[[2]int]bool{}, mode: map[int]int{}}
 		var peers []synod.NodeID
@@ -130,6 +132,9 @@ func (w *world) spoil(a *actor) {
 			a.crashed = true
 			for _, b := range w.nodes {
 				b.presence(a.id, false)
+				if b != a {
+					b.s.peers[synod.NodeID(a.id)].refused = true
+				}
 			}
 		})
 		return
@@ -145,6 +150,10 @@ func (w *world) spoil(a *actor) {
 					b.presence(a.id, mode != away)
 				}
 				a.mode[b.id] = mode
+				if b != a {
+					p := b.s.peers[synod.NodeID(a.id)]
+					p.declined, p.refused = mode == declined, mode == away && w.random.IntN(2) == 0
+				}
 			}
 		}
 		w.after(w.upTo(400*time.Millisecond), turn)

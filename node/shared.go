@@ -4,26 +4,46 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"synod.dev/synod/node/call"
 	"synod.dev/synod/roster"
 )
 
-// shared is what the nodes of one owner under several rosters have together: what was signed, and what was spent today.
+// shared is what the nodes of one owner under several rosters have together: the folder, what was signed, what is kept
+// of runs, and what was spent today.
 type shared struct {
-	slots *slots
-	daily *daily
+	dir     string
+	slots   *slots
+	daily   *daily
+	keep    Retention
+	horizon horizon
+	pruning sync.Mutex    // held while old runs are removed
+	prunes  chan struct{} // asks for a look at what is kept
+	now     func() time.Time
+	log     *slog.Logger
 }
 
 func openShared(c *Config, now func() time.Time, log *slog.Logger) (s *shared, err error) {
-	s = new(shared)
+	s = &shared{dir: c.Dir, keep: c.Keep, prunes: make(chan struct{}, 1), now: now, log: log}
+	for _, dir := range []string{"runs", "records", "evidence"} {
+		if err := os.MkdirAll(filepath.Join(c.Dir, dir), 0o700); err != nil {
+			return nil, err
+		}
+	}
 	if s.daily, err = openDaily(filepath.Join(c.Dir, "spent.json"), c.Caps, now, c.Env.Prices, log); err != nil {
 		return nil, err
 	}
-	s.slots, err = openSlots(filepath.Join(c.Dir, "slots"))
-	return s, err
+	if s.slots, err = openSlots(filepath.Join(c.Dir, "slots")); err != nil {
+		return nil, err
+	}
+	if err = s.openRetention(); err != nil {
+		return nil, errors.Join(err, s.slots.close())
+	}
+	return s, nil
 }
 
 func (s *shared) close() error {

@@ -22,11 +22,18 @@ import (
 // is locked, so that two daemons of one owner cannot both sign.
 //
 // A line is: INSTANCE ROUND SUM "NAME". A line that is torn was never signed, and is cut off.
+//
+// Of a run that has ended with a record nothing but a certificate is signed any more, so it is settled: its values are
+// forgotten, all but that one (retention).
 type slots struct {
-	mu     sync.Mutex
-	file   *os.File
-	signed map[slotKey][32]byte
-	failed error // the first failure to write: nothing more is signed
+	mu      sync.Mutex
+	path    string
+	file    *os.File
+	signed  map[string]map[synod.Slot][32]byte // by instance
+	settled map[string]bool                    // by instance
+	gone    map[uint64]bool                    // runs before the horizon, by the beginning of their ids
+	lines   int                                // of the file
+	failed  error                              // the first failure to write: nothing more is signed
 }
 
 // slotKey names a slot of this node in a run.
@@ -48,14 +55,15 @@ var errSecondValue = errors.New("another value was signed for this slot before")
 const maxSlots = 4 << 20
 
 func openSlots(path string) (*slots, error) {
-	f, err := filelock.Lock(path)
+	f, err := lockFile(path)
 	if errors.Is(err, filelock.ErrHeld) {
 		return nil, fmt.Errorf("%s: %w: a node is running with this folder", path, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s := &slots{file: f, signed: map[slotKey][32]byte{}}
+	s := &slots{path: path, file: f, signed: map[string]map[synod.Slot][32]byte{}, settled: map[string]bool{},
+		gone: map[uint64]bool{}}
 	if err := s.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
@@ -81,11 +89,29 @@ func (s *slots) load() error {
 			return fmt.Errorf("line %d: %w; do not sign with this key again until you know what has changed the file",
 				n, err)
 		}
-		if len(s.signed) == maxSlots {
+		if s.lines++; s.lines > maxSlots {
 			return fmt.Errorf("it has more than %d lines; begin a new folder with --dir, under a new key", maxSlots)
 		}
-		s.signed[v.key] = v.sum
+		s.set(v)
 		whole += int64(len(line))
+	}
+}
+
+// lockFile opens and locks the file with a path. Whoever holds the lock may put another file in its place (compact).
+func lockFile(path string) (*os.File, error) {
+	for {
+		f, err := filelock.Lock(path)
+		if err != nil {
+			return nil, err
+		}
+		here, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if now, err := os.Stat(path); err == nil && os.SameFile(here, now) {
+			return f, nil
+		}
+		f.Close()
 	}
 }
 
@@ -124,23 +150,23 @@ func (s *slots) commit(values []signing) error {
 	var lines strings.Builder
 	fresh := map[slotKey][32]byte{}
 	for _, v := range values {
-		for _, known := range []map[slotKey][32]byte{s.signed, fresh} {
-			if sum, ok := known[v.key]; ok && sum != v.sum {
-				return fmt.Errorf("%s %d of run %.12s: %w", v.key.slot.Name, v.key.slot.Round, v.key.instance,
-					errSecondValue)
-			}
+		sum, known := s.signed[v.key.instance][v.key.slot]
+		again, twice := fresh[v.key]
+		if known && sum != v.sum || twice && again != v.sum {
+			return fmt.Errorf("%s %d of run %.12s: %w", v.key.slot.Name, v.key.slot.Round, v.key.instance,
+				errSecondValue)
 		}
-		if _, ok := s.signed[v.key]; !ok {
-			if _, ok := fresh[v.key]; !ok {
-				lines.WriteString(v.line())
-			}
+		if !known && !twice {
+			lines.WriteString(v.line())
 			fresh[v.key] = v.sum
 		}
 	}
 	for k := range fresh {
-		_, other := s.signed[slotKey{k.instance, elsewhere}]
-		if _, same := s.signed[k]; other && !same {
+		if _, other := s.signed[k.instance][elsewhere]; other {
 			return fmt.Errorf("%s %d of run %.12s: %w", k.slot.Name, k.slot.Round, k.instance, errOlder)
+		}
+		if s.settled[k.instance] && k.slot != certified || s.isGone(k.instance) {
+			return fmt.Errorf("%s %d of run %.12s: %w", k.slot.Name, k.slot.Round, k.instance, errSettled)
 		}
 	}
 	return s.write(fresh, lines.String())
@@ -159,8 +185,9 @@ func (s *slots) write(fresh map[slotKey][32]byte, lines string) error {
 		s.failed = fmt.Errorf("slots: %w", err)
 		return s.failed
 	}
-	for k, v := range fresh {
-		s.signed[k] = v
+	s.lines += len(fresh)
+	for k, sum := range fresh {
+		s.set(signing{k, sum})
 	}
 	return nil
 }
@@ -172,7 +199,7 @@ var elsewhere = synod.Slot{Name: "node:elsewhere"}
 func (s *slots) holds(v signing) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sum, ok := s.signed[v.key]
+	sum, ok := s.signed[v.key.instance][v.key.slot]
 	return ok && sum == v.sum
 }
 
@@ -180,7 +207,7 @@ func (s *slots) holds(v signing) bool {
 func (s *slots) isElsewhere(instance string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.signed[slotKey{instance, elsewhere}]
+	_, ok := s.signed[instance][elsewhere]
 	return ok
 }
 
@@ -190,7 +217,7 @@ func (s *slots) disown(v signing) (fresh bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	mark := signing{key: slotKey{v.key.instance, elsewhere}}
-	if _, known := s.signed[mark.key]; known {
+	if _, known := s.signed[v.key.instance][elsewhere]; known {
 		return false, nil
 	}
 	if s.failed != nil {

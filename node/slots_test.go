@@ -77,13 +77,46 @@ func TestSlots(t *testing.T) {
 	}
 }
 
+// Batches are those that one encoding gives, and have all frames in order.
+func TestPack(t *testing.T) {
+	for _, n := range []int{1, 23, 24, 255, 256, 1000} {
+		var all []frame
+		var encoded [][]byte
+		for i := range n {
+			f := frame{Kind: isClosed, Tick: int64(i)}
+			all, encoded = append(all, f), append(encoded, canonical.Encode(f))
+		}
+		run := runKey{1}
+		batches := pack(run[:], encoded)
+		if shorten(batches, runKey{}) != run {
+			t.Error("the last run is another")
+		}
+		for i, b := range batches {
+			var x batch
+			if err := canonical.Decode(b, maxFrame, &x); err != nil || i == 0 != (string(x.Run) == string(run[:])) {
+				t.Fatalf("%d frames: %v", n, err)
+			}
+			for _, f := range x.Frames {
+				if f.Tick != all[0].Tick {
+					t.Fatalf("frame %d is %d", all[0].Tick, f.Tick)
+				}
+				all = all[1:]
+			}
+		}
+		if len(all) > 0 {
+			t.Errorf("of %d frames %d are missing", n, len(all))
+		}
+	}
+}
+
 // Whatever bytes a neighbour sends as a frame, reading them ends without a panic, and a frame has one
 // encoding.
 func FuzzFrame(f *testing.F) {
-	f.Add(canonical.Encode(frame{Kind: isMessage, Run: make([]byte, 32), Slot: "respond", Body: []byte("x")}))
-	f.Add(canonical.Encode(frame{Kind: isPing}))
+	f.Add(canonical.Encode(batch{Run: make([]byte, 16), Frames: []frame{{Kind: isMessage, Slot: "respond",
+		Body: []byte("x")}, {Kind: isClosed, Tick: 1}}}))
+	f.Add(canonical.Encode(batch{Frames: []frame{{Kind: isPing}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var x frame
+		var x batch
 		if canonical.Decode(b, maxFrame, &x) == nil && string(canonical.Encode(x)) != string(b) {
 			t.Errorf("%x is one of two encodings", b)
 		}
@@ -100,7 +133,7 @@ func TestSlotThatCannotBeSynced(t *testing.T) {
 	if null.Sync() == nil {
 		t.Skip("this system syncs its null device")
 	}
-	s := &slots{file: null, signed: map[slotKey][32]byte{}}
+	s := &slots{file: null, signed: map[string]map[synod.Slot][32]byte{}, settled: map[string]bool{}}
 	defer s.close()
 	v := signing{slotKey{"run", synod.Slot{Name: "a"}}, [32]byte{1}}
 	for range 2 {

@@ -19,9 +19,12 @@ import (
 //   - if its stream breaks, it is open again within the patience for absent neighbours: one model call and one message,
 //     and after learnAfter questions twice the time that a question takes, but at least a floor. For protocols that
 //     sign, such as signed broadcasts, the floor is the time in which a ping comes;
+//   - its process listens while it plays: where connections are refused, it has ended, and is waited for only as long
+//     as a ping takes, or after learnAfter questions twice the time that a question takes, but at least within/2;
 //   - it says that it has begun a run within two messages after the start, or after its stream was opened.
 //
-// More than F neighbours are never suspected: then rather this node is cut off, and rounds end by real time.
+// Who says that it takes no part in a run sends nothing in it, and is not waited for. Of others, more than F are never
+// suspected: then rather this node is cut off, and rounds end by real time.
 //
 // Each of these depends on the two nodes and the link between them only. So a neighbour that consents to some nodes
 // only, or that some suspect and others do not, gains nothing. Who is not given its consent waits, until the real ends
@@ -31,6 +34,7 @@ import (
 type patience struct {
 	within time.Duration // the bound on a message
 	absent time.Duration // how long the stream from it may be away
+	gone   time.Duration // the same while no process listens at its address
 	silent time.Duration // how long nothing may come on its stream
 }
 
@@ -38,6 +42,8 @@ type patience struct {
 type suspicion struct {
 	heard     time.Duration // when something has come from it, or its stream has broken
 	opened    time.Duration // when its stream was opened
+	refused   bool          // no process listens at its address
+	declined  bool          // it takes no part in the run
 	suspected bool          // it is not waited for
 }
 
@@ -46,6 +52,10 @@ func (s *schedule) suspicious(p *neighbour) time.Duration {
 	switch {
 	case p.closed == never:
 		return forever
+	case p.declined:
+		return -forever
+	case !p.present && p.refused:
+		return p.heard + s.limits.gone
 	case !p.present:
 		return p.heard + s.limits.absent
 	case p.closed < 0:
@@ -54,10 +64,10 @@ func (s *schedule) suspicious(p *neighbour) time.Duration {
 	return p.heard + max(s.limits.absent, s.limits.silent)
 }
 
-// suspect decides which neighbours are not waited for, and returns them.
+// suspect decides which neighbours are not waited for, and returns those that seem to have crashed.
 func (s *schedule) suspect(elapsed time.Duration) (ids []synod.NodeID) {
 	for id, p := range s.peers {
-		if p.suspected = elapsed > s.suspicious(p); p.suspected {
+		if p.suspected = elapsed > s.suspicious(p); p.suspected && !p.declined {
 			ids = append(ids, id)
 		}
 	}
@@ -65,7 +75,7 @@ func (s *schedule) suspect(elapsed time.Duration) (ids []synod.NodeID) {
 		return ids
 	}
 	for _, p := range s.peers {
-		p.suspected = false
+		p.suspected = p.declined
 	}
 	return nil
 }
@@ -127,7 +137,9 @@ func (u *usual) longest() (most time.Duration) {
 // questions take; 0: it is not known yet.
 func patienceFor(think, within time.Duration, signs bool, usual time.Duration) patience {
 	p := patience{within: within, absent: think + within, silent: within + 2*pingEvery}
+	p.gone = min(p.absent, p.silent)
 	if usual > 0 {
+		p.gone = min(p.gone, max(2*usual, within/2))
 		floor := within / 2
 		if signs {
 			floor = p.silent

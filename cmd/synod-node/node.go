@@ -32,7 +32,7 @@ import (
 
 func nodeCommand() *cobra.Command {
 	c := &cobra.Command{Use: "node", Short: "Play one seat of a council of several owners as a daemon"}
-	c.AddCommand(nodeInit(), nodeKey(), nodeInvite(), nodeJoin(), nodeRun(), nodePage())
+	c.AddCommand(nodeInit(), nodeKey(), nodeInvite(), nodeJoin(), nodeRun(), nodePrune(), nodePage())
 	c.AddCommand(controlCommands()...)
 	return c
 }
@@ -197,6 +197,7 @@ type running struct {
 	dial                                               []string
 	relays                                             []string
 	prices                                             string
+	keep                                               node.Retention
 	verbose                                            bool
 	desk                                               *form.Desk // of a founder; nil: none
 }
@@ -234,6 +235,7 @@ func (f *running) add(cmd *cobra.Command) {
 	fl.IntVar(&f.caps.PerCaller, "caller-at-once", 0, "questions at once of one caller (default half of --at-once)")
 	fl.IntVar(&f.caps.CallerCalls, "caller-calls", 0, "model calls of a day for one caller (default half of "+
 		"--daily-calls)")
+	keeping(fl, &f.keep, node.DefaultKeep, node.DefaultKeepBytes)
 	fl.Float64Var(&f.caps.CallerUSD, "caller-usd", 0, "US dollars of a day for one caller (default half of "+
 		"--daily-usd)")
 	fl.Int64Var(&f.caps.Memory, "memory", 0, "bytes that runs hold (default 512 MiB)")
@@ -359,7 +361,8 @@ func transport(listen string, c *node.HostConfig, r *roster.Roster, gate *node.G
 
 // config reads the files that the flags name.
 func (f *running) config(stderr io.Writer) (c *node.HostConfig, closeLog func() error, err error) {
-	c = &node.HostConfig{Config: node.Config{Caps: f.caps, Program: "synod-node"}, Dial: map[string][]string{}}
+	c = &node.HostConfig{Config: node.Config{Caps: f.caps, Keep: f.keep, Program: "synod-node"},
+		Dial: map[string][]string{}}
 	if c.Roster, err = readAfter(f.roster, f.previous); err != nil {
 		return nil, nil, err
 	}

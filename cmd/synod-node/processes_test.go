@@ -34,6 +34,9 @@ import (
 
 // TestMain runs synod-node itself in the child processes of the tests, and in those of their embedded models.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv("SYNOD_NODE_LEAK"); dir != "" {
+		go leak(dir)
+	}
 	if os.Getenv("SYNOD_NODE_TEST") == "run" || len(os.Args) > 1 && os.Args[1] == "engine" {
 		main()
 		return

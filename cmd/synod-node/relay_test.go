@@ -14,8 +14,10 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"synod.dev/synod"
 	"synod.dev/synod/link"
 	"synod.dev/synod/node"
+	"synod.dev/synod/node/call"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
 )
@@ -65,6 +67,25 @@ func TestRelay(t *testing.T) {
 	res, o := p.ask(sum, func() {})
 	p.same(res, &o)
 	t.Logf("%s: %s in %v", o.Status, o.Reason, time.Since(res.Start))
+	p.throughOthers(one)
+}
+
+// throughOthers asks as a caller that cannot connect to a member, and requires its record.
+func (p *processes) throughOthers(seat int) {
+	p.t.Helper()
+	transport, err := link.NewTLS(p.secrets[2].LinkKey())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c := &call.Client{Roster: p.signed.Roster, Transport: transport, Secret: &p.secrets[2],
+		Addresses: map[synod.NodeID][]string{synod.NodeID(seat): {"127.0.0.1:9"}}}
+	defer c.Close()
+	res, err := c.Ask(ctx, sum)
+	if err != nil || res.Finals[seat] == nil {
+		p.t.Errorf("a member that the caller cannot reach: %v, missing %v", err, res.Missing)
+	}
 }
 
 // ring is the transports of five members of a ring in this process, with a roster that permits relays.

@@ -124,17 +124,8 @@ func (c *Client) Certify(ctx context.Context, s *certificate.Statement) (*certif
 }
 
 func (c *Client) signature(ctx context.Context, seat synod.NodeID, request Sign) ([]byte, error) {
-	conn, _, _, err := c.openFor(ctx, seat, ToSign)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if err := conn.Send(request, answerTime); err != nil {
-		return nil, err
-	}
 	var reply Signed
-	if err := conn.Receive(MaxHello, &reply, answerTime); err != nil {
+	if err := c.request(ctx, seat, ToSign, request, MaxHello, &reply); err != nil {
 		return nil, err
 	}
 	if reply.Refused != "" {

@@ -29,6 +29,8 @@ type Client struct {
 	Addresses map[synod.NodeID][]string
 	Lead      time.Duration // from the announcement of a run to its start; 0: as the round trips need
 	Now       func() time.Time
+	// Secret is the caller's key. With it, members that cannot be reached are asked through others; nil: they are not.
+	Secret *sign.Secret
 
 	mu   sync.Mutex
 	idle map[synod.NodeID]*opening // streams that are open and not used, at most one to a member
@@ -274,7 +276,7 @@ func (c *Client) collect(ctx context.Context, start Start, open []*opening, res 
 	done := make(chan struct{}, n)
 	for i := range n {
 		go func() {
-			f, err := c.askOne(ctx, synod.NodeID(i), open[i], start, res.Instance)
+			f, err := c.askOne(ctx, synod.NodeID(i), open, start, res.Instance)
 			mu.Lock()
 			if err != nil {
 				res.Missing[i], res.failed[i] = err.Error(), err
@@ -299,7 +301,6 @@ func (c *Client) collect(ctx context.Context, start Start, open []*opening, res 
 		break
 	}
 	mu.Lock()
-	defer mu.Unlock()
 	out := *res // goroutines that end later write to the old maps
 	out.Finals, out.Missing, out.failed = make([]*Final, n), map[int]string{}, slices.Clone(res.failed)
 	for i := range n {
@@ -312,6 +313,8 @@ func (c *Client) collect(ctx context.Context, start Start, open []*opening, res 
 			out.Missing[i] = "no record came in time"
 		}
 	}
+	mu.Unlock()
+	c.pullReceipts(ctx, &out)
 	out.Proofs = FindEquivocations(c.Roster, res.Instance, out.Finals)
 	return &out
 }
@@ -330,21 +333,9 @@ func (r *Result) take(seat int, f *Final) {
 // askOne gives a question to a member and waits for its record. On a stream of an earlier question that the node has
 // closed meanwhile it asks once more on a new one: a node plays a question once.
 func (c *Client) askOne(
-	ctx context.Context, seat synod.NodeID, open *opening, start Start, in sign.Instance,
+	ctx context.Context, seat synod.NodeID, all []*opening, start Start, in sign.Instance,
 ) (*Final, error) {
-	<-open.done // openFor ends with ctx
-	if open.err != nil {
-		return nil, unasked{open.err}
-	}
-	again := !open.used.IsZero()
-	reply, err := c.exchange(ctx, seat, open, start)
-	if err != nil && again && ctx.Err() == nil {
-		open = c.fresh(ctx, seat)
-		if <-open.done; open.err != nil {
-			return nil, open.err
-		}
-		reply, err = c.exchange(ctx, seat, open, start)
-	}
+	reply, err := c.replyOf(ctx, seat, all, start)
 	if err != nil {
 		return nil, err
 	}
@@ -352,13 +343,74 @@ func (c *Client) askOne(
 		return nil, refusal(reply.Refused)
 	}
 	f := new(Final)
-	if err := canonical.Decode(reply.Final, MaxRecord, f); err != nil {
+	b, err := expand(reply.Final)
+	if err == nil {
+		err = canonical.Decode(b, MaxRecord, f)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("its record: %w", err)
 	}
 	if err := f.Check(c.Roster, in, seat); err != nil {
 		return nil, fmt.Errorf("its record: %w", err)
 	}
 	return f, nil
+}
+
+// replyOf gives a question to a member directly and, if it is not connected when the run is announced, through others:
+// the first reply counts. A member plays a question once.
+func (c *Client) replyOf(ctx context.Context, seat synod.NodeID, all []*opening, start Start) (Reply, error) {
+	select {
+	case <-all[seat].done:
+		if all[seat].err == nil {
+			return c.askDirectly(ctx, seat, all[seat], start)
+		}
+	default:
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type answer struct {
+		reply Reply
+		err   error
+	}
+	came := make(chan answer, 2)
+	go func() {
+		r, err := c.askDirectly(ctx, seat, all[seat], start)
+		came <- answer{r, err}
+	}()
+	go func() {
+		r, err := c.askThrough(ctx, seat, all, start)
+		if err != nil {
+			err = unasked{err}
+		}
+		came <- answer{r, err}
+	}()
+	var failed error
+	for range 2 {
+		a := <-came
+		if a.err == nil {
+			return a.reply, nil
+		}
+		failed = a.err
+	}
+	return Reply{}, failed
+}
+
+// askDirectly gives a question to a member on a stream to it.
+func (c *Client) askDirectly(ctx context.Context, seat synod.NodeID, open *opening, start Start) (Reply, error) {
+	<-open.done // openFor ends with ctx
+	if open.err != nil {
+		return Reply{}, unasked{open.err}
+	}
+	again := !open.used.IsZero()
+	reply, err := c.exchange(ctx, seat, open, start)
+	if err != nil && again && ctx.Err() == nil {
+		open = c.fresh(ctx, seat)
+		if <-open.done; open.err != nil {
+			return reply, open.err
+		}
+		reply, err = c.exchange(ctx, seat, open, start)
+	}
+	return reply, err
 }
 
 // exchange sends a question on a stream and waits for the reply. It keeps the stream or closes it.
@@ -421,9 +473,12 @@ func (c *Client) openFor(
 	if err = conn.Send(hello, answerTime); err == nil {
 		err = conn.Receive(MaxWelcome, &w, answerTime)
 	}
+	if err == nil && w.Refused != "" {
+		err = errors.New(w.Refused)
+	}
 	if err != nil {
 		conn.Close()
-		return nil, 0, nil, fmt.Errorf("it does not admit this caller, or has another roster: %w", err)
+		return nil, 0, nil, fmt.Errorf("it does not admit this caller, or has another roster or version: %w", err)
 	}
 	return conn, time.Since(sent), w.Head, nil
 }

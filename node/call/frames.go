@@ -9,6 +9,7 @@
 package call
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -28,7 +29,7 @@ import (
 )
 
 // Version is the version of the frames between nodes, and between callers and nodes.
-const Version = "synod/node/1"
+const Version = "synod/node/2"
 
 // The purposes of a stream.
 const (
@@ -54,10 +55,11 @@ type Hello struct {
 
 // Welcome is the reply to a Hello. Its coming means that the node has admitted the stream.
 type Welcome struct {
-	_      struct{} `cbor:",toarray"`
-	Clock  int64    // the sender's wall clock, in microseconds since 1970
-	Serial uint64   // of its roster
-	Head   []byte   // the last signed head of the ledger that replicas keep, encoded; empty: the node has none
+	_       struct{} `cbor:",toarray"`
+	Clock   int64    // the sender's wall clock, in microseconds since 1970
+	Serial  uint64   // of its roster
+	Head    []byte   // the last signed head of the ledger that replicas keep, encoded; empty: the node has none
+	Refused string   // why the node does not admit the stream; "": it does
 }
 
 // Start is a question to a council. All members get the same.
@@ -112,6 +114,7 @@ const (
 	MaxStart    = 24 << 20 // of a conversation with parts; each node reads what it is willing to (MaxText)
 	MaxText     = 64 << 10 // of a Start that a node reads at least
 	MaxRecord   = 16 << 20
+	MaxKept     = MaxRecord + MaxStart + 8<<20
 	nonceSize   = 16
 	maxReceipts = 1 << 14
 )
@@ -179,17 +182,29 @@ type Reply struct {
 
 // Final is what a member signs at the end of a run.
 type Final struct {
-	_         struct{}  `cbor:",toarray"`
-	Roster    []byte    // hash of the roster
-	Instance  string    // of the run
-	Seat      uint64    //
-	Record    []byte    // council.Record as JSON
-	Digest    string    // of the seat's events and effects (package journal)
-	Vote      []byte    // signature under the seat's first and last answer, bound to the run
-	Skewed    bool      // the node saw its clock differ from most of its neighbours'
-	Late      uint64    // messages of neighbours that came after the bound on message delays
-	Receipts  []Receipt // the signed messages that the seat sent and got
-	Signature []byte    // by the member's key, under all of the above
+	_         struct{} `cbor:",toarray"`
+	Roster    []byte   // hash of the roster
+	Instance  string   // of the run
+	Seat      uint64   //
+	Record    []byte   // council.Record as JSON
+	Digest    string   // of the seat's events and effects (package journal)
+	Vote      []byte   // signature under the seat's first and last answer, bound to the run
+	Skewed    bool     // the node saw its clock differ from most of its neighbours'
+	Late      uint64   // messages of neighbours that came after the bound on message delays
+	Digests   []byte   // of the messages of each member that the seat sent and got (Digests)
+	Proved    []byte   // the set of the members of whom the seat has two messages for one slot; empty: of none
+	Signature []byte   // by the member's key, under all of the above
+	// Receipts are the signed messages that the seat sent and got, in a caller those that it has asked for. They are
+	// not sent with the record.
+	Receipts []Receipt `cbor:"-"`
+}
+
+// Kept is the file of the record of a run that has ended.
+type Kept struct {
+	_        struct{} `cbor:",toarray"`
+	Final    Final
+	Receipts []Receipt
+	Start    []byte // the encoding of the Start
 }
 
 // Receipt is a signed message, without its body.
@@ -225,8 +240,10 @@ func (f *Final) Check(r *roster.Roster, in sign.Instance, seat synod.NodeID) err
 		return errors.New("it is about another run")
 	case f.Seat != uint64(seat):
 		return fmt.Errorf("it is about seat %d", f.Seat)
-	case len(f.Receipts) > maxReceipts:
-		return fmt.Errorf("it has %d receipts; at most %d are read", len(f.Receipts), maxReceipts)
+	case len(f.Digests) != len(r.Members)*sha256.Size:
+		return errors.New("it does not have one digest for each member")
+	case len(f.Proved) > SetSize(len(r.Members)):
+		return errors.New("its set of members is too long")
 	case !sign.VerifyEnvelope(r.Members[seat].Key, FinalType, f.bytes(), f.Signature):
 		return errors.New("its signature is not valid")
 	}

@@ -73,7 +73,7 @@ func Open(p *council.Plan) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{Roster: signed.Roster, Transport: transport}
+	c := &Client{Roster: signed.Roster, Transport: transport, Secret: &secret}
 	if c.Addresses, err = addresses(signed.Roster, r.Via); err != nil {
 		return nil, err
 	}
