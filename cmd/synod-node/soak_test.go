@@ -334,15 +334,17 @@ func (s *soak) report(t *testing.T) {
 	}
 }
 
+// leaked is what leak holds.
+var leaked [][]byte
+
 // leak makes this process hold 4 KiB and a goroutine for each run that it has ended, and a descriptor for every tenth.
 func leak(dir string) {
-	var held [][]byte
 	seen := 0
 	for {
 		time.Sleep(100 * time.Millisecond)
 		all, _ := os.ReadDir(filepath.Join(dir, "records"))
 		for ; seen < len(all); seen++ {
-			held = append(held, make([]byte, 4<<10))
+			leaked = append(leaked, make([]byte, 4<<10))
 			go func() { select {} }()
 			if seen%10 == 0 {
 				if fd, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0); err != nil || fd < 0 {
