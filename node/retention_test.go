@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"errors"
@@ -73,10 +74,13 @@ func TestPruneChild(t *testing.T) {
 		t.Skip("TestPruneKilled starts it")
 	}
 	n := folder(t, dir)
-	fmt.Println("begins")
-	for keep := age(0); keep > age(pruned-10); keep -= 5 * time.Hour {
-		if _, err := n.Prune(t.Context(), Retention{Age: keep}); err != nil {
+	for keep := age(0); keep > age(pruned-10); keep -= 2 * time.Hour {
+		p, err := n.Prune(t.Context(), Retention{Age: keep})
+		if err != nil {
 			t.Fatal(err)
+		}
+		if p.Runs > 0 {
+			fmt.Println("removed")
 		}
 	}
 }
@@ -101,8 +105,11 @@ func TestPruneKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out.Read(make([]byte, 8)) // it begins
-		time.Sleep(rand.N(300 * time.Millisecond))
+		lines := bufio.NewScanner(out)
+		for range 1 + rand.N(2) { // it has removed some runs, however slow the machine is
+			lines.Scan()
+		}
+		time.Sleep(rand.N(5 * time.Millisecond))
 		c.Process.Kill()
 		if c.Wait() == nil {
 			ended++
@@ -110,8 +117,8 @@ func TestPruneKilled(t *testing.T) {
 		gone = checkPruned(t, dir, begun)
 	}
 	t.Logf("%d kills, %d of them too late; %d of %d runs are gone", kills, ended, gone, pruned)
-	if gone < pruned/10 {
-		t.Error("little was removed: the kills come too early")
+	if gone < kills || ended > kills/2 {
+		t.Error("too little was removed before the kills, or most kills came too late")
 	}
 }
 
