@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod/internal/forge"
 )
 
-// kinds are the ways to make a certificate that is nearly one. Whoever makes it has the keys that it needs: all of
+// kinds are ways to make a certificate that is almost valid. Whoever makes it has the keys that it needs: all of
 // them, those of hostile members, or that of one owner.
 var kinds = []struct {
 	name string

@@ -290,7 +290,10 @@ func (p *Plan) configure() error {
 	if err := param.Decode(rest, p.protocol); err != nil {
 		return err
 	}
-	return p.protocol.Validate()
+	if err := p.protocol.Validate(); err != nil {
+		return err
+	}
+	return p.entry.CheckTraits(p.protocol)
 }
 
 // loadTemplates reads the protocol's prompt templates. In a plan that is run, a folder

@@ -54,13 +54,7 @@ func (r *run) finish(stopped string) {
 	seats := len(r.node.roster.Members)
 	f.Digests, f.Proved = call.Digests(f.Receipts, seats), call.Proved(f.Receipts, seats)
 	f.Sign(r.node.secret)
-	start, _ := durable.ReadFile(r.node.startPath(r.id), call.MaxStart) // without it no certificate is signed
-	kept := canonical.Encode(call.Kept{Final: *f, Receipts: slices.Concat(f.Receipts, own), Start: start})
-	if err := writeRecord(r.node.finalPath(r.id), kept); err == nil {
-		os.Remove(r.node.startPath(r.id)) // it is in the record
-	} else {
-		r.node.log.Error("the record cannot be written", "run", r.short(), "error", err)
-	}
+	r.keepRecord(f, own)
 	r.node.record(&r.question, f)
 	r.mu.Lock()
 	r.final = f
@@ -68,4 +62,15 @@ func (r *run) finish(stopped string) {
 	close(r.ended)
 	r.compareAll(f.Digests, own)
 	r.node.log.Info("run ended", "run", r.short(), "stopped", stopped, "digest", digest[:min(12, len(digest))])
+}
+
+// keepRecord puts the record on disk, with the receipts and the caller's request. own is the seat's vote.
+func (r *run) keepRecord(f *call.Final, own []call.Receipt) {
+	start, _ := durable.ReadFile(r.node.startPath(r.id), call.MaxStart) // without it no certificate is signed
+	kept := canonical.Encode(call.Kept{Final: *f, Receipts: slices.Concat(f.Receipts, own), Start: start})
+	if err := writeRecord(r.node.finalPath(r.id), kept); err == nil {
+		os.Remove(r.node.startPath(r.id)) // it is in the record
+	} else {
+		r.node.log.Error("the record cannot be written", "run", r.short(), "error", err)
+	}
 }

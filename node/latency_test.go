@@ -47,9 +47,9 @@ var faults = []struct {
 
 func nobody(int) int { return 0 }
 
-// keepOpen makes the last k seats say that they have begun and closed the first tick, and nothing more, from when the
-// switch is on: so they keep all ticks open and all messages back. They ping, so they do not seem to have crashed, and
-// others cannot tell them from members whose models are slow.
+// keepOpen makes the last k seats Byzantine while the switch is on: they say that they have begun, close the first
+// tick, and send nothing more but pings. So all later ticks stay open. They do not seem to have crashed, and others
+// cannot tell them from members whose models are slow.
 func (net *network) keepOpen(k int, on *atomic.Bool) {
 	change := net.change
 	net.change = func(seat int, c *node.Config) {

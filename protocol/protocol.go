@@ -4,6 +4,7 @@
 package protocol
 
 import (
+	"fmt"
 	"io/fs"
 
 	"synod.dev/synod"
@@ -369,6 +370,26 @@ type Voiced interface {
 type Loose interface {
 	// DecidesWithoutSome reports whether it does, with its settings.
 	DecidesWithoutSome() bool
+}
+
+// CheckTraits returns an error if a protocol does something that an entry with declared traits leaves out: then it
+// would be neither attacked nor defended there.
+func (e *Entry) CheckTraits(p Protocol) error {
+	does := func(needs synod.Where, what string) error {
+		if !needs.Admits(e.Traits) {
+			return fmt.Errorf("protocol %s %s, and does not declare the trait %s", e.Name, what, needs)
+		}
+		return nil
+	}
+	if t, ok := p.(Telling); ok && t.TellsFirst() {
+		if err := does(synod.With(synod.Tells).Or(synod.Joins), "has members tell first answers"); err != nil {
+			return err
+		}
+	}
+	if _, ok := p.(Grading); ok {
+		return does(synod.With(synod.Grades), "has members grade answers")
+	}
+	return nil
 }
 
 // Entry is a protocol in the catalogue.

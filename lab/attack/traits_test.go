@@ -67,3 +67,14 @@ func TestNewProtocolIsAttacked(t *testing.T) {
 		}
 	}
 }
+
+// A protocol that declares fewer traits than it has would look safe, and would lose commitments: it is refused.
+func TestHiddenTraits(t *testing.T) {
+	catalog.Protocols.Add(protocol.Entry{Entry: synod.Entry{Name: "twice-hidden", Summary: "of another module"},
+		Traits: []synod.Trait{synod.Votes}, New: func() protocol.Protocol { return &twice{} },
+		Prompts: answer.Templates})
+	s := attack.Spec{Council: council(t, "protocol: {name: twice-hidden}"+members), Questions: 1}
+	if _, err := s.Manifest(); err == nil || !strings.Contains(err.Error(), "does not declare the trait tells") {
+		t.Errorf("a protocol that hides a trait: %v", err)
+	}
+}
