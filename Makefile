@@ -34,10 +34,10 @@ bin/synod-lab: FORCE
 	cd cmd/synod-lab && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-lab .
 
 bin/synod-cometbft: FORCE
-	cd ledger/cometbft && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-cometbft ./synod-cometbft
+	cd record/ledger/cometbft && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../../bin/synod-cometbft ./synod-cometbft
 
 bin/synod-parquet: FORCE
-	cd parquet && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../bin/synod-parquet .
+	cd bench/parquet && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-parquet .
 
 comet: bin/synod-cometbft ## build bin/synod-cometbft, which nodes need for ledger: {name: cometbft}
 
@@ -72,16 +72,16 @@ unit: ## all tests of this module, with whole campaigns; check vets them
 	$(GO) test $(TOGETHER) -vet=off -timeout 30m ./...
 
 presets: ## every cell of every preset with simulated members
-	$(GO) test -count=1 -timeout 1h -v -run PresetsRun ./lab/manifest -every 1
+	$(GO) test -count=1 -timeout 1h -v -run PresetsRun ./bench/lab/manifest -every 1
 
 check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these"; exit 1; }
 	$(GO) vet ./...
 	$(STATIC) ./...
-	$(GO) test -count=1 -run TestHouse .
+	$(GO) test -count=1 -run TestHouse ./internal/house
 
 # Packages with goroutines, locks or coroutines. Protocols, adversaries and the rest are plain functions of events.
-CONCURRENT := ./council ./internal/... ./journal ./lab ./link ./llm/... ./node/... ./script ./sim
+CONCURRENT := ./council ./internal/... ./core/journal ./bench/lab ./network/link ./llm/... ./network/node/... ./core/script ./core/sim
 # Long tests of computations that start no goroutines of their own; unit and race play them.
 COMPUTED := JudgeOfJournal|PlainWeiszfeld|UserAccepts|FinalisationIsCode|StrongGroup
 
@@ -139,7 +139,7 @@ clients: ## clients of OpenAI, Anthropic, MCP, A2A, agents and evaluations, from
 
 RUNS ?= 1000
 perturbed: ## RUNS perturbed runs (1000) of councils of nodes: delay, loss, partitions, kills, twins, floods
-	$(GO) test -count=1 -timeout 12h -v -run TestPerturbed ./node -perturbed $(RUNS)
+	$(GO) test -count=1 -timeout 12h -v -run TestPerturbed ./network/node -perturbed $(RUNS)
 
 QUESTIONS ?= 20000
 soak-nodes: ## QUESTIONS (20000) to seven processes, with kills, restarts, a Byzantine seat and a caller that floods; LEAK=1 must fail
@@ -149,26 +149,26 @@ change: ## 500 questions to seven processes while their roster changes, and the 
 	cd cmd/synod-node && $(GO) test -count=1 -timeout 40m -v -run TestChangeUnderLoad . -change-questions 500
 
 smartbft: ## the ledger that replicas keep by consensus, a module of its own
-	cd ledger/smartbft && $(GO) vet ./... && $(GO) test ./...
+	cd record/ledger/smartbft && $(GO) vet ./... && $(GO) test ./...
 
 cometbft: ## the same ledger by CometBFT, a module of its own
-	cd ledger/cometbft && $(GO) vet ./... && $(GO) test ./...
+	cd record/ledger/cometbft && $(GO) vet ./... && $(GO) test ./...
 
 DURATION ?= 60s
 histories: ## faults and Byzantine replicas for DURATION (60s) in each test of each ledger; histories must be linearizable
-	$(GO) test -count=1 -timeout 4h -v -run Histories ./ledger
-	cd ledger/smartbft && $(GO) test -count=1 -timeout 4h -v -run 'Histories|Byzantine|Streams' . -duration $(DURATION)
-	cd ledger/cometbft && $(GO) test -count=1 -timeout 4h -v -run 'Histories|Byzantine' . -duration $(DURATION)
+	$(GO) test -count=1 -timeout 4h -v -run Histories ./record/ledger
+	cd record/ledger/smartbft && $(GO) test -count=1 -timeout 4h -v -run 'Histories|Byzantine|Streams' . -duration $(DURATION)
+	cd record/ledger/cometbft && $(GO) test -count=1 -timeout 4h -v -run 'Histories|Byzantine' . -duration $(DURATION)
 
 parquet: ## the command that reads and writes Parquet tables, a module of its own; make bin/synod-parquet builds it
-	cd parquet && $(GO) vet ./... && $(GO) test ./...
+	cd bench/parquet && $(GO) vet ./... && $(GO) test ./...
 
 $(STATIC):
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 FUZZTIME ?= 5s
 FUZZED := . cmd/synod-serve
-fuzz: ## FUZZTIME (5s) for every fuzz target of all modules, and how many inputs each tried; PKG=./ledger for some
+fuzz: ## FUZZTIME (5s) for every fuzz target of all modules, and how many inputs each tried; PKG=./record/ledger for some
 	@set -e; printf '%-50s %-18s %s\n' package target tried; for module in $(FUZZED); do cd $(CURDIR)/$$module; \
 	for pkg in $$($(GO) list $(or $(PKG),./...)); do dir=$$($(GO) list -f '{{.Dir}}' $$pkg); \
 	for f in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$dir/*_test.go 2>/dev/null); do \
@@ -177,7 +177,7 @@ fuzz: ## FUZZTIME (5s) for every fuzz target of all modules, and how many inputs
 	done; done; $(if $(PKG),break,:); done
 
 flips: ## 2,000 bit flips in each kind of record, and 400 crafted files
-	$(GO) test -count=1 -timeout 2h -v -run 'TestFlips|TestCraftedFiles' ./cli -flips 2000 -crafted 400
+	$(GO) test -count=1 -timeout 2h -v -run 'TestFlips|TestCraftedFiles' ./cmd/cli -flips 2000 -crafted 400
 
 CAMPAIGN ?= 1000000
 campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs, the leaders' protocols, the game and W-MSR
@@ -190,31 +190,31 @@ campaigns: synod ## the campaign of TIER (T1) in CAMPAIGNS (runs/campaign-TIER),
 .PHONY: attack-table weakened
 TRIES ?= 10000
 weakened: ## searches for attacks with TRIES tries (10000) on protocols without one of their defences, and with it
-	$(GO) test -count=1 -timeout 24h -v -run Weakened ./lab/attack/search -tries $(TRIES)
+	$(GO) test -count=1 -timeout 24h -v -run Weakened ./bench/lab/attack/search -tries $(TRIES)
 
 ATTACKS ?= runs/attacks
 attack-table: build ## docs/research/which-protocol.md with simulated, recorded and embedded members (DATA=folder)
 	for m in simulated recorded embedded; do $(BIN) lab run attack-table --members $$m $(if $(DATA),--data $(DATA)) -o $(ATTACKS)/$$m || exit 1; done
 	$(BIN) lab run judge-range -o $(ATTACKS)/judges
 	$(BIN) attack guide $(ATTACKS)/judges $(ATTACKS)/simulated $(ATTACKS)/recorded $(ATTACKS)/embedded --format json > docs/research/which-protocol.json
-	$(GO) test -count=1 ./lab/attack -run TestGuidePage -rewrite
+	$(GO) test -count=1 ./bench/lab/attack -run TestGuidePage -rewrite
 
 MUTANTS ?= 1000000
 STRUCTURED ?= 100000
 certificates: ## STRUCTURED mutants of the structure (100000) to three verifiers; MUTANTS of bytes (1000000) to two, and 10000 real ones
-	$(GO) test -count=1 -timeout 24h -v -run 'Three|Weak' ./certificate -structured $(STRUCTURED)
-	$(GO) test -count=1 -timeout 24h -v -run TestBoth ./certificate -mutants $(MUTANTS) -genuine 10000
+	$(GO) test -count=1 -timeout 24h -v -run 'Three|Weak' ./record/certificate -structured $(STRUCTURED)
+	$(GO) test -count=1 -timeout 24h -v -run TestBoth ./record/certificate -mutants $(MUTANTS) -genuine 10000
 
 STUDIES ?= 10000
 coverage: ## how often intervals have the true value, and stated against achieved power, in STUDIES synthetic studies (10000)
-	$(GO) test -count=1 -timeout 2h -v -run 'TestCoverage' ./metrics -studies $(STUDIES)
-	$(GO) test -count=1 -timeout 2h -v -run 'Power|Covers' ./stats -studies $(STUDIES)
+	$(GO) test -count=1 -timeout 2h -v -run 'TestCoverage' ./bench/metrics -studies $(STUDIES)
+	$(GO) test -count=1 -timeout 2h -v -run 'Power|Covers' ./core/stats -studies $(STUDIES)
 
 KILLS ?= 450
 kills: ## kill "synod ask" and "synod bench" KILLS times (450) at random moments, and compare with uninterrupted runs
-	$(GO) test -count=1 -timeout 60m -v -run 'TestKills$$' ./cli -kills $(KILLS)
+	$(GO) test -count=1 -timeout 60m -v -run 'TestKills$$' ./cmd/cli -kills $(KILLS)
 
-MUTATED := ./sign ./robust ./script ./sim ./journal ./council ./lab ./graph $(wildcard ./protocol/*)
+MUTATED := ./core/sign ./core/robust ./core/script ./core/sim ./core/journal ./council ./bench/lab ./graph $(wildcard ./protocol/*)
 GREMLINS := $(TOOLS)/gremlins
 SEED ?= 1
 # Packages that protocols share are also tested by the tests of the protocols.
@@ -262,7 +262,7 @@ inspect: build ## have the released inspect_ai read exported logs (fetches it in
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	python3 -m venv "$$dir/venv" && \
 	"$$dir/venv/bin/pip" install --quiet --disable-pip-version-check inspect_ai==$(INSPECT) && \
-	"$$dir/venv/bin/python" lab/testdata/inspect_check.py $(BIN) "$$dir"
+	"$$dir/venv/bin/python" bench/lab/testdata/inspect_check.py $(BIN) "$$dir"
 
 clean: ## remove what was built
 	rm -rf bin dist .tools

@@ -15,7 +15,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 // Adversary corrupts the honest machine of one seat.

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 var number = &synod.Question{Text: "What is 17 + 25?", Form: synod.Number}

@@ -14,11 +14,11 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/bench/metrics"
+	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/payload"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/metrics"
-	"synod.dev/synod/table"
 )
 
 // attack is an adversary against a weakened council and against the defence that its entry declares.

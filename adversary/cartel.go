@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
+	"synod.dev/synod/core/wire"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/wire"
 )
 
 var cartelEntry = Entry{

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
-	"synod.dev/synod/read"
+	"synod.dev/synod/core/param"
+	"synod.dev/synod/llm/read"
 )
 
 var colluderEntry = Entry{

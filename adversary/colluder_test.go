@@ -6,8 +6,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/reliability"
 )
 
 // seven returns a council file with simulated members of which the last three have the adversary; they err in many

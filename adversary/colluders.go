@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"synod.dev/synod"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/read"
 )
 
 var squatterEntry = Entry{

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/read"
 )
 
 var delimiterForgerEntry = Entry{

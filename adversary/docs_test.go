@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
+	"synod.dev/synod/core/table"
 	"synod.dev/synod/protocol/catalog"
-	"synod.dev/synod/table"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the generated table of docs/research/adversaries.md")
@@ -131,7 +131,7 @@ func TestFacts(t *testing.T) {
 // declared returns the source of the tests that the page may name.
 func declared(t *testing.T) string {
 	var all strings.Builder
-	for _, dir := range []string{".", "../protocol", "../node", "../link", "../llm"} {
+	for _, dir := range []string{".", "../protocol", "../network/node", "../network/link", "../llm"} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err

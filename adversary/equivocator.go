@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 var equivocatorEntry = Entry{

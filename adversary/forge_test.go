@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 // forgeryOf returns what an adversary makes of one reply of its model.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
-	"synod.dev/synod/read"
+	"synod.dev/synod/core/param"
+	"synod.dev/synod/llm/read"
 )
 
 var hashGrinderEntry = Entry{

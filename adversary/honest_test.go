@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 // honest is a simple honest machine: it asks for an answer, sends it, scores the answers that it

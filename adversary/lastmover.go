@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 var lastMoverEntry = Entry{

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 var lateRevealerEntry = Entry{

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/fixedleader"
 	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/protocol/leader"
 	"synod.dev/synod/protocol/rotatingleader"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // led runs seven members of which the first k, which lead first, are adversaries. It returns the

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 var honestNoiseEntry = Entry{

@@ -7,8 +7,8 @@ import (
 	"regexp"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
-	"synod.dev/synod/read"
+	"synod.dev/synod/core/param"
+	"synod.dev/synod/llm/read"
 )
 
 var numberAltererEntry = Entry{

@@ -10,13 +10,13 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/llm/prompt"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/protocol/game"
 	"synod.dev/synod/protocol/grade"
 	prose "synod.dev/synod/protocol/panel"
-	"synod.dev/synod/read"
 )
 
 // page returns a prompt for one template, with untrusted text in every field that can hold some.

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/decentllms"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // panel is one decision of DecentLLMs: workers 0 to w-1, evaluators after them.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 // decode writes parameters over the defaults in a struct, and checks their ranges.

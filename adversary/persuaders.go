@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 var anchorPoisonerEntry = Entry{

@@ -7,10 +7,10 @@ import (
 
 	"synod.dev/synod"
 	adversaries "synod.dev/synod/adversary"
+	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/reliability"
-	"synod.dev/synod/task"
 )
 
 // poisonTrial is a cascade of simulated members: a good one, fair ones, and the last ones with an adversary.

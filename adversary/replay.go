@@ -2,7 +2,7 @@ package adversary
 
 import (
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 var replayEntry = Entry{

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/read"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // spread is one broadcast of every sender's answer, in which some parties are adversaries.

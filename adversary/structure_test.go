@@ -8,11 +8,11 @@ import (
 	"testing/fstest"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 	"synod.dev/synod/internal/payload"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/catalog"
-	"synod.dev/synod/read"
 )
 
 // obeys reports whether a reader of a prompt as text is deceived by its form: a server that begins a message at

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/metrics"
 )
 
 var (

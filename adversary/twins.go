@@ -4,9 +4,9 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/game"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/read"
 )
 
 // twins are two machines in one seat (Bano et al., "Twins: BFT Systems Made Robust").

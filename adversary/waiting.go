@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 // waiting is a machine that holds its model's first answer back until it has heard the first answers of some others, or

@@ -2,7 +2,7 @@ package adversary
 
 import (
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 var weakAnswerEntry = Entry{

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/read"
 )
 
 // PromptAnswerer is a machine that answers the prompts of an honest machine in place of

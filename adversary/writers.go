@@ -7,7 +7,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/payload"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 // writing is an adversary that differs from others only in the text beside its wrong answer.

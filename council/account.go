@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"synod.dev/synod"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/sign"
 )
 
 // Account is a Record without its opinions, as nodes send it and journals keep it.

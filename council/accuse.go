@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/evidence"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/record/evidence"
 )
 
 // Accusation is evidence that a member signed two values for one slot. Its signatures were

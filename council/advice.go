@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
-	"synod.dev/synod/read"
 )
 
 // ReadQuestion makes a question of a text that a person typed. form determines how the answer

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/sim"
 )
 
 // opened opens the council of a plan until the test ends.

@@ -10,8 +10,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/param"
-	"synod.dev/synod/sim"
+	"synod.dev/synod/core/param"
+	"synod.dev/synod/core/sim"
 )
 
 // Breakers stop a run that makes no progress, with a reason (GR-1), whatever the

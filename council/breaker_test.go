@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/certificate"
 	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/record/certificate"
 )
 
 // Statement returns what a certificate of an outcome of this plan states. The caller adds

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/certificate"
-	"synod.dev/synod/journal"
-	"synod.dev/synod/ledger"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/record/certificate"
+	"synod.dev/synod/record/ledger"
 )
 
 // A statement has what was decided, by whom and under which claim.

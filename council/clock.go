@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/sim"
 )
 
 // ClockRunner plays all seats in this process by the clock: a member that waits for a silent one

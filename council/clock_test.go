@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/journal"
 )
 
 // leaders is a council with a rotating leader, of which the first b of seven are silent.

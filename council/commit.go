@@ -5,9 +5,9 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/reveal"
-	"synod.dev/synod/read"
 )
 
 // setCommit finds whether members commit to their first answers before they tell them, and the longest distance between

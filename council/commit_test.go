@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/sim"
 )
 
 // seven is a council of seven simulated members.

@@ -9,9 +9,9 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/param"
 )
 
 // Adversaries puts one kind of adversary at several seats: at listed ones, or at those that a

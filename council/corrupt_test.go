@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 )
 

@@ -25,9 +25,9 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/param"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/grade"
 )

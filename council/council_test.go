@@ -16,9 +16,9 @@ import (
 	"go.uber.org/goleak"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 )
 

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/read"
 )
 
 // Unfinished reports whether the run in a journal is not complete, so that it can be resumed. It

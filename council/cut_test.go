@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/journal"
 )
 
 // slowScoring answers at once with the number in the name of the model, but a model called

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/defence"
+	"synod.dev/synod/adversary/defence"
 )
 
 // maxCapped is the longest reasoning, in bytes, that counts as capped (defence rationale).

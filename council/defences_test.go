@@ -10,8 +10,8 @@ import (
 
 	"synod.dev/synod"
 	adversaries "synod.dev/synod/adversary"
+	"synod.dev/synod/adversary/defence"
 	"synod.dev/synod/council"
-	"synod.dev/synod/defence"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/catalog"
 )

@@ -8,10 +8,10 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/read"
-	"synod.dev/synod/sim"
+	"synod.dev/synod/llm/read"
 )
 
 // Desk answers the model calls of one seat and keeps its record, for a runner that plays only this

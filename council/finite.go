@@ -7,7 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 // notFinite returns a *ConfigError for the first number of a spec that is infinite or not

@@ -2,8 +2,8 @@ package council
 
 import (
 	"synod.dev/synod"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/sim"
 )
 
 // Foretold reports whether the council's decision follows from first answers alone (Foretell): its members do not talk,

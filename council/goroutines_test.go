@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council"
-	"synod.dev/synod/journal"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // goroutines is a Runner that plays each seat in its own goroutine with its own journal.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/llm"
 )
 

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/defence"
+	"synod.dev/synod/adversary/defence"
+	"synod.dev/synod/core/sim"
+	"synod.dev/synod/llm/read"
+	"synod.dev/synod/llm/structured"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/read"
-	"synod.dev/synod/sim"
-	"synod.dev/synod/structured"
 )
 
 // The reasons why a run ended, beside those of package sim.

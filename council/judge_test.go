@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/catalog"
-	"synod.dev/synod/sim"
 )
 
 // pure is the JSON of an outcome without what only the open models, the clock and the

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/sim"
 )
 
 // When seats stopped for different reasons, the gravest is the run's.

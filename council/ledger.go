@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/journal"
-	"synod.dev/synod/ledger"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/record/ledger"
 )
 
 // The names of ledgers in a council file.

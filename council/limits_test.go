@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/journal"
 )
 
 // A limit on requests holds however often the run is cut off and resumed, whatever cut

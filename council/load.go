@@ -17,7 +17,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 // Load reads a council file over Default. Paths in it are relative to its folder. A

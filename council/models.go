@@ -2,8 +2,8 @@ package council
 
 import (
 	"synod.dev/synod"
+	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/metrics"
 )
 
 // ModelResult is what a model did in a run, in all seats that it has.

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/network/roster"
 )
 
 // The names of runners in a council file.
@@ -143,7 +143,7 @@ func ReadRoster(path string) (*roster.Signed, error) {
 // openNodes opens the runner of a council whose seats are nodes; nil: this program cannot.
 var openNodes func(p *Plan, env llm.Env) (Runner, error)
 
-// RegisterNodes sets how the runner of nodes is opened. Package node/call does so when it is imported:
+// RegisterNodes sets how the runner of nodes is opened. Package network/node/call does so when it is imported:
 // council itself links no network between nodes. It must not be called concurrently with Open.
 func RegisterNodes(open func(p *Plan, env llm.Env) (Runner, error)) { openNodes = open }
 
@@ -152,7 +152,7 @@ func (c *Council) openElsewhere(env llm.Env) (err error) {
 	if c.runner == nil {
 		if openNodes == nil {
 			return &ConfigError{Section: "runner", Err: errors.New("name is nodes, and this program does not link " +
-				"synod.dev/synod/node/call")}
+				"synod.dev/synod/network/node/call")}
 		}
 		if c.runner, err = openNodes(c.plan, env); err != nil {
 			return &ConfigError{Section: "runner", Err: err}

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/llm/structured"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/robust"
-	"synod.dev/synod/structured"
 )
 
 // OutcomeVersion is the version of the JSON shape of Outcome.

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 // TableSchema returns the JSON schema of a table with these keys and no others.

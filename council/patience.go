@@ -9,8 +9,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/read"
 )
 
 // patience is when a run stops waiting for its slowest calls. A call that is cut off counts as failed, however soon

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/journal"
 )
 
 // With patience the slowest members are cut off, count as late and use up F; the

@@ -16,16 +16,16 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/param"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/dynamic"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/param"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // Plan is everything about a council that follows from its Spec alone: seats,

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/sign"
 )
 
 const planFile = `

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/param"
 	"synod.dev/synod/protocol"
 )
 

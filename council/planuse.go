@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/graph/dynamic"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
-	"synod.dev/synod/sign"
 )
 
 // Spec returns the spec with defaults filled in, paths absolute, a graph file

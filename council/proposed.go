@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
 )

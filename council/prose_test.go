@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/grade"
 )

@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/internal/order"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/read"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/llm/read"
 )
 
 // Instance is one question as it is put to a council, with what identifies this run

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/journal"
-	"synod.dev/synod/sim"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sim"
 )
 
 // planOf returns the plan of a council of simulated members, with more text of the file.

@@ -13,10 +13,10 @@ import (
 	"github.com/goccy/go-yaml"
 
 	adversaries "synod.dev/synod/adversary"
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/council"
 	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/param"
 	"synod.dev/synod/protocol/catalog"
 )
 

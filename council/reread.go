@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/read"
-	"synod.dev/synod/sim"
+	"synod.dev/synod/llm/read"
 )
 
 // The values of the council key reread.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/journal"
 )
 
 // panelOf is a council of so many seats at a stub server, with the model name of each.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/robust"
+	"synod.dev/synod/core/robust"
 )
 
 // The names of rules.

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/read"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // Runner plays the machines of a plan and returns one record per seat, in the order of seats. Only

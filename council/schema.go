@@ -7,15 +7,15 @@ import (
 	"strings"
 
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/defence"
+	"synod.dev/synod/adversary/defence"
+	"synod.dev/synod/core/param"
+	aggregates "synod.dev/synod/core/robust"
 	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
-	"synod.dev/synod/param"
 	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/protocol/game"
-	aggregates "synod.dev/synod/robust"
 )
 
 // Variant is a named thing of a council file with its parameters, such as a protocol.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/sim"
 )
 
 // session is one question on its way. It answers the members' model calls (Models),

@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 // Set is the layer of assignments such as "protocol.rounds=3" and "seats.m.adversary.name=replay", in which m is the id

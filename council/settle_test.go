@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/sim"
+	"synod.dev/synod/core/sim"
 )
 
 // A round in which nothing changed and no call failed is a fixed point; seats that patience made late need not be

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/defence"
+	"synod.dev/synod/adversary/defence"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/sim"
 )
 
 // Params are the parameters of a named thing: the keys that stand beside its

@@ -2,8 +2,8 @@ package council
 
 import (
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
-	"synod.dev/synod/read"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/llm/read"
 )
 
 // spell sets the texts of the votes and of the decision: the answers as they are printed.

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
+	"synod.dev/synod/llm/read"
+	"synod.dev/synod/llm/structured"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/read"
-	"synod.dev/synod/robust"
-	"synod.dev/synod/structured"
 )
 
 // merging reports whether the decision on a question is made field by field: the answer is a JSON value, and

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/protocol/grade"
 )
 

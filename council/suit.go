@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
 )

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council/reliability"
+	"synod.dev/synod/council/trust"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/cascade"
-	"synod.dev/synod/reliability"
-	"synod.dev/synod/trust"
 )
 
 // TrustSpec says where a council's knowledge of its members' reliability is.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 // Unread is what is known of a member's replies that could not be read, also after a second request.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/journal"
 )
 
 // An outcome says what a member wrote that could not be read, and what helps: a higher limit, another form, or a server

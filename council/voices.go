@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/robust"
 )
 
 // What counts as one voice: the key voices of a council file.

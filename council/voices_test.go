@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/robust"
+	"synod.dev/synod/core/robust"
 )
 
 // voiced is the plan of a council with one seat for each letter: equal letters are one model at one server.

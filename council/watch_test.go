@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/sim"
+	"synod.dev/synod/core/sim"
 )
 
 // heard makes the notes of one tick from the answers of the seats in order, such as "1 2 -", in which - is no

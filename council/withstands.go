@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/robust"
 )
 
 // withstands returns how many independent answers a decision does not depend on, or nil and the reason why that cannot

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/robust"
 )
 
 // voted is the outcome of a plain vote on the given answers, a dash for none.

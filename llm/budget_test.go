@@ -15,7 +15,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 )
 
 // TestBudgetHolds checks RU-3 as a property: for any concurrent calls, however they

@@ -8,7 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 // TestDialects sends replies in the dialects of servers and models through the client and the reader: how a call ended,

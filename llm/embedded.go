@@ -15,8 +15,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
-	"synod.dev/synod/probe"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/probe"
+	"synod.dev/synod/llm/prompt"
 )
 
 var embeddedProvider = Provider{

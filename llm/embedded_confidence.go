@@ -8,7 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 // withConfidence adds the confidence in its answer that a prompt asks for. lead is the text that the answer continues;

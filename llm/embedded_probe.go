@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
-	"synod.dev/synod/probe"
+	"synod.dev/synod/llm/probe"
 )
 
 // Prober is a Model that can return its hidden states with a reply (CP-2). See

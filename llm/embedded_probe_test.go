@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
-	"synod.dev/synod/probe"
+	"synod.dev/synod/llm/probe"
 )
 
 // states returns the length of each line as its states at every layer and position.

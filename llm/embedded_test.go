@@ -11,8 +11,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
-	"synod.dev/synod/prompt"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/prompt"
+	"synod.dev/synod/llm/read"
 )
 
 // lines is an engine that takes the likelihood of a line from a table and always

@@ -7,7 +7,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 )
 
 // TestFastServer: the server for benchmarks sends the same replies as the full one,

@@ -10,7 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 )
 
 // plainTemplates have a template that can ask for an answer on the last line, and one that cannot.

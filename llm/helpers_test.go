@@ -15,7 +15,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 )
 
 func TestMain(m *testing.M) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 // lister is a model whose server lists its models for free.

@@ -23,7 +23,7 @@ import (
 	"sync"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 )
 
 // Kind is the kind of a model. Every output shows it, so that a recorded or

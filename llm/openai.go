@@ -17,7 +17,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/jsonobject"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 )
 
 // OpenAIConfig determines how to reach one model of an OpenAI-compatible server and

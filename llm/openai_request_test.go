@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 )
 
 // TestBody: for any prompt and any dialect, the body is one JSON object with the

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 )
 
 // PartTaker is a Model that takes images, files or sounds, or replies without reading the question. A

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 // Env is what providers may know of the machine and the study they run in. The

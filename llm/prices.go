@@ -16,8 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/param"
 
 	"github.com/goccy/go-yaml"
 

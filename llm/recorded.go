@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 var recordedProvider = Provider{

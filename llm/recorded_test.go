@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 const goodRows = `{"benchmark":"b","item_id":"i1","model":"m","trial":1,"response":"Answer: 8","gold":"7"}

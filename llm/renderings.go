@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 )
 
 // Renderings are the texts of the last prompts of a run. Prompts that ask the same of several seats are rendered once.

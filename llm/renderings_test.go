@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 )
 
 // Seats that are asked the same at once get the texts that each would have rendered alone, from one rendering.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 // What real judges do to pairs of a right and a wrong solution of the same question: seven judges of JudgeBench (arXiv

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 // item is what a simulated member knows about one question.

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/read"
 )
 
 func newMember(t testing.TB, truth Truth, set func(*SimulatedConfig)) *simulated {

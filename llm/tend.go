@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 )
 
 // Tended tells what became of a model that is tested in the background.

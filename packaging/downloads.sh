@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 declare -A places=([synod]=". ./cmd/synod" [synod-serve]="cmd/synod-serve" [synod-node]="cmd/synod-node"
-	[synod-lab]="cmd/synod-lab" [synod-parquet]="parquet" [synod-cometbft]="ledger/cometbft ./synod-cometbft")
+	[synod-lab]="cmd/synod-lab" [synod-parquet]="bench/parquet" [synod-cometbft]="record/ledger/cometbft ./synod-cometbft")
 cache=$(mktemp -d)
 trap 'chmod -R u+w "$cache"; rm -rf "$cache"' EXIT
 [ $# -gt 0 ] || set -- synod synod-serve synod-node synod-lab synod-parquet synod-cometbft

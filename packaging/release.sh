@@ -17,8 +17,8 @@ programs=(
 	"synod-serve cmd/synod-serve ."
 	"synod-node cmd/synod-node ."
 	"synod-lab cmd/synod-lab ."
-	"synod-parquet parquet ."
-	"synod-cometbft ledger/cometbft ./synod-cometbft"
+	"synod-parquet bench/parquet ."
+	"synod-cometbft record/ledger/cometbft ./synod-cometbft"
 )
 
 # package PROGRAM ARCH FOLDER makes the Debian package of a program that was built in a folder.

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
-	"synod.dev/synod/robust"
+	"synod.dev/synod/core/robust"
 )
 
 // Protocol is a protocol with its parameters as documented struct fields.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/internal/program"
-	"synod.dev/synod/journal"
 )
 
 // respond sends an answer or an error. If the sending fails, the worker that asked is no longer connected.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/internal/altered"
-	"synod.dev/synod/lab"
 )
 
 var clocks = flag.Bool("clocks", false, "play TestClocks, which compiles the standard library with another clock")

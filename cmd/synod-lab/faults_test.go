@@ -16,8 +16,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/lab"
 )
 
 // endpoints is a manifest whose members are models of a server.

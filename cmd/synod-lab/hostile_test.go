@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"synod.dev/synod/lab"
+	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/llm"
 )
 

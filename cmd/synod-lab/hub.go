@@ -18,9 +18,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/filelock"
-	"synod.dev/synod/lab"
 	"synod.dev/synod/llm"
 )
 

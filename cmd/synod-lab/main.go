@@ -20,11 +20,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"synod.dev/synod/cli"
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/cmd/cli"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/internal/program"
-	"synod.dev/synod/lab"
 )
 
 // The exit codes; those of synod.

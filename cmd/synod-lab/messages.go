@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"synod.dev/synod/lab"
+	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/llm"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/journal"
-	"synod.dev/synod/lab"
 )
 
 // fetched is the most units that a worker takes from the queue at once.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"synod.dev/synod/cli"
-	"synod.dev/synod/lab"
-	"synod.dev/synod/lab/manifest"
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench/lab/manifest"
+	"synod.dev/synod/cmd/cli"
 )
 
 // asProgram in the environment makes the test binary the program; it may be the version that it says it is.

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"sync"
 
-	"synod.dev/synod/lab"
+	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/llm"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/lab"
 )
 
 // writeStatus writes hub/status.json, which synod lab status shows.

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"sync"
 
-	"synod.dev/synod/lab"
+	"synod.dev/synod/bench/lab"
 )
 
 // The states of a unit.

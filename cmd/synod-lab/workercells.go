@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"synod.dev/synod/lab"
+	"synod.dev/synod/bench/lab"
 )
 
 // opened is a cell whose models a worker has open.

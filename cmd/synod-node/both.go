@@ -6,7 +6,7 @@ import (
 	"net"
 	"sync"
 
-	"synod.dev/synod/link"
+	"synod.dev/synod/network/link"
 )
 
 // both is the transport of a node whose links are go-libp2p: callers reach it over TLS, on the next

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/internal/program"
-	"synod.dev/synod/node"
+	"synod.dev/synod/network/node"
 )
 
 // controlCommands are the commands that ask a node that runs on this machine.

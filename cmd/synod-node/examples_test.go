@@ -11,7 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"synod.dev/synod/node"
+	"synod.dev/synod/network/node"
 )
 
 const examples = "../../examples/network"

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"synod.dev/synod/node"
-	"synod.dev/synod/node/form"
-	"synod.dev/synod/roster"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/node/form"
+	"synod.dev/synod/network/roster"
 )
 
 // owners are people who form a council, each in a folder of an own, with the commands that they type.

@@ -131,9 +131,9 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/grpc v1.83.2 // indirect
 	lukechampine.com/blake3 v1.4.1 // indirect
-	synod.dev/synod/ledger/smartbft v0.0.0
+	synod.dev/synod/record/ledger/smartbft v0.0.0
 )
 
 replace synod.dev/synod => ../..
 
-replace synod.dev/synod/ledger/smartbft => ../../ledger/smartbft
+replace synod.dev/synod/record/ledger/smartbft => ../../record/ledger/smartbft

@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/internal/program"
-	"synod.dev/synod/node/form"
-	"synod.dev/synod/node/terms"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/network/node/form"
+	"synod.dev/synod/network/node/terms"
+	"synod.dev/synod/network/roster"
 )
 
 // joining is the flags of "synod node join".

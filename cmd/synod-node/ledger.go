@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/council"
-	"synod.dev/synod/ledger"
-	"synod.dev/synod/ledger/child"
-	"synod.dev/synod/ledger/smartbft"
-	"synod.dev/synod/link"
-	"synod.dev/synod/node"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/roster"
+	"synod.dev/synod/record/ledger"
+	"synod.dev/synod/record/ledger/child"
+	"synod.dev/synod/record/ledger/smartbft"
 )
 
 // recorder keeps the ledger of a roster for a node.
@@ -82,7 +82,7 @@ func replicate(n *node.Node, dir string, secret sign.Secret, within int, log *sl
 // cometProgram keeps a replica of a CometBFT ledger. It lies beside synod-node.
 const cometProgram = "synod-cometbft"
 
-// cometSettings are those of a child process (package ledger/cometbft, which this program does not link).
+// cometSettings are those of a child process (package record/ledger/cometbft, which this program does not link).
 type cometSettings struct {
 	Name      string            `json:"name"`
 	Keys      [][]byte          `json:"keys"`

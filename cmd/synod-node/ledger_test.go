@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/ledger"
-	"synod.dev/synod/node"
-	"synod.dev/synod/node/terms"
-	"synod.dev/synod/roster"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/node/terms"
+	"synod.dev/synod/network/roster"
+	"synod.dev/synod/record/ledger"
 )
 
 // ledger asks a node for the status of its ledger; nil: it does not answer.

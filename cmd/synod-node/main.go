@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/internal/program"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/network/roster"
 )
 
 // The exit codes; those of synod.

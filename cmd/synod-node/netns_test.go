@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/roster"
+	"synod.dev/synod/network/roster"
 )
 
 // hosts are where processes run: each in a network namespace of its own, joined by a bridge, or on a

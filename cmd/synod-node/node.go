@@ -18,16 +18,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/internal/program"
-	"synod.dev/synod/link"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/node"
-	"synod.dev/synod/node/form"
-	"synod.dev/synod/node/terms"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/node/form"
+	"synod.dev/synod/network/node/terms"
+	"synod.dev/synod/network/roster"
 )
 
 func nodeCommand() *cobra.Command {

@@ -25,10 +25,10 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	ma "github.com/multiformats/go-multiaddr"
 
-	"synod.dev/synod/link"
-	"synod.dev/synod/node"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/roster"
 )
 
 // streamProtocol names the streams between nodes, and between nodes and callers.

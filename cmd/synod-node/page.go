@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/node"
+	"synod.dev/synod/network/node"
 )
 
 // nodePage serves a page about nodes that run on this machine.

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/link"
-	"synod.dev/synod/node"
-	"synod.dev/synod/node/call"
-	"synod.dev/synod/roster"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/node/call"
+	"synod.dev/synod/network/roster"
 )
 
 // A process that is stopped in the middle of a run, and goes on after the round's end, does not hold the

@@ -21,15 +21,15 @@ import (
 	mss "github.com/multiformats/go-multistream"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/keyfile"
-	"synod.dev/synod/journal"
-	"synod.dev/synod/link"
-	"synod.dev/synod/node"
-	"synod.dev/synod/node/call"
-	"synod.dev/synod/node/terms"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/node/call"
+	"synod.dev/synod/network/node/terms"
+	"synod.dev/synod/network/roster"
 )
 
 // TestMain runs synod-node itself in the child processes of the tests, and in those of their embedded models.

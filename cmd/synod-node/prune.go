@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"synod.dev/synod/node"
+	"synod.dev/synod/network/node"
 )
 
 // size is a flag of bytes, such as 1GiB.

@@ -16,8 +16,8 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"synod.dev/synod"
-	"synod.dev/synod/node"
-	"synod.dev/synod/roster"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/roster"
 )
 
 // With a roster that says so, every member relays between members of the roster that are neighbours. A node that

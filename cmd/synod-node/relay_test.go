@@ -15,11 +15,11 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"synod.dev/synod"
-	"synod.dev/synod/link"
-	"synod.dev/synod/node"
-	"synod.dev/synod/node/call"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/node/call"
+	"synod.dev/synod/network/roster"
 )
 
 // Two nodes that reach each other only through a relay play like all others: the council has the outcome and the

@@ -13,8 +13,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/program"
-	"synod.dev/synod/node/terms"
-	"synod.dev/synod/roster"
+	"synod.dev/synod/network/node/terms"
+	"synod.dev/synod/network/roster"
 )
 
 func rosterCommand() *cobra.Command {

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/nodetest"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm/models"
-	"synod.dev/synod/node/call"
-	"synod.dev/synod/roster"
+	"synod.dev/synod/network/node/call"
+	"synod.dev/synod/network/roster"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/filelock"
-	"synod.dev/synod/roster"
+	"synod.dev/synod/network/roster"
 )
 
 // An honest member signs at most one successor of a roster. Two successors that a quorum each has signed would

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/link"
-	"synod.dev/synod/node/call"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node/call"
 )
 
 var (

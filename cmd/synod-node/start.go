@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/link"
-	"synod.dev/synod/node/form"
-	"synod.dev/synod/node/terms"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node/form"
+	"synod.dev/synod/network/node/terms"
+	"synod.dev/synod/network/roster"
 )
 
 // starting is the flags of "synod roster start".

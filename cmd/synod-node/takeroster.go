@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/node"
-	"synod.dev/synod/node/terms"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/node/terms"
 )
 
 // nodeRoster is "synod node roster". Its flag --dir and its work come from controlCommands.

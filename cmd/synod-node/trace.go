@@ -19,7 +19,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/program"
-	"synod.dev/synod/node"
+	"synod.dev/synod/network/node"
 )
 
 // endpoints are the standard variables that name where traces go. Without one of them nothing is traced.

@@ -14,8 +14,8 @@ import (
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	"google.golang.org/protobuf/proto"
 
-	"synod.dev/synod/node"
-	"synod.dev/synod/roster"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/roster"
 )
 
 // collected is what a collector of OTLP over HTTP has got.

@@ -3,8 +3,8 @@ package main
 import (
 	"log/slog"
 
-	"synod.dev/synod/cli"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/core/sign"
 
 	"synod.dev/synod/cmd/synod-serve/internal/a2aserver"
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"

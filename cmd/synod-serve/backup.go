@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 
 	"synod.dev/synod/cmd/synod-serve/internal/backup"
 	"synod.dev/synod/cmd/synod-serve/internal/store"

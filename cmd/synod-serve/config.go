@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/param"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 	"synod.dev/synod/cmd/synod-serve/internal/store"

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"synod.dev/synod/cli"
-	"synod.dev/synod/table"
+	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/core/table"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )

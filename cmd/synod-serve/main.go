@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 	"synod.dev/synod/internal/program"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )

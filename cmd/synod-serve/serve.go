@@ -20,7 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/llm"

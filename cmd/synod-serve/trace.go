@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"synod.dev/synod"
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 	"synod.dev/synod/internal/program"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"

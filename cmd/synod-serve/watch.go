@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/cli"
-	"synod.dev/synod/lab"
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/cmd/cli"
 	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
-	"synod.dev/synod/lab"
-	"synod.dev/synod/task"
 )
 
 // TestWatch: "synod lab watch" prints an address on loopback where the folder is shown, needs no model and no council,

@@ -2,6 +2,6 @@
 // be wrong, broken or hostile, and says what is guaranteed about the answer.
 package main
 
-import "synod.dev/synod/cli"
+import "synod.dev/synod/cmd/cli"
 
 func main() { cli.Main() }

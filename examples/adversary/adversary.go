@@ -3,7 +3,7 @@ package main
 import (
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 // insister sends one answer to all neighbours, whatever its honest machine sends.

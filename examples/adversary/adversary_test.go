@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 )
 
 // The members judge better than any measured judge: SAC relies on them.

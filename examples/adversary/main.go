@@ -3,7 +3,7 @@ package main
 
 import (
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 )
 
 func main() {

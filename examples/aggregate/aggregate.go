@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/robust"
+	"synod.dev/synod/core/robust"
 )
 
 // Midrange is the entry of the catalogue of aggregates: for each criterion, the

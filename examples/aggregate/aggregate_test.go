@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/cli"
-	"synod.dev/synod/robust"
+	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/core/robust"
 )
 
 // One hostile vector of five does not move the result out of the honest range.

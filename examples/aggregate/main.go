@@ -2,8 +2,8 @@
 package main
 
 import (
-	"synod.dev/synod/cli"
-	"synod.dev/synod/robust"
+	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/core/robust"
 )
 
 func main() {

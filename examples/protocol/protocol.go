@@ -2,9 +2,9 @@ package main
 
 import (
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
-	"synod.dev/synod/script"
 )
 
 // echo is a protocol of one round: every member answers, hears its neighbours,

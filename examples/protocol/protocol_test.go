@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 	"synod.dev/synod/protocol/catalog"
 )
 

@@ -2,8 +2,8 @@
 package main
 
 import (
-	"synod.dev/synod/cli"
-	"synod.dev/synod/task"
+	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli"
 )
 
 func main() {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"synod.dev/synod"
-	"synod.dev/synod/task"
+	"synod.dev/synod/bench/task"
 )
 
 // Sums is the entry of the catalogue of tasks: sums of two numbers below 100.

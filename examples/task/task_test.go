@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/cli"
-	"synod.dev/synod/task"
+	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli"
 )
 
 const council = `

@@ -2,7 +2,7 @@
 package main
 
 import (
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 	"synod.dev/synod/graph/topology"
 )
 

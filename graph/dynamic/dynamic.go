@@ -19,9 +19,9 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/topology"
-	"synod.dev/synod/param"
 )
 
 // Settings are the keys of a graph section with which it says that the graph changes. They stand

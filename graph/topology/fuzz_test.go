@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/graph/topology"
-	"synod.dev/synod/param"
 )
 
 // FuzzFromSpec builds the graph of a section of a council file. It is refused, or it is a simple graph with so many

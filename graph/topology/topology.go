@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/graph"
-	"synod.dev/synod/param"
 )
 
 // Topology builds graphs of one kind on any number of nodes. Its parameters are the exported fields of a

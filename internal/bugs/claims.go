@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"synod.dev/synod/campaign"
+	"synod.dev/synod/bench/campaign"
 	"synod.dev/synod/internal/altered"
 )
 

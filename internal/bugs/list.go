@@ -15,7 +15,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"synod.dev/synod/campaign"
+	"synod.dev/synod/bench/campaign"
 )
 
 // Listed is the list of bugs.

@@ -21,7 +21,7 @@ import (
 	"slices"
 	"time"
 
-	"synod.dev/synod/stats"
+	"synod.dev/synod/core/stats"
 )
 
 func main() {

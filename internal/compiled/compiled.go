@@ -7,7 +7,7 @@ package compiled
 import (
 	"sync"
 
-	"synod.dev/synod/structured"
+	"synod.dev/synod/llm/structured"
 )
 
 // most is how many schemas are kept. Together they have a few MB.

@@ -13,7 +13,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 
-	"synod.dev/synod/structured"
+	"synod.dev/synod/llm/structured"
 )
 
 // The limits of one expression of x-check. A schema may come from a stranger's request.

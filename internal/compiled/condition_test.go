@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/structured"
+	"synod.dev/synod/llm/structured"
 )
 
 func schema(t *testing.T, text string) *structured.Schema {

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"synod.dev/synod/certificate"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/network/roster"
+	"synod.dev/synod/record/certificate"
 )
 
 // Arena is where hostile callers and hostile seats meet honest nodes over several runs of a council, whose roster

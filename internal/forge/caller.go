@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"synod.dev/synod/certificate"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/network/roster"
+	"synod.dev/synod/record/certificate"
 )
 
 // draft is a statement that a caller has written, with the signatures that it has got.

@@ -11,11 +11,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"synod.dev/synod/certificate"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/robustness"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/network/roster"
+	"synod.dev/synod/record/certificate"
 )
 
 // Council is a council with a run in which honest members may have ended on different answers.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"synod.dev/synod/certificate"
 	"synod.dev/synod/internal/forge"
+	"synod.dev/synod/record/certificate"
 )
 
 // play plays an arena of a seed.

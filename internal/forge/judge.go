@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"synod.dev/synod/certificate"
+	"synod.dev/synod/record/certificate"
 )
 
 // valid is a certificate that a verifier accepts.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 
-	"synod.dev/synod/certificate"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/record/certificate"
 )
 
 // node is an honest member. It signs what certificate.Own.Sign allows, as the nodes of package node do. Its disk

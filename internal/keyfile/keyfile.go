@@ -17,8 +17,8 @@ import (
 	"golang.org/x/crypto/nacl/secretbox"
 	"golang.org/x/crypto/scrypt"
 
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/sign"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
 )
 
 func words(s string) func() ([]byte, error) { return func() ([]byte, error) { return []byte(s), nil } }

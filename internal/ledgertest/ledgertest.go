@@ -16,8 +16,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"synod.dev/synod/ledger"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/record/ledger"
 )
 
 // Secret returns a secret that follows from a number.

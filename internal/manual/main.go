@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 )
 
 func main() {

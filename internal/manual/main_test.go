@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 )
 
 // There is a page for every command, and the environment of whoever builds the pages is not in them.

@@ -20,7 +20,7 @@ import (
 	"slices"
 	"strings"
 
-	"synod.dev/synod/stats"
+	"synod.dev/synod/core/stats"
 )
 
 type options struct {
@@ -44,7 +44,7 @@ func main() {
 	flag.Parse()
 	o.packages = flag.Args()
 	if len(o.packages) == 0 {
-		fmt.Fprintln(os.Stderr, "usage: mutants [flags] PACKAGE..., for example ./sign")
+		fmt.Fprintln(os.Stderr, "usage: mutants [flags] PACKAGE..., for example ./core/sign")
 		os.Exit(2)
 	}
 	for _, dir := range o.packages {

@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // silentAfter stops the log of a machine when it has decided, as a node does.

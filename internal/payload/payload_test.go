@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 )
 
 // Every text has a source and its own words, names its answer, and is recognised after it was cleaned

@@ -1,6 +1,6 @@
 // Package plot draws charts with axes, lines, marks, boxes and intervals on a canvas, and aligns several of them.
 //
-// It has only what the charts of package report and probe/draw need. gonum/plot, a library for plots, brings twelve
+// It has only what the charts of package report and llm/probe/draw need. gonum/plot, a library for plots, brings twelve
 // fonts and writers of formats that nobody uses, a fifth of the size of the command. All lengths are in points.
 //
 // Its rank is 0: it uses internal/canvas.

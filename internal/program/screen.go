@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 )
 
 // Screen is the standard output or error of a program. It writes every character that could

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/sim"
+	"synod.dev/synod/core/sim"
 )
 
 // Check tests a protocol with its transcripts, the ranges of its parameters and the invariants. vary sets random

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/param"
+	"synod.dev/synod/core/param"
 )
 
 // Parameters checks the described ranges and values of a protocol's parameters: both ends of a range and all listed

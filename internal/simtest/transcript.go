@@ -35,10 +35,10 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/internal/golden"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // Protocol is a protocol under test.

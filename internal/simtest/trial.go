@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sim"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sim"
 )
 
 // Trial is a random council: a connected graph, honest members whose models answer, score, fail and

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"synod.dev/synod/structured"
+	"synod.dev/synod/llm/structured"
 )
 
 func TestGrammarText(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/fetch"
 	"synod.dev/synod/internal/order"

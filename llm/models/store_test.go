@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 )
 
 func libraryEntry(path string, pin bool) (Entry, Source) {

@@ -18,9 +18,9 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
-	"synod.dev/synod/read"
-	"synod.dev/synod/script"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/llm/read"
 )
 
 // Settings say how the members of a protocol are asked.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/answer"
-	"synod.dev/synod/read"
-	"synod.dev/synod/script"
 )
 
 // A member reads a body that it has read before from memory. What it returns is what each body

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
-	"synod.dev/synod/script"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/core/script"
 )
 
 // Shown returns the reasoning of another member as the guards of a seat let its model see it: cleaned, cut to max

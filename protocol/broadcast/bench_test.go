@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
 )
 
 // TestOneSeedOneRun: 50 runs with one seed are equal, also under attack, and a run with real

@@ -35,7 +35,7 @@ package broadcast
 
 import (
 	"synod.dev/synod"
-	"synod.dev/synod/script"
+	"synod.dev/synod/core/script"
 )
 
 // Delivery is what a member holds of one sender's broadcast after the last round.

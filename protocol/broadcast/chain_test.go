@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
 )
 
 // small returns a group of four with F = 1; sender 4 is not a member.

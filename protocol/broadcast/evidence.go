@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/wire"
+	"synod.dev/synod/core/wire"
 )
 
 // Signed is a sender's value with its signature. It proves, to everyone with the

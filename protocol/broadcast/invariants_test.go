@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"synod.dev/synod"
-	"synod.dev/synod/sim"
+	"synod.dev/synod/core/sim"
 )
 
 func TestMain(m *testing.M) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/wire"
+	"synod.dev/synod/core/wire"
 )
 
 // chain is a value with the signatures of its sender and of the members that relayed it,

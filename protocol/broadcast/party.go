@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/script"
+	"synod.dev/synod/core/script"
 )
 
 // party is one node's side of all broadcasts of a group.

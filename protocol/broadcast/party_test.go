@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
 )
 
 // [BB-3, F11] The sender is one of the parties that may be Byzantine, in the group or outside

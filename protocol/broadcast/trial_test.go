@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 
 	"synod.dev/synod"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 )
 
 // The times of the trials, in ticks: a message takes one or two ticks. Adversaries are rushing:

@@ -21,10 +21,10 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/sac"
-	"synod.dev/synod/script"
 )
 
 // Stop says when no further member is asked.

@@ -10,9 +10,9 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
+	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/internal/order"
-	"synod.dev/synod/reliability"
-	"synod.dev/synod/robust"
 )
 
 // council is what every member knows before the first answer: whom to ask in which order, and how much each answer

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/structured"
+	"synod.dev/synod/llm/structured"
 )
 
 const invoice = `{"type":"object","required":["total"],"additionalProperties":false,"properties":{

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/cascade"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol/catalog"
 )
 

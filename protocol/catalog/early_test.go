@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/cpwbft"
@@ -17,7 +18,6 @@ import (
 	"synod.dev/synod/protocol/sac"
 	"synod.dev/synod/protocol/weightedmajority"
 	"synod.dev/synod/protocol/wmsr"
-	"synod.dev/synod/sim"
 )
 
 // Exchanges that end as soon as every neighbour has spoken (answer.Member.Exchange) lead

@@ -10,13 +10,13 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/council"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/catalog"
-	"synod.dev/synod/script"
 )
 
 // The following protocol and adversary are as long as they are in another module.

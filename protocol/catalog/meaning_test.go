@@ -9,7 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/golden"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
 )

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/protocol/decentllms"
 	"synod.dev/synod/protocol/fixedleader"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // ticks is how long a council takes whose members bear f Byzantine ones and all hold

@@ -6,12 +6,12 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/protocol/cpwbft"
 	"synod.dev/synod/protocol/sac"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sim"
 )
 
 // mind is how a typed member answers, and with which confidence.

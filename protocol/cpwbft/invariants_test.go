@@ -10,7 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/simtest"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol/cpwbft"
 )
 

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/internal/simtest"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol/debate"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sim"
 )
 
 // debateOf plays three members who all hear one another and returns the prompts of

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/sign"
 )
 
 // A sample of the campaign with real keys comes to the same records.

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/robust"
 )
 
 // judge is phase 3: Eq. 1 for every answer, over the grades that all honest evaluators

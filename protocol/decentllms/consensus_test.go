@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/robust"
 )
 
 // [I-DL-6] Signed grades are ⊥ if one is missing, extra or out of range.

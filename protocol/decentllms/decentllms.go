@@ -37,12 +37,12 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/robust"
-	"synod.dev/synod/script"
 )
 
 // The roles of seats.

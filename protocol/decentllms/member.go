@@ -9,12 +9,12 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/read"
-	"synod.dev/synod/script"
 )
 
 // member is the protocol at one seat.

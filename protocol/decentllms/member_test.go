@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/core/sim"
+	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/sim"
 )
 
 // Evaluators see an answer as its author wrote it, and grade its canonical form.

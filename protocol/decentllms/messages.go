@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/wire"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/wire"
 )
 
 // maxAnswer is the largest length of an answer in a worker's message, in bytes, including

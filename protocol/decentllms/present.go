@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/grade"

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/sim"
 )
 
 // troubled is a decision of three workers, of whom 1 equivocates and 2 is silent, and five evaluators, of whom 6

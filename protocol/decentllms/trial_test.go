@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // trial is one decision: workers 0 to w-1, then evaluators, with Byzantine ones among both.

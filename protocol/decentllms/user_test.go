@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
 )
 
 // [DL-7] [I-DL-3] What the user makes of seven evaluators' replies, f = 2: "A" is a

@@ -25,10 +25,10 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/leader"
-	"synod.dev/synod/script"
 )
 
 // FixedLeader holds the protocol's parameters.

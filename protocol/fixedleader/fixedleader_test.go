@@ -12,12 +12,12 @@ import (
 	"go.uber.org/goleak"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/protocol/leader"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 var executions = flag.Int("executions", 2000, "seeded executions of TestSilentAtWorst; make campaign plays more")

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/wire"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/script"
-	"synod.dev/synod/wire"
 )
 
 // How the players come to know the votes.

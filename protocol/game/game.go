@@ -31,8 +31,8 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/script"
 )
 
 // Rule says how the number that a player holds after a round is chosen (GM-9).

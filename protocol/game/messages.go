@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 
 	"synod.dev/synod"
-	"synod.dev/synod/wire"
+	"synod.dev/synod/core/wire"
 )
 
 // proposalMessage is a player's message of a round: a number, or that it abstains, and a reason. It does

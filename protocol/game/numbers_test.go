@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/game"
-	"synod.dev/synod/sim"
 )
 
 // proposing returns replies of players that propose the given numbers and vote to go on; -1: the player abstains.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
-	"synod.dev/synod/script"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/core/script"
 )
 
 // player is one seat of a game. Its notes are in none of its messages.

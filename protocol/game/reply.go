@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
-	"synod.dev/synod/read"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/llm/read"
 )
 
 // proposal is a player's reply to Proposing: a value, or nil to abstain, with a

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
-	"synod.dev/synod/script"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/core/script"
 )
 
 // tell sends the proposal to all players and returns the proposals of all, ascending. A

@@ -8,10 +8,10 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/bench/metrics"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/metrics"
 	"synod.dev/synod/protocol/game"
-	"synod.dev/synod/sim"
 )
 
 // naive is a group of simulated players that follow the numbers they receive.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/llm/prompt"
 )
 
 // The purposes of the game's prompts. Both carry a *Table.

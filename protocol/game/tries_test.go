@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/game"
-	"synod.dev/synod/sim"
 )
 
 // GM-2: after three unreadable replies the player abstains from the round and votes to continue.

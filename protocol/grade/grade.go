@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/prompt"
+	"synod.dev/synod/llm/read"
 )
 
 // The purposes of prompts that ask for grades. Both carry a Detail.

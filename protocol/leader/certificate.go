@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/wire"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/wire"
 )
 
 // The phases of a vote. With one phase there is Commit only.

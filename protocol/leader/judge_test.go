@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/protocol/answer"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
 )
 
 // [I-LB-1] A lock is given up for a certificate of a later round and for nothing that

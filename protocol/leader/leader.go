@@ -27,10 +27,10 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/script"
 )
 
 // What a leader without a lock proposes (LB-3).

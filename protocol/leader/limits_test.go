@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
 )
 
 // four is a council of four members, of which three are a quorum, with two rounds for each of two leaders.

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/internal/order"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/read"
-	"synod.dev/synod/script"
 )
 
 // Meet opens a round: all members send what they hold to all. It returns true if this member

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/wire"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/wire"
 )
 
 // All messages are encoded with package wire and begin with a version byte.

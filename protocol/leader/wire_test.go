@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
 )
 
 // What is read is what would be written, for every word, and nothing panics.

@@ -12,11 +12,11 @@ import (
 	"unicode"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/llm/prompt"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/answer"
-	"synod.dev/synod/read"
-	"synod.dev/synod/script"
 )
 
 // MaxCompared is the largest number of different answers whose meanings are compared: 66 pairs. With more, those with

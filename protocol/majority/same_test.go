@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/internal/simtest"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol/majority"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sim"
 )
 
 // compare plays members that give these answers ("": the call fails) and reply to the comparison with said. It returns

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/robust"
+	"synod.dev/synod/core/robust"
 )
 
 // Total is what an answer comes to.

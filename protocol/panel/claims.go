@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
-	"synod.dev/synod/read"
+	"synod.dev/synod/llm/prompt"
+	"synod.dev/synod/llm/read"
 )
 
 // Checking makes a prompt for verdicts on the parts of the text that is Candidate answerable.

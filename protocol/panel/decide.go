@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/grade"
 )

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
-	"synod.dev/synod/script"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/llm/read"
 )
 
 // discuss lets all members but the author judge the sentences of the chosen answer. With Drop the author then writes

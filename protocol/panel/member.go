@@ -5,10 +5,10 @@ import (
 	"errors"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/wire"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/script"
-	"synod.dev/synod/wire"
 )
 
 // member is the protocol at one seat.

@@ -38,10 +38,10 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
-	"synod.dev/synod/robust"
-	"synod.dev/synod/script"
 )
 
 // Panel holds the protocol's parameters.

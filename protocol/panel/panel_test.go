@@ -12,11 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sim"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

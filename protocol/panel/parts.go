@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 )
 
 // The limits of what is judged of a text. What lies beyond them is shown as unchecked.

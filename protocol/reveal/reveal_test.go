@@ -12,10 +12,10 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/reveal"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sim"
 )
 
 // pace is the pace of the runs below.

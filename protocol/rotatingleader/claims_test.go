@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/leader"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // [I-LB-2] Under synchrony, a leader that makes different proposals to honest members leaves

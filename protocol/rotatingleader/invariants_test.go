@@ -12,9 +12,9 @@ import (
 	"go.uber.org/goleak"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/leader"
-	"synod.dev/synod/sim"
 )
 
 func TestMain(m *testing.M) {

@@ -31,10 +31,10 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/leader"
-	"synod.dev/synod/script"
 )
 
 // RotatingLeader holds the protocol's parameters.

@@ -6,11 +6,11 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/protocol/leader"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // trial is one decision.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol/answer"
-	"synod.dev/synod/script"
 )
 
 // contest is SAC between given answers, after another protocol has collected first answers.

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/sac"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sim"
 )
 
 // judges is a complete council of members that first answer with the texts given, in their order, and score each

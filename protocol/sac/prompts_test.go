@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/internal/simtest"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol/sac"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sim"
 )
 
 func templates(t *testing.T) *prompt.Templates {

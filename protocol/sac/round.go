@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/answer"
-	"synod.dev/synod/read"
-	"synod.dev/synod/script"
 )
 
 // member is the protocol at one seat. It and its buffers are used for many runs.

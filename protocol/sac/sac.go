@@ -38,9 +38,9 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
-	"synod.dev/synod/script"
 )
 
 // ScoreBy says how a member scores an answer.

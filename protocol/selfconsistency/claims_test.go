@@ -7,11 +7,11 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/majority"
 	"synod.dev/synod/protocol/sac"
 	"synod.dev/synod/protocol/selfconsistency"
-	"synod.dev/synod/script"
-	"synod.dev/synod/sim"
 )
 
 // [LB-4] Equal call budget: on any degrees and rounds, all members together may

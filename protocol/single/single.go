@@ -12,9 +12,9 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
-	"synod.dev/synod/script"
 )
 
 // Entry is the protocol in the catalogue.

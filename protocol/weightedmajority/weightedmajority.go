@@ -16,9 +16,9 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
-	"synod.dev/synod/script"
 )
 
 // Entry is the protocol in the catalogue.

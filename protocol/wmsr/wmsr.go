@@ -38,10 +38,10 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
-	"synod.dev/synod/script"
 )
 
 // Entry is the protocol in the catalogue.

@@ -17,9 +17,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"go.uber.org/goleak"
 
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/sign"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 	"synod.dev/synod/cmd/synod-serve/internal/gatewaytest"

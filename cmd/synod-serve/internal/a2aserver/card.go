@@ -10,7 +10,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"synod.dev/synod/sign"
+	"synod.dev/synod/core/sign"
 )
 
 // CertificateURI names the extension by which a client wants a certificate of the decision.

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/sign"
 
 	"synod.dev/synod/cmd/synod-serve/internal/a2aserver"
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"

@@ -16,10 +16,10 @@ import (
 	"sync"
 	"time"
 
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/node/call" // asks councils of nodes
-	"synod.dev/synod/param"
+	"synod.dev/synod/network/node/call" // asks councils of nodes
 )
 
 // Default is the model id of the council of "synod ask".

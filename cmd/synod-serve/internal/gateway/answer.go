@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/robust"
-	"synod.dev/synod/structured"
+	"synod.dev/synod/llm/structured"
 
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )

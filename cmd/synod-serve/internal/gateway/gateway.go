@@ -26,8 +26,8 @@ import (
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/sign"
 )
 
 // Options determine how a gateway answers. Councils, Store and Log are required.

@@ -8,8 +8,8 @@ import (
 
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/node/call"
-	"synod.dev/synod/roster"
+	"synod.dev/synod/network/node/call"
+	"synod.dev/synod/network/roster"
 )
 
 // accuse keeps the proofs that members of a roster have equivocated, and adds them to a report.

@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/keyfile"
-	"synod.dev/synod/link"
-	"synod.dev/synod/node"
-	"synod.dev/synod/node/call"
-	"synod.dev/synod/node/terms"
-	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node"
+	"synod.dev/synod/network/node/call"
+	"synod.dev/synod/network/node/terms"
+	"synod.dev/synod/network/roster"
 )
 
 const threeNodes = `council: three

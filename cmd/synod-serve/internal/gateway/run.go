@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/certificate"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/node/call"
+	"synod.dev/synod/network/node/call"
+	"synod.dev/synod/record/certificate"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/store"

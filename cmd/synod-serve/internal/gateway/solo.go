@@ -15,7 +15,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/llm/prompt"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"

@@ -4,8 +4,8 @@ import (
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/council"
-	"synod.dev/synod/metrics"
 )
 
 // unreadTally counts, by council and model, the replies of the last questions that could not be read, so that the log

@@ -8,10 +8,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"synod.dev/synod/certificate"
-	"synod.dev/synod/cli"
+	"synod.dev/synod/cmd/cli"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/graph/topology"
+	"synod.dev/synod/record/certificate"
 )
 
 // toVerify is what the tool verify takes.

@@ -16,8 +16,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/internal/llmtest"
-	"synod.dev/synod/sign"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 	"synod.dev/synod/cmd/synod-serve/internal/gatewaytest"

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/graph/draw"
-	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 )
 

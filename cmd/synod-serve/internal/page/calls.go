@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
-	"synod.dev/synod/clean"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/core/journal"
 )
 
 // callsPerPage is how many calls a page shows, and maxShown how many bytes of a prompt or a reply.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 	"synod.dev/synod/council"
 )
 

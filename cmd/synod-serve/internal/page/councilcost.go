@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
-	"synod.dev/synod/lab"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/task"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 )

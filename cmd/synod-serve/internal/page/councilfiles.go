@@ -12,8 +12,8 @@ import (
 	"regexp"
 	"sync"
 
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/param"
 )
 
 // councilFile is a council file as it was read.

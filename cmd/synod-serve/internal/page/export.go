@@ -10,8 +10,8 @@ import (
 	"regexp"
 	"strings"
 
-	"synod.dev/synod/certificate"
 	"synod.dev/synod/council"
+	"synod.dev/synod/record/certificate"
 )
 
 // attach names a download.

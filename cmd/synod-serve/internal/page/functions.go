@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )

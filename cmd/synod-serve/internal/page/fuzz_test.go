@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"synod.dev/synod/clean"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
+	"synod.dev/synod/core/clean"
 )
 
 // elements and attributes are what a text of a member may become; nothing in it loads or runs anything.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"synod.dev/synod/lab"
-	"synod.dev/synod/report"
-	"synod.dev/synod/table"
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench/report"
+	"synod.dev/synod/core/table"
 )
 
 // labPart shows the runs of experiments in a folder, with the reports and plots of "synod bench report".

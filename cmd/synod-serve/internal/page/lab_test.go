@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
-	"synod.dev/synod/lab"
-	"synod.dev/synod/task"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 	"synod.dev/synod/cmd/synod-serve/internal/store"

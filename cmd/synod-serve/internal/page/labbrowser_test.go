@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"synod.dev/synod/lab"
+	"synod.dev/synod/bench/lab"
 )
 
 // TestLabInBrowser: the page of a sweep changes while others write, without being loaded again and without taking the

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"synod.dev/synod/lab"
-	"synod.dev/synod/lab/store"
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench/lab/store"
 )
 
 // labName matches the names of the folders that are shown.

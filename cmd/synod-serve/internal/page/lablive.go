@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"synod.dev/synod/lab"
+	"synod.dev/synod/bench/lab"
 )
 
 // Times of the stream of a sweep.

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/lab"
-	"synod.dev/synod/task"
 )
 
 // aGrid makes the folder of a grid of cells by name, each a council file, with two hostile questions, one of them

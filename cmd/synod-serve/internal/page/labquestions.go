@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/council"
-	"synod.dev/synod/lab"
 )
 
 // labRowsPerPage is how many questions of a cell a page shows.

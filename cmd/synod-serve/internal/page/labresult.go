@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"synod.dev/synod/lab"
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench/report"
+	"synod.dev/synod/core/table"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/report"
-	"synod.dev/synod/table"
 )
 
 // labResult is the report of a run or of a grid.

@@ -13,7 +13,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 )
 
 // renderer reads Markdown with tables and strikethrough. HTML in it is left out.

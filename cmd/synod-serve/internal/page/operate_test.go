@@ -14,9 +14,9 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"synod.dev/synod"
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
-	"synod.dev/synod/lab"
-	"synod.dev/synod/task"
 )
 
 // alert returns what the page warns of.

@@ -33,8 +33,8 @@ import (
 	"net/http"
 	"path"
 
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/sign"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"synod.dev/synod/certificate"
 	"synod.dev/synod/internal/llmtest"
+	"synod.dev/synod/record/certificate"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 	"synod.dev/synod/cmd/synod-serve/internal/store"

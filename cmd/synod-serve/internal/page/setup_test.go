@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/sign"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"synod.dev/synod/clean"
+	"synod.dev/synod/core/clean"
 )
 
 // searchable is what is kept of a question or an answer for searches.

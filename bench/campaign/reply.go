@@ -1,0 +1,112 @@
+package campaign
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/core/sim"
+)
+
+// ask answers the model calls of a tick. A reply is a function of the execution's seed, the member, its copy and the
+// prompt, so that runs can be compared; faults of the provider change it.
+func (p *Player) ask(calls []sim.Call) (wait func() []synod.Reply) {
+	replies := make([]synod.Reply, len(calls))
+	for i := range calls {
+		c := &calls[i]
+		p.trace.calls++
+		if int(c.Node) < len(p.calls) {
+			p.calls[c.Node]++
+		}
+		replies[i] = p.reply(c)
+	}
+	return func() []synod.Reply { return replies }
+}
+
+// reply returns the reply to one call.
+func (p *Player) reply(c *sim.Call) synod.Reply {
+	for i := range p.x.Events {
+		e := &p.x.Events[i]
+		if e.Node != c.Node || kinds[e.kind].Group != Provider || p.calls[c.Node] <= e.Arg {
+			continue
+		}
+		p.trace.failing[c.Node] = true
+		p.happens(e.kind)
+		if e.Kind == "nondeterministic" {
+			return p.honestReply(c, uint64(p.calls[c.Node]))
+		}
+		reply := p.faultyReply(e, c)
+		if reply.Status == synod.OK && c.Prompt.Purpose == synod.Answering && p.trace.honest(c.Node) {
+			if _, text, ok := strings.Cut(reply.Text, "Answer: "); ok {
+				p.trace.replies = append(p.trace.replies, synod.Answer(text))
+			}
+		}
+		return reply
+	}
+	return p.honestReply(c, 0)
+}
+
+// honestReply returns what a model answers that is reached. salt makes equal prompts get other answers.
+func (p *Player) honestReply(c *sim.Call, salt uint64) synod.Reply {
+	q := c.Prompt
+	h := mix(p.x.Seed ^ uint64(c.Node)<<32 ^ uint64(c.ID/second)<<48 ^ salt)
+	h = hashText(hashText(hashText(h, q.Purpose), q.Candidate), q.Own)
+	for i := range q.Peers {
+		h = hashText(h, q.Peers[i].Answer)
+	}
+	h = mix(h)
+	if d, ok := q.Detail.(synod.Simulable); ok {
+		chance := rand.New(rand.NewPCG(h, 1))
+		r := d.Simulate(q, synod.Simulation{Ability: .7, Noise: .1, Stubbornness: .2, Sharpness: 4,
+			Score: func(a synod.Answer, _ string) float64 { return p.score(c.Node, a) }, Rand: chance})
+		if p.trace.noting() && proposes(c) {
+			return withNote(c.Node, r)
+		}
+		return r
+	}
+	out := synod.Reply{Status: synod.OK, Typed: true}
+	switch q.Purpose {
+	case synod.Scoring:
+		out.Value = p.score(c.Node, q.Candidate)
+		p.trace.stated[c.Node] |= tenths(out.Value)
+	case synod.Weighing:
+		out.Value = -p.score(c.Node, q.Candidate)
+	default:
+		out.Answer = p.answer(q, h)
+		if q.Purpose == synod.Answering && p.trace.honest(c.Node) {
+			p.trace.replies = append(p.trace.replies, out.Answer)
+		}
+	}
+	if q.ConfidenceMode != synod.NoConfidence {
+		sure := float64(h>>8%11) / 10
+		out.Confidence = &sure
+	}
+	return out
+}
+
+// tenths returns the bit that stands for a score, rounded to tenths, in a set of scores (trace.stated).
+func tenths(score float64) uint16 { return 1 << int(math.Round(10*score)) }
+
+// score returns a member's score of an answer, one of six, so that ties occur.
+func (p *Player) score(by synod.NodeID, a synod.Answer) float64 {
+	if p.x.lenient() {
+		return .5
+	}
+	return float64(mix(hashText(p.x.Seed^uint64(by)<<16, a))%6) / 5
+}
+
+// answer returns an answer of the question's form, one of few, so that members agree sometimes.
+func (p *Player) answer(q *synod.Prompt, h uint64) synod.Answer {
+	if q.Purpose == synod.Refining && len(q.Peers) > 0 && h%4 > 0 {
+		if k := int(h >> 3 % uint64(len(q.Peers)+1)); k < len(q.Peers) {
+			return q.Peers[k].Answer
+		}
+		return q.Own
+	}
+	if q.Question.Form == synod.Prose {
+		return synod.Answer("text number " + strconv.Itoa(int(h>>5%4)))
+	}
+	return synod.Answer(strconv.Itoa(int(h >> 5 % 4)))
+}

@@ -1,0 +1,165 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/record/certificate"
+)
+
+var certificateTrials = []Trial{
+	{Claim: Claim{ID: "CE-1", Property: "a certificate with one changed bit, cut off, extended or with other " +
+		"signatures is refused", Model: Any, Source: "finding F9", Protocols: []string{"certificate"}},
+		try: changedCertificates},
+	{Claim: Claim{ID: "CE-2", Property: "a statement whose support, graph, claim, rule or answer does not follow " +
+		"from the members' answers is refused although it is signed", Model: Any, Source: "own",
+		Protocols: []string{"certificate"}}, try: falseStatements},
+}
+
+// run is a run of a council of simulated members that was drawn for a trial.
+type run struct {
+	council *council.Council
+	ask     council.Ask
+	outcome council.Outcome
+}
+
+// play has a council of simulated members decide a question. With a path it keeps a journal.
+func (t *Tried) play(path string) (r run, ok bool) {
+	protocols := []string{"{name: majority}", "{name: sac, rounds: 2}", "{name: debate, rounds: 1}"}
+	spec, err := council.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
+		"plurality}\n"+
+		"models: {m: {provider: simulated, ability: 0.9}}\nseats: [{id: m, model: m, count: %d}]\n",
+		protocols[t.rand.IntN(len(protocols))], 4+t.rand.IntN(3)))
+	if !t.need(err) {
+		return r, false
+	}
+	if r.council, err = council.Convene(spec, llm.Env{}); !t.need(err) {
+		return r, false
+	}
+	a, b := t.rand.IntN(100), t.rand.IntN(100)
+	r.ask = council.Ask{Question: synod.Question{Text: fmt.Sprintf("What is %d + %d?", a, b), Form: synod.Number},
+		Seed: t.rand.Uint64(), Journal: path, Program: "claims"}
+	r.outcome, err = r.council.Decide(context.Background(), r.ask)
+	return r, t.need(err)
+}
+
+// secret draws a key.
+func (t *Tried) secret() (sign.Secret, bool) {
+	b := sha256.Sum256(binary.BigEndian.AppendUint64(nil, t.rand.Uint64()))
+	s, err := sign.Generate(bytes.NewReader(b[:]))
+	return s, t.need(err)
+}
+
+// certify returns the statement of a decision and the key of the council's owner; false if there is no decision.
+func (t *Tried) certify() (s certificate.Statement, owner sign.Secret, ok bool) {
+	folder, done := t.folder()
+	if !done {
+		return s, owner, false
+	}
+	defer t.remove(folder)
+	r, ok := t.play(folder + "/run.jsonl")
+	if r.council != nil {
+		defer r.council.Close()
+	}
+	if !ok || r.outcome.Decision == synod.None {
+		return s, owner, false
+	}
+	kept, err := journal.Load(folder + "/run.jsonl")
+	if !t.need(err) {
+		return s, owner, false
+	}
+	if owner, ok = t.secret(); !ok {
+		return s, owner, false
+	}
+	s, err = r.council.Plan().Owned(council.InstanceOf(kept), &r.outcome, owner.PublicKey())
+	return s, owner, t.need(err)
+}
+
+// judge verifies a file as synod verify does.
+func judge(file []byte) error {
+	c, err := certificate.Parse(file)
+	if err == nil {
+		_, err = certificate.Verify(c, nil)
+	}
+	return err
+}
+
+// file returns the certificate of a statement.
+func (t *Tried) file(s *certificate.Statement, owner sign.Secret) (b []byte, ok bool) {
+	c, err := certificate.Signed(s, owner)
+	if t.need(err) {
+		b, err = c.File()
+	}
+	return b, t.need(err)
+}
+
+func changedCertificates(t *Tried) {
+	s, owner, ok := t.certify()
+	if !ok {
+		return
+	}
+	file, ok := t.file(&s, owner)
+	if !ok {
+		return
+	}
+	err := judge(file)
+	t.check(err == nil, "a genuine certificate is refused: %v", err)
+	for range 200 {
+		bad, bit := bytes.Clone(file), t.rand.IntN(8*len(file))
+		bad[bit/8] ^= 1 << (bit % 8)
+		t.check(judge(bad) != nil, "the flip of bit %d is accepted in %q", bit, file)
+		cut := t.rand.IntN(len(file))
+		t.check(judge(file[:cut]) != nil, "the first %d bytes are accepted of %q", cut, file)
+	}
+	t.check(judge(append(bytes.Clone(file), byte(t.rand.Uint32()))) != nil, "a byte more is accepted after %q", file)
+	stranger, ok := t.secret()
+	if !ok {
+		return
+	}
+	if other, ok := t.file(&s, stranger); ok {
+		t.check(judge(other) != nil, "the signature of a stranger is accepted under %q", file)
+	}
+}
+
+func falseStatements(t *Tried) {
+	s, owner, ok := t.certify()
+	if !ok {
+		return
+	}
+	other := certificate.AnswerHash("another answer")
+	lies := map[string]func(*certificate.Statement){
+		"more support":      func(s *certificate.Statement) { s.Support++ },
+		"less support":      func(s *certificate.Statement) { s.Support-- },
+		"a better graph":    func(s *certificate.Statement) { s.Graph.R++ },
+		"a worse graph":     func(s *certificate.Statement) { s.Graph.R-- },
+		"a stronger claim":  func(s *certificate.Statement) { s.Claim = "agreement-and-truth" },
+		"another answer":    func(s *certificate.Statement) { s.Answer = other },
+		"a rule nobody met": func(s *certificate.Statement) { s.Rule.Support = 50 },
+		"no voter": func(s *certificate.Statement) {
+			s.Members = slices.Clone(s.Members)
+			for i := range s.Members {
+				s.Members[i].Voter = false
+			}
+		},
+	}
+	for name, lie := range lies {
+		changed := s
+		lie(&changed)
+		c, err := certificate.Signed(&changed, owner)
+		if err != nil {
+			t.Executions++ // it cannot even be written
+			continue
+		}
+		file, err := c.File()
+		t.check(err != nil || judge(file) != nil, "%s: accepted: %q", name, file)
+	}
+}

@@ -1,0 +1,131 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/council"
+)
+
+var journalTrials = []Trial{
+	{Claim: Claim{ID: "JO-1", Property: "playing a journal again without any model gives the same digest, and the " +
+		"same seed gives the same journal", Model: Any, Source: "own (RU-1)", Protocols: []string{"journal"}},
+		try: replayed},
+	{Claim: Claim{ID: "JO-2", Property: "a run whose journal was cut at any byte after its head and that is " +
+		"resumed decides what the uninterrupted run decides", Model: Crash,
+		Source: "own (RU-2)", Protocols: []string{"journal"}},
+		try: resumed},
+	{Claim: Claim{ID: "JO-3", Property: "a flipped bit in a journal is an error, or its replay has the same digest",
+		Model: Disk, Source: "own", Protocols: []string{"journal"}}, try: flippedJournal},
+}
+
+// journalled plays a run with a journal in a new folder.
+func (t *Tried) journalled() (r run, dir string, ok bool) {
+	if dir, ok = t.folder(); !ok {
+		return r, dir, false
+	}
+	r, ok = t.play(filepath.Join(dir, "run.jsonl"))
+	return r, dir, ok
+}
+
+func (r *run) close() {
+	if r.council != nil {
+		_ = r.council.Close() // simulated models have nothing to close
+	}
+}
+
+// written plays a run and returns its journal as well, nil if that failed. The caller calls done.
+func (t *Tried) written() (r run, whole []byte, done func()) {
+	r, dir, ok := t.journalled()
+	if ok {
+		var err error
+		if whole, err = os.ReadFile(r.ask.Journal); !t.need(err) {
+			whole = nil
+		}
+	}
+	return r, whole, func() { r.close(); t.remove(dir) }
+}
+
+func replayed(t *Tried) {
+	r, dir, ok := t.journalled()
+	defer t.remove(dir)
+	defer r.close()
+	if !ok {
+		return
+	}
+	kept, err := journal.Load(r.ask.Journal)
+	if !t.need(err) {
+		return
+	}
+	digest, err := r.council.Plan().Replay(kept)
+	t.check(err == nil && digest == kept.Digest() && digest == r.outcome.Digest,
+		"the run has the digest %s, its replay %s: %v",
+		r.outcome.Digest, digest, err)
+	again := r.ask
+	again.Journal = filepath.Join(dir, "again.jsonl")
+	o, err := r.council.Decide(context.Background(), again)
+	if t.need(err) {
+		t.check(o.Digest == r.outcome.Digest, "two runs with the seed %d have the digests %s and %s", again.Seed,
+			r.outcome.Digest, o.Digest)
+	}
+}
+
+func resumed(t *Tried) {
+	r, whole, done := t.written()
+	defer done()
+	if whole == nil {
+		return
+	}
+	head := firstWrite(whole)
+	for range 3 {
+		cut := head + t.rand.IntN(len(whole)-head)
+		if !t.need(os.WriteFile(r.ask.Journal, whole[:cut], 0o600)) {
+			return
+		}
+		o, err := t.resume(&r)
+		t.check(err == nil && o.Decision == r.outcome.Decision && o.Status == r.outcome.Status,
+			"cut after %d of %d bytes: %q is decided, and was %q: %v", cut, len(whole),
+			o.Decision, r.outcome.Decision, err)
+	}
+}
+
+// firstWrite returns how many bytes of a journal are written at first: its head with their sum. Before they are there
+// nothing was asked, and there is no run to go on with.
+func firstWrite(whole []byte) int {
+	sum := bytes.Index(whole, []byte("\n"+`{"k":"sum"`)) + 1
+	return sum + bytes.IndexByte(whole[sum:], '\n') + 1
+}
+
+// resume goes on with the run in a journal that was cut off.
+func (t *Tried) resume(r *run) (council.Outcome, error) {
+	cutOff, lock, err := journal.Resume(r.ask.Journal)
+	if err != nil {
+		return council.Outcome{}, err
+	}
+	defer lock.Close()
+	ask := r.ask
+	ask.Resume = cutOff
+	return r.council.Decide(context.Background(), ask)
+}
+
+func flippedJournal(t *Tried) {
+	r, whole, done := t.written()
+	defer done()
+	if whole == nil {
+		return
+	}
+	for range 20 {
+		bit, bad := t.rand.IntN(8*len(whole)), bytes.Clone(whole)
+		bad[bit/8] ^= 1 << (bit % 8)
+		digest := ""
+		kept, err := journal.Read(bytes.NewReader(bad))
+		if err == nil {
+			digest, err = r.council.Plan().Replay(kept)
+		}
+		t.check(err != nil || digest == r.outcome.Digest, "bit %d of %d is flipped, and the replay has another "+
+			"digest without an error", bit, 8*len(whole))
+	}
+}

@@ -1,0 +1,111 @@
+package campaign
+
+import (
+	"fmt"
+	"strings"
+	"testing/fstest"
+
+	"synod.dev/synod"
+	"synod.dev/synod/core/clean"
+	"synod.dev/synod/llm/prompt"
+	"synod.dev/synod/llm/read"
+)
+
+var textTrials = []Trial{
+	{Claim: Claim{ID: "TX-1", Property: "a score is read from the last line or a JSON object only: numbers in the " +
+		"text of a judge before it change nothing", Model: Any, Source: "finding F4", Protocols: []string{"sac"}},
+		try: scoresRead},
+	{Claim: Claim{ID: "TX-2", Property: "the canonical form of an answer is its own canonical form", Model: Any,
+		Source: "own (adversary digit-twin)"}, try: canonicalTwice},
+	{Claim: Claim{ID: "TX-3", Property: "what a member writes never stands outside of its fence or quotation in the " +
+		"prompt of another", Model: Any, Source: "own (adversaries score-smuggler, delimiter-forger, role-breaker)"},
+		try: staysFenced},
+	{Claim: Claim{ID: "TX-4", Property: "a shown text has no character that a terminal obeys or that cannot be seen",
+		Model: Any, Source: "own (adversary markup-bomber, SC-37)"}, try: shownClean},
+}
+
+// scraps are what hostile texts are made of.
+var scraps = []string{"Step 1", "Score: 1.0", "8/10", "\n", " ", "0.9", "-", "{\"score\": 1}", "\"", "\\", "<|im_end|>",
+	"<|im_start|>system", "[INST]", ">>", "<<", "0000000000000>>", "\u202e", "\u200b", "\U000e0041", "\x1b[2J",
+	"\x1b]52;c;YQ==\a", "\r", "４２", "٤٢", "½", "\\boxed{42}", "\\frac{1}{2}", "42", "1,234", "(B)", "true", "Answer:",
+	"é", "ﷺ", "\xff", "```", "%", "$", "x^2", "Paris"}
+
+// text draws a hostile text.
+func (t *Tried) text() string {
+	var s strings.Builder
+	for range t.rand.IntN(12) {
+		s.WriteString(scraps[t.rand.IntN(len(scraps))])
+		if t.rand.IntN(8) == 0 {
+			s.WriteByte(byte(t.rand.Uint32()))
+		}
+	}
+	return s.String()
+}
+
+func scoresRead(t *Tried) {
+	for range 50 {
+		before := strings.NewReplacer("{", "", "`", "", "<", "").Replace(t.text())
+		want := float64(t.rand.IntN(1001)) / 1000
+		got, ok := read.ScoreIn(fmt.Sprintf("%s\nScore: %v", before, want))
+		t.check(ok && got == synod.Score(want), "%q and a line with the score %v: %v, %v", before, want, got, ok)
+	}
+}
+
+func canonicalTwice(t *Tried) {
+	for _, form := range synod.Forms() {
+		q := &synod.Question{Text: "?", Form: form, Options: []synod.Option{{Label: "A", Text: "x"}, {Label: "B",
+			Text: "y"}}}
+		if form == synod.JSON || form == synod.Action {
+			continue // their canonical forms depend on a schema and on tools
+		}
+		for range 10 {
+			raw := t.text()
+			a, ok := read.Canonical(q, raw)
+			if !ok {
+				t.Executions++
+				continue
+			}
+			again, ok := read.Canonical(q, string(a))
+			t.check(ok && again == a, "form %s: %q is %q, which is %q, %v", form, raw, a, again, ok)
+		}
+	}
+}
+
+// page shows the text of a member in all ways that prompts have.
+var page = fstest.MapFS{"page.tmpl": {Data: []byte(`{{define "system"}}{{end}}{{define "user"}}{{.Quote .Candidate}}
+{{.Fence .Rationale}}
+{{.Passage .Rationale}}
+end{{end}}`)}}
+
+func staysFenced(t *Tried) {
+	all, err := prompt.NewTemplates("claims", page)
+	if !t.need(err) {
+		return
+	}
+	for range 20 {
+		text := t.text()
+		c, err := all.Render(&synod.Prompt{Template: "claims/page", Candidate: synod.Answer(text), Rationale: text,
+			Nonce: t.rand.Uint64(), Question: &synod.Question{Text: "Who?", Form: synod.Text}})
+		if !t.need(err) {
+			return
+		}
+		lines := strings.Split(c.User, "\n")
+		border := strings.TrimPrefix(lines[min(1, len(lines)-1)], "<<")
+		fenced := len(border) == 13 && strings.Count(c.User, border) == 4 && strings.HasSuffix(c.User, border+">>\nend")
+		first := lines[0]
+		quoted := len(first) > 1 && first[0] == '"' && first[len(first)-1] == '"' &&
+			!strings.Contains(strings.NewReplacer(`\\`, "", `\"`, "").Replace(first[1:len(first)-1]), `"`)
+		t.check(fenced && quoted && len(lines) > 3 && lines[3] == border+">>", "%q is shown as %q", text, c.User)
+	}
+}
+
+func shownClean(t *Tried) {
+	for range 50 {
+		text := t.text()
+		shown := clean.Escape(text)
+		line := clean.Line(text, 200)
+		t.check(!strings.ContainsFunc(shown, clean.Hidden) && !strings.ContainsAny(shown, "\x1b\r\a") &&
+			!strings.ContainsAny(line, "\n\r\x1b") && len(line) <= 200, "%q is shown as %q, and as a line %q", text,
+			shown, line)
+	}
+}

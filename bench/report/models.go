@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"synod.dev/synod/bench/metrics"
+	"synod.dev/synod/core/table"
+	"synod.dev/synod/llm"
+)
+
+// Model is what the members of one model did in all finished questions.
+type Model struct {
+	Model  string `json:"model"` // its name in the council
+	Kind   string `json:"kind"`
+	Served string `json:"served,omitempty"` // of an endpoint: its name at the server
+	// Reported are the models that the server's replies named, sorted, at most eight; empty if none did.
+	Reported []string `json:"reported,omitempty"`
+	Seats    int      `json:"seats"`
+	metrics.Answers
+
+	Calls      int              `json:"calls"`
+	Tokens     Tokens           `json:"tokens"`
+	Cost       *llm.Cost        `json:"cost"`    // null: its price or its tokens are not known
+	Latency    *metrics.Latency `json:"latency"` // null: no call was timed
+	Replies    int              `json:"replies"` // that came, readable or not
+	Unreadable int              `json:"unreadable"`
+	Failed     int              `json:"failed"` // calls that brought no reply
+}
+
+// seconds prints a time for a column whose unit is known.
+func seconds(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+
+// name is the model's name in the council and, where replies named another model than the
+// one that was asked for, those names.
+func (m *Model) name() string { return llm.ReportedName(m.Model, m.Served, m.Reported) }
+
+// Warnings says of each model whose replies often cannot be read what can be done about it, in a line each.
+func (r *Report) Warnings() (lines []string) {
+	for i := range r.Models {
+		m := &r.Models[i]
+		if metrics.OftenUnread(m.Unreadable, m.Replies, r.Finished) {
+			lines = append(lines, fmt.Sprintf("warning: %d of %d replies of %s could not be read. The form may "+
+				"be wrong, max_tokens too small, or the server may enforce no schema. See such replies with: synod "+
+				"journals show FOLDER#QUESTION", m.Unreadable, m.Replies, plain(m.name())))
+		}
+	}
+	return lines
+}
+
+// modelTable has a row for each model.
+func (r *Report) modelTable() *table.Table {
+	staged := slices.ContainsFunc(r.Models, func(m Model) bool { return m.Asked != nil })
+	t := &table.Table{Head: []string{"model", "seats", "right at first, %", "at the end, %", "ends on the decision, %",
+		"calls", "tokens", "cost, USD", "median s", "p95 s", "unreadable", "failed"}, Align: "lr"}
+	if staged { // the rates after it are of the questions that the model was asked
+		t.Head = slices.Insert(t.Head, 2, "asked, %")
+	}
+	for _, m := range r.Models {
+		cost, median, p95 := "unknown", "–", "–"
+		if m.Kind != string(llm.Endpoint) {
+			cost = "free"
+		} else if m.Cost != nil {
+			cost = fmt.Sprintf("%.4f", m.Cost.USD)
+		}
+		if l := m.Latency; l != nil {
+			median, p95 = seconds(l.Median), seconds(l.P95)
+		}
+		cells := []any{plain(m.name()), m.Seats, valueWithInterval(m.Right.First), valueWithInterval(m.Right.Final),
+			valueWithInterval(m.Agreement), m.Calls, m.Tokens.Prompt + m.Tokens.Completion, cost, median, p95,
+			m.Unreadable, m.Failed}
+		if staged {
+			cells = slices.Insert(cells, 2, any(valueWithInterval(m.Asked)))
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// modelFigures are the lines of the models in CSV: figures with names such as
+// model_right_first[gpt].
+func (r *Report) modelFigures(add func(figure string, cells ...string)) {
+	for _, m := range r.Models {
+		name := func(figure string) string { return fmt.Sprintf("model_%s[%s]", figure, plain(m.Model)) }
+		add(name("right_first"), rateCells(m.Right.First)...)
+		add(name("right_final"), rateCells(m.Right.Final)...)
+		add(name("agreement"), rateCells(m.Agreement)...)
+		if m.Asked != nil {
+			add(name("asked"), rateCells(m.Asked)...)
+		}
+		for _, c := range []struct {
+			name string
+			n    int
+		}{
+			{"calls", m.Calls}, {"tokens_prompt", m.Tokens.Prompt}, {"tokens_completion", m.Tokens.Completion},
+			{"unreadable", m.Unreadable}, {"failed", m.Failed},
+		} {
+			add(name(c.name), strconv.Itoa(c.n))
+		}
+		if m.Cost != nil {
+			add(name("cost_usd"), number(m.Cost.USD))
+		}
+		if l := m.Latency; l != nil {
+			add(name("latency_median"), number(l.Median), strconv.Itoa(l.N))
+			add(name("latency_p95"), number(l.P95), strconv.Itoa(l.N))
+		}
+	}
+}

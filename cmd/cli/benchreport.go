@@ -1,0 +1,306 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench/report"
+	"synod.dev/synod/bench/report/inspectai"
+)
+
+type reportFlags struct {
+	format, against, versus, out, plots, questions string
+
+	asJSON bool
+}
+
+func benchReport(a *app) *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Report the results of a run",
+		Long: `Reads and grades the journals of a run and prints each figure with its 95 % interval
+and N. No model is asked, and the folder may have been moved. Failed and unfinished
+questions count only for liveness and are listed separately. Adversaries count as
+wrong members; a tie counts as a lost vote.
+
+--against compares the run with another one on the questions that both finished.
+--format html writes one self-contained page with figures, plots and the rounds of
+every question with its key. --plots writes each plot into a folder as SVG,
+PDF and PNG with its data as CSV. The page of a preset contains the cells, the figures of the
+paper with verdicts, and the rounds of 3 questions of each cell.`,
+		Example: `  synod bench report runs/first
+  synod bench report runs/first --format json
+  synod bench report runs/first --format html -o first.html --plots plots
+  synod bench report runs/second --against runs/first
+  synod bench report runs/t1 --format html --vs paper -o t1.html`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.benchReport(cmd, args[0], f) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.format, "format", "text", strings.Join(report.Formats(), ", "))
+	fl.BoolVar(&f.asJSON, "json", false, "the same as --format json")
+	cmd.MarkFlagsMutuallyExclusive("format", "json")
+	fl.StringVar(&f.against, "against", "", "`folder` of another run to compare with")
+	fl.StringVar(&f.versus, "vs", "", "presets only: \"paper\" compares the figures with those of the paper")
+	fl.StringVarP(&f.out, "out", "o", "-", "output `file`; - is stdout")
+	fl.StringVar(&f.plots, "plots", "", "also write the plots into this `folder` as SVG, PDF, PNG and CSV")
+	fl.StringVar(&f.questions, "questions", "1000",
+		"number of questions that the page shows, or all; for presets: of each cell (default 3)")
+	return cmd
+}
+
+func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
+	defer collectLess()()
+	limit, err := f.check(cmd)
+	if err != nil {
+		return fail(exitUsage, err)
+	}
+	run, grid, err := openBench(dir)
+	if err != nil {
+		return err
+	}
+	if grid != nil {
+		if f.against != "" {
+			return fail(exitUsage, fmt.Errorf("--against compares two runs; %s contains %d", dir, len(grid.Runs)),
+				"compare two of its cells, such as "+filepath.Join(dir, "cells", "NAME"))
+		}
+		for _, run := range grid.Runs {
+			run.Prices = a.prices
+		}
+		return f.grid(cmd, grid, limit)
+	}
+	run.Prices = a.prices
+	if f.versus != "" {
+		return fail(exitUsage, fmt.Errorf("--vs paper is for presets; %s is a run of task %s, which has no figures of "+
+			"a paper", dir, run.Task))
+	}
+	r, err := f.one(run)
+	if err != nil {
+		return unreportable(err)
+	}
+	return f.write(cmd, func(w io.Writer) error {
+		if f.format == "html" {
+			return r.HTML(w, report.Detail{Questions: run.Views(), Limit: limit, Rest: "the rest: --questions all"})
+		}
+		return r.Write(w, f.format)
+	})
+}
+
+// cellQuestions is the default number of questions for each cell in the HTML report of
+// a grid.
+const cellQuestions = 3
+
+// grid prints the report of a grid and saves its plots if --plots is given.
+func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error {
+	g, err := grid.Report()
+	if err != nil {
+		return unreportable(err)
+	}
+	if f.plots != "" {
+		if err := report.Save(f.plots, g.Plots()); err != nil {
+			return fail(exitError1, err)
+		}
+	}
+	if !cmd.Flags().Changed("questions") {
+		limit = cellQuestions
+	}
+	return f.write(cmd, func(w io.Writer) error {
+		if f.format != "html" {
+			return g.Write(w, f.format, f.versus != "")
+		}
+		return g.HTML(w, f.versus != "", func(cell int) report.Detail { // cells with runs come first
+			if cell >= len(grid.Runs) {
+				return report.Detail{}
+			}
+			rest := fmt.Sprintf("the rest: synod bench report FOLDER/cells/%s --format html --questions all",
+				grid.Cells[cell].Name)
+			return report.Detail{Questions: grid.Runs[cell].Views(), Limit: limit, Rest: rest}
+		})
+	})
+}
+
+// unreportable adds a hint to the error about a journal that was changed after the run.
+func unreportable(err error) error {
+	if lab.Damaged(err) {
+		return fail(exitError1, err, "restore the file from a copy, or start a new run")
+	}
+	return fail(exitError1, err)
+}
+
+// one returns the report of a single run and saves its plots if --plots is given.
+func (f *reportFlags) one(run *lab.Run) (*report.Report, error) {
+	r, err := run.Report()
+	if err != nil {
+		return nil, err
+	}
+	if f.against != "" {
+		other, err := lab.Open(f.against)
+		if err != nil {
+			return nil, err
+		}
+		if r.Compared, err = lab.Compare(run, other); err != nil {
+			return nil, err
+		}
+	}
+	if f.plots != "" {
+		return r, report.Save(f.plots, r.Plots())
+	}
+	return r, nil
+}
+
+// check validates the flags and returns how many questions the page shows; -1: all.
+func (f *reportFlags) check(cmd *cobra.Command) (limit int, err error) {
+	if f.asJSON {
+		f.format = "json"
+	}
+	switch {
+	case !slices.Contains(report.Formats(), f.format):
+		return 0, fmt.Errorf("--format is %q; it must be one of %s", f.format, strings.Join(report.Formats(), ", "))
+	case f.versus != "" && f.versus != "paper":
+		return 0, fmt.Errorf("--vs is %q; it must be paper", f.versus)
+	case f.format != "html" && cmd.Flags().Changed("questions"):
+		return 0, fmt.Errorf("--questions is for --format html")
+	case f.questions == "all":
+		return -1, nil
+	}
+	if limit, err = strconv.Atoi(f.questions); err != nil || limit < 0 {
+		return 0, fmt.Errorf("--questions is %q; it must be 0 or more, or all", f.questions)
+	}
+	return limit, nil
+}
+
+func (f *reportFlags) write(cmd *cobra.Command, to func(io.Writer) error) error {
+	if f.out == "-" {
+		if err := to(cmd.OutOrStdout()); err != nil {
+			return fail(exitError1, err)
+		}
+		return nil
+	}
+	file, err := os.Create(f.out)
+	if err == nil {
+		text := newScreen(file) // people read the file in a terminal too
+		err = to(text)
+		text.Flush()
+		err = errors.Join(err, text.Err(), file.Close())
+	}
+	if err != nil {
+		return fail(exitError1, fmt.Errorf("write the report: %w", err))
+	}
+	return nil
+}
+
+func benchExport(a *app) *cobra.Command {
+	var toInspect bool
+	var out string
+	cmd := &cobra.Command{
+		Use:   "export DIR --inspect",
+		Short: "Export a run as a log of another tool",
+		Long: `Writes a run as an evaluation log of Inspect (inspect_ai) with one sample for each
+question and repeat. A sample contains the messages of the members by round and the
+grade of the decision; the log contains every figure of the report. No model is
+asked. The model name in the log includes the kinds of the members, so that results
+of simulated members are recognizable.
+
+Without -o the log is written into the working folder. A name that ends in .json or
+.eval selects the format. Any other name is a folder, created if necessary, for a
+.json log whose name Inspect lists. An existing log is replaced. A preset gives one
+log for each cell, in a folder of its own.`,
+		Example: `  synod bench export runs/first --inspect
+  synod bench export runs/first --inspect -o logs
+  synod bench export runs/first --inspect -o first.eval
+  inspect view --log-dir logs`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !toInspect {
+				return fail(exitUsage, errors.New("give the format of the log; the only one is --inspect"))
+			}
+			run, grid, err := openBench(args[0])
+			if err != nil {
+				return err
+			}
+			if grid != nil {
+				return a.exportGrid(cmd, grid, out)
+			}
+			return a.exportRun(cmd, run, out)
+		},
+	}
+	cmd.Flags().BoolVar(&toInspect, "inspect", false, "write a log of inspect_ai")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` of the log (.json or .eval), or a folder")
+	return cmd
+}
+
+// exportRun writes one log and prints its path on stdout.
+func (a *app) exportRun(cmd *cobra.Command, run *lab.Run, out string) error {
+	path, format, err := logPath(run, out)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(path, func(w io.Writer) error { return run.Inspect(w, format) }); err != nil {
+		return fail(exitError1, err)
+	}
+	if format == inspectai.JSON && !listed.MatchString(filepath.Base(path)) {
+		a.say(cmd, "inspect does not list this log, because its name does not begin with a time; -o FOLDER gives such "+
+			"a name")
+	}
+	if !a.quiet {
+		fmt.Fprintln(cmd.OutOrStdout(), printable(path))
+	}
+	return nil
+}
+
+// exportGrid writes one log for each cell, in a folder of its own.
+func (a *app) exportGrid(cmd *cobra.Command, grid *lab.Grid, out string) error {
+	if len(grid.Runs) == 0 {
+		return fail(exitUsage, fmt.Errorf("every cell of %s is computed, so there is no run to export", grid.Preset))
+	}
+	if ext := filepath.Ext(out); ext == inspectai.JSON || ext == inspectai.Archive {
+		return fail(exitUsage, fmt.Errorf("%s contains %d runs; give a folder for their logs with -o", grid.Dir(),
+			len(grid.Runs)))
+	}
+	for i, run := range grid.Runs {
+		folder := filepath.Join(out, grid.Cells[i].Name)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return fail(exitError1, err)
+		}
+		if err := a.exportRun(cmd, run, folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listed matches the names of the .json logs that Inspect lists.
+var listed = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}`)
+
+// logPath returns the path and the format of the log.
+func logPath(run *lab.Run, out string) (path, format string, err error) {
+	switch ext := filepath.Ext(out); {
+	case ext == inspectai.JSON || ext == inspectai.Archive:
+		return out, ext, nil
+	case ext != "" && !strings.HasSuffix(out, string(filepath.Separator)):
+		if info, err := os.Stat(out); err != nil || !info.IsDir() {
+			return "", "", fail(exitUsage, fmt.Errorf("-o is %q; it must end in %s or %s, or be a folder", out,
+				inspectai.JSON, inspectai.Archive))
+		}
+	case out != "":
+		if err := os.MkdirAll(out, 0o755); err != nil {
+			return "", "", fail(exitUsage, err)
+		}
+	}
+	name, err := run.InspectName(inspectai.JSON)
+	if err != nil {
+		return "", "", fail(exitError1, err)
+	}
+	return filepath.Join(out, name), inspectai.JSON, nil
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// internalVariables are set by the program for its own child processes, or by tests.
+var internalVariables = []string{"SYNOD_ENGINE_CHILD", "SYNOD_FAST_SERVER"}
+
+// Every environment variable that the code names is in the table, and docs/use/environment.md has the table;
+// UPDATE_SCRIPTS=1 renews the page.
+func TestEnvironment(t *testing.T) {
+	name := regexp.MustCompile(`"((?:SYNOD|XDG|OPENAI|OPENROUTER|ANTHROPIC|GEMINI|OLLAMA|LD|DYLD|HF|NO)_[A-Z_]+)=?"|Getenv\("([A-Z_]+)"\)`)
+	found := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && path == "../../internal/mutants" { // no part of the program
+			return fs.SkipDir
+		}
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		for _, m := range name.FindAllStringSubmatch(string(src), -1) {
+			found[m[1]+m[2]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := "# Environment variables\n\nFor those who set up machines and containers: " +
+		"the variables, besides those that `key_env` of a council file names. " +
+		"`synod help environment` prints them.\n\n| variable | meaning |\n|---|---|\n"
+	var listed string
+	for _, v := range variables {
+		page += fmt.Sprintf("| `%s` | %s |\n", v.name, v.meaning)
+		listed += v.name + " " + v.meaning + "\n"
+	}
+	if len(found) < 12 {
+		t.Errorf("found only %v", found)
+	}
+	for v := range found {
+		if !strings.Contains(listed, v) && !slices.Contains(internalVariables, v) {
+			t.Errorf("the code reads %s, which the table does not have", v)
+		}
+	}
+	const path = "../../docs/use/environment.md"
+	if os.Getenv("UPDATE_SCRIPTS") != "" {
+		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if onFile, err := os.ReadFile(path); err != nil || string(onFile) != page {
+		t.Errorf("%s is not the present one (%v); UPDATE_SCRIPTS=1 renews it", path, err)
+	}
+}

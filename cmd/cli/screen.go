@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"synod.dev/synod/core/table"
+	"synod.dev/synod/internal/program"
+)
+
+// screen is the standard output or error of a command.
+type screen struct {
+	program.Screen
+	colours bool // it is a terminal that shows colours
+}
+
+func newScreen(to io.Writer) *screen { return &screen{Screen: program.Screen{To: to}} }
+
+// Columns returns how many columns the terminal has, or COLUMNS where there is no terminal; 0: there is no limit.
+// Tables are no wider.
+func (s *screen) Columns() int {
+	if f, ok := s.To.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+	}
+	n, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// columns is how many columns a line of progress or of text on w may have.
+func columns(w io.Writer) int {
+	s, ok := w.(*screen)
+	if !ok {
+		s = newScreen(w)
+	}
+	if n := s.Columns(); n > 0 {
+		return n
+	}
+	return 80
+}
+
+// sayf prints text for people, whose lines are no wider than the screen.
+func sayf(w io.Writer, format string, args ...any) error {
+	_, err := io.WriteString(w, hung(fmt.Sprintf(format, args...), table.Columns(w)))
+	return err
+}
+
+// label is what begins a line with two columns of text: a word or a few, and two spaces or more.
+var label = regexp.MustCompile(`^ *\S.{0,26}?  +|^ *- |^ *`)
+
+// hung breaks the lines of a text between words. What follows stands under the second column of a line that has two,
+// and a command to copy on a line of its own.
+func hung(text string, columns int) string {
+	if columns <= 0 {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if utf8.RuneCountInString(line) <= columns {
+			continue
+		}
+		line, see, _ := strings.Cut(line, " · see: ")
+		head := label.FindString(line)
+		indent := strings.Repeat(" ", utf8.RuneCountInString(head))
+		lines[i] = head + strings.TrimLeft(table.Wrap(indent+line[len(head):], columns), " ")
+		if see != "" {
+			lines[i] += "\nsee: " + see
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// The colours of words on a terminal.
+const (
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+	red    = "\x1b[31m"
+)
+
+// coloured reports whether words are coloured on w: on a terminal, unless NO_COLOR is set (no-color.org).
+func coloured(w io.Writer) bool {
+	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// paint writes a text, in a colour where w is a screen with colours.
+func paint(w io.Writer, colour, text string) {
+	s, ok := w.(*screen)
+	if !ok || !s.colours {
+		fmt.Fprint(w, text)
+		return
+	}
+	s.Control(colour)
+	fmt.Fprint(w, text)
+	s.Control("\x1b[0m")
+}
+
+// rawOut returns the standard output of a command for bytes that are no text: a picture, or the
+// messages between processes.
+func rawOut(cmd *cobra.Command) io.Writer {
+	out := cmd.OutOrStdout()
+	if s, ok := out.(*screen); ok {
+		return s.To
+	}
+	return out
+}

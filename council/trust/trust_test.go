@@ -1,0 +1,93 @@
+package trust_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"synod.dev/synod/council/reliability"
+	"synod.dev/synod/council/trust"
+)
+
+func observation(q, member, answer string, label reliability.Label) reliability.Observation {
+	return reliability.Observation{Question: q, Kind: "number", Member: member, Answer: answer, Label: label}
+}
+
+func add(t *testing.T, path string, all ...reliability.Observation) {
+	t.Helper()
+	if err := trust.Update(path, func(h *trust.History) error {
+		h.Add(all)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A question that is asked again counts once, keeps its label with the same answer, and loses it with another one.
+func TestAdd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sub", "trust.json")
+	if h, err := trust.Load(path); err != nil || len(h.Questions) != 0 {
+		t.Fatalf("a file that does not exist: %v %v", h, err)
+	}
+	add(t, path, observation("q", "a", "1", reliability.Right), observation("q", "b", "2", reliability.Wrong))
+	add(t, path, observation("q", "a", "1", ""), observation("q", "b", "3", ""))
+	h, err := trust.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(h.Observations()); got != "[{q number a 1 right} {q number b 3 }]" {
+		t.Error(got)
+	}
+	if h.Has([]string{"q", "other"}) != 1 {
+		t.Error("q is known")
+	}
+	if n := h.Forget("a", "choice"); n != 0 {
+		t.Errorf("%d answers of another kind forgotten", n)
+	}
+	if n := h.Forget("a", ""); n != 1 || len(h.Observations()) != 1 {
+		t.Errorf("%d answers forgotten, %v left", n, h.Observations())
+	}
+}
+
+// Many writers at once lose nothing.
+func TestUpdatesAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trust.json")
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() { add(t, path, observation(fmt.Sprint(i), "a", "1", "")) })
+	}
+	all.Wait()
+	if h, err := trust.Load(path); err != nil || len(h.Questions) != 20 {
+		t.Errorf("%d questions, %v", len(h.Questions), err)
+	}
+}
+
+// A file that is torn or of another version is refused and stays as it is; a crash while it is written leaves the old
+// one, because the new one has another name until it is complete.
+func TestDamaged(t *testing.T) {
+	for want, text := range map[string]string{"cannot be read": `{"version":1,"questions":[{"id`, "version 2": `{"version":2}`} {
+		path := filepath.Join(t.TempDir(), "trust.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := trust.Update(path, func(*trust.History) error { return nil })
+		if b, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), want) || string(b) != text {
+			t.Errorf("%s: %v, then %s", want, err, b)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "trust.json")
+	add(t, path, observation("q", "a", "1", ""))
+	if err := os.WriteFile(path+".new", []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	add(t, path, observation("r", "a", "1", ""))
+	if h, err := trust.Load(path); err != nil || len(h.Questions) != 2 {
+		t.Errorf("after a torn write: %v %v", h, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+}

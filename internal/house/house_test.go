@@ -1,0 +1,265 @@
+package house_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// ranks is the order of packages: each imports only from a lower rank. A folder
+// stands for all below it that have no line of their own.
+var ranks = map[string]int{
+	"":                    0,
+	"core/wire":           -1, // the root package encodes its Response with it
+	"core/robust":         1,
+	"llm/structured":      -1, // internal/compiled and read use it
+	"core/clean":          0,
+	"core/param":          1,
+	"graph":               0,
+	"core/stats":          0,
+	"core/table":          0,
+	"core/script":         1,
+	"core/sign":           1,
+	"network/roster":      2, // members, keys and who hears whom, signed
+	"record/ledger":       2, // heads that sign signs
+	"record/evidence":     3, // of broadcasts and of the signed messages of a roster
+	"network/committee":   3, // uses roster and sign
+	"record/certificate":  3, // uses roster; statements that sign signs, about graphs whose robustness it computes
+	"llm/prompt":          1,
+	"llm/read":            1,
+	"llm/read/notation":   -1, // llm/read/formula uses it
+	"core/journal":        1,
+	"llm/probe":           1,
+	"protocol":            2, // the interfaces; its folders are below
+	"adversary":           5, // it plays the game and answers grading prompts
+	"bench/task":          2,
+	"llm/read/refusal":    0,
+	"llm/read/formula":    0, // read and task use it
+	"llm/engine":          1,
+	"llm/models":          1,
+	"llm":                 2,
+	"core/sim":            3,
+	"internal/nodetest":   7, // it plays runs of nodes under sim
+	"record/ledger/child": 3, // a ledger in a child process
+	"internal/ledgertest": 3, // checks ledgers of every kind
+	"internal/forge":      4, // councils and forged certificates, for campaign and tests
+	"internal/simtest":    6, // it scripts players of the game and evaluators
+	"bench/metrics":       3,
+	"council":             6,
+	"bench/report":        4,
+	"council/seating":     4, // which models to seat, from names and from measurements
+	"bench/lab/store":     6, // the database and the journals of a run or grid
+	"bench/lab":           7,
+	"bench/campaign":      7, // executions of protocols with adversaries, for tests and for users
+	"network/link":        3, // authenticated streams between nodes
+	"network/node":        7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
+	"cmd/cli":             8,
+	"cmd/synod":           9,
+	"internal/manual":     9,  // writes the manual pages of the command line
+	"internal/mutants":    9,  // runs mutation tests
+	"internal/bugs":       9,  // seeds bugs
+	"internal/altered":    0,  // builds both from changed texts
+	"internal/house":      0,  // tests of these rules
+	"internal/golden":     -2, // golden files of tests of all packages
+
+	"internal/llmtest":    2, // a test server for llm, council, lab and the command line
+	"council/reliability": 1,
+	"adversary/defence":   1, // a catalogue of switches, for council and the command line
+	"council/trust":       2,
+	"protocol/*":          4, // each protocol stands alone
+	"protocol/sac":        3, // cascade lets it decide contested questions
+	"protocol/catalog":    5, // it lists the protocols of this module
+	"protocol/broadcast":  2, // used by several protocols, and by programs that check its evidence
+	"protocol/answer":     2, // what answer-sharing protocols share
+	"protocol/grade":      2, // how evaluators grade answers, in several protocols
+	"protocol/reveal":     2, // commits to first answers, around the machine of any protocol
+	"protocol/leader":     3, // what leader-based protocols share
+
+	"graph/robustness":    1,
+	"graph/format":        1,
+	"graph/draw":          1,
+	"graph/topology":      2, // one of its topologies is redrawn until robustness says that it is robust enough
+	"graph/design":        3,
+	"graph/dynamic":       3,  // schedules of topologies
+	"graph/internal":      3,  // what the tests of several graph packages share
+	"internal/filelock":   -2, // durable uses it
+	"internal/durable":    -1, // fetch uses it
+	"internal/faultdisk":  0,  // a disk of durable with faults
+	"internal/order":      -2, // sorts that are compiled once
+	"internal/origin":     0,  // the command line tells own files from others
+	"internal/fetch":      0,  // downloads for models and tasks
+	"internal/compiled":   0,  // schemas of questions, for read, adversary, llm and council
+	"internal/jsonobject": 0,  // objects with their order and repeated keys
+	"internal/keyfile":    2,  // secrets in files
+	"internal/program":    2,  // what the programs beside synod share
+	"internal/canonical":  0,  // one binary encoding for what is signed
+	"llm/probe/collect":   3,  // asks models and grades answers
+	"internal/linear":     -1, // eigenvalues for graph and probe
+	"internal/canvas":     -1, // writes drawings of report, probe and graph/draw
+	"internal/payload":    0,  // texts of adversaries, which adversary writes and llm recognises
+	"internal/plot":       0,  // axes and legends on a canvas, for report and llm/probe/draw
+}
+
+// pure packages touch no clock, network, file or chance but a seeded one.
+var pure = []string{"", "core/robust", "graph", "core/script", "core/sign", "record/certificate", "core/clean",
+	"llm/read", "llm/read/refusal", "llm/prompt", "protocol", "adversary", "bench/metrics", "llm/probe",
+	"core/stats", "llm/structured", "core/table", "internal/linear", "council/reliability", "council/seating",
+	"adversary/defence"}
+
+var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
+
+const module = "synod.dev/synod"
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+// TestHouse is the order of packages: layers, and purity where it is promised.
+func TestHouse(t *testing.T) {
+	for _, p := range listPackages(t) {
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		rank, own := rankOf(name)
+		if rank == noRank {
+			t.Errorf("package %s has no rank: give it one in this test, with a reason in its comment", p.ImportPath)
+			continue
+		}
+		for _, i := range p.Imports {
+			if isPure(name) && slices.ContainsFunc(impure,
+				func(bad string) bool { return i == bad || strings.HasPrefix(i, bad+"/") && bad != "math/rand" }) {
+				t.Errorf("pure package %s imports %s", p.ImportPath, i)
+			}
+			if !strings.HasPrefix(i, module) {
+				continue
+			}
+			below := strings.TrimPrefix(strings.TrimPrefix(i, module), "/")
+			r, line := rankOf(below)
+			if r >= rank && line != own {
+				t.Errorf("%s (rank %d) imports %s (rank %d); only a lower rank may be imported", p.ImportPath, rank, i,
+					r)
+			}
+		}
+	}
+}
+
+// noRank is the rank of a package that the table does not have.
+const noRank = math.MinInt
+
+// rankOf returns a package's rank, or noRank, and the line of the table that has it.
+// Packages of one line may import one another.
+func rankOf(name string) (rank int, line string) {
+	if r, ok := ranks[name]; ok {
+		return r, name
+	}
+	for at := name; ; {
+		i := strings.LastIndexByte(at, '/')
+		if i < 0 {
+			return noRank, ""
+		}
+		at = at[:i]
+		if r, ok := ranks[at+"/*"]; ok {
+			return r, name // siblings stand apart
+		}
+		if r, ok := ranks[at]; ok {
+			return r, at
+		}
+	}
+}
+
+// lineLimit is the longest line of Go code, in characters with a tab as four.
+const lineLimit = 120
+
+// TestHouseLines allows longer lines only in generated files and in raw strings, where a
+// line break would change the text: test data, regular expressions, struct tags.
+func TestHouseLines(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+			if err == nil && d.IsDir() && d.Name() != "." && strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir
+			}
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		files := token.NewFileSet()
+		parsed, err := parser.ParseFile(files, path, src, parser.ParseComments)
+		if err != nil || ast.IsGenerated(parsed) {
+			return err
+		}
+		raw := map[int]bool{} // lines with a raw string
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && s.Value[0] == '`' {
+				for l := files.Position(s.Pos()).Line; l <= files.Position(s.End()).Line; l++ {
+					raw[l] = true
+				}
+			}
+			return true
+		})
+		for i, line := range strings.Split(string(src), "\n") {
+			if n := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")); n > lineLimit && !raw[i+1] {
+				t.Errorf("%s:%d has %d characters; the limit is %d", path, i+1, n, lineLimit)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func isPure(name string) bool {
+	return name != "llm/probe/collect" && name != "llm/read/formula" && slices.ContainsFunc(pure, func(p string) bool {
+		return name == p || p != "" && strings.HasPrefix(name, p+"/")
+	})
+}
+
+func listPackages(t *testing.T) (all []goPackage) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// TestArchitecture checks that docs/extend/architecture.md names every line of the table of
+// ranks.
+func TestArchitecture(t *testing.T) {
+	page, err := os.ReadFile("docs/extend/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range ranks {
+		if name == "" {
+			name = "synod"
+		}
+		if !bytes.Contains(page, []byte("`"+name+"`")) {
+			t.Errorf("docs/extend/architecture.md does not name package %s", name)
+		}
+	}
+}

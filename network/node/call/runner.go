@@ -1,0 +1,155 @@
+package call
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/keyfile"
+	"synod.dev/synod/internal/order"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node/terms"
+	"synod.dev/synod/network/roster"
+)
+
+// Council files with runner: {name: nodes} are asked by this package wherever it is linked.
+func init() {
+	council.RegisterNodes(func(p *council.Plan, _ llm.Env) (council.Runner, error) { return Open(p) })
+}
+
+// Runner is a council.Runner whose seats are nodes. It may play many questions at once.
+type Runner struct {
+	Client *Client
+	Done   func(*Result) // called with what the members returned, before it is judged; may be nil
+}
+
+type doneKey struct{}
+
+// WithDone returns a context in which a question is put whose result done is called with, as Runner.Done is: for one
+// of several questions at once.
+func WithDone(ctx context.Context, done func(*Result)) context.Context {
+	return context.WithValue(ctx, doneKey{}, done)
+}
+
+// Open returns the runner of a plan whose council file names the nodes of a roster. The caller closes it.
+func Open(p *council.Plan) (*Runner, error) {
+	spec := p.Spec()
+	r := spec.Runner
+	signed, err := council.ReadRoster(r.Roster)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := terms.Plan(signed.Roster); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Roster, err)
+	}
+	r.Keys = nil
+	now, err := council.NewPlan(council.Spec{Runner: r})
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(now.Record(), p.Record()) { // the plan is one of a record
+		return nil, fmt.Errorf("the roster %s is not the one that the run was begun with: its members or their "+
+			"council have changed", r.Roster)
+	}
+	if r.Key == "" {
+		return nil, errors.New("key is absent; give the key file of a member or a caller of the roster")
+	}
+	secret, err := keyfile.Read(r.Key, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	if !signed.MayAsk(secret.PublicKey()) {
+		return nil, fmt.Errorf("the roster does not let the key %x of %s ask: neither a member nor a caller has it; "+
+			"give another one with key", secret.PublicKey(), r.Key)
+	}
+	transport, err := link.NewTLS(secret.LinkKey())
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{Roster: signed.Roster, Transport: transport, Secret: &secret}
+	if c.Addresses, err = addresses(signed.Roster, r.Via); err != nil {
+		return nil, err
+	}
+	return &Runner{Client: c}, nil
+}
+
+func passphrase() ([]byte, error) {
+	if p := os.Getenv("SYNOD_PASSPHRASE"); p != "" {
+		return []byte(p), nil
+	}
+	return nil, errors.New("the key needs a passphrase: set SYNOD_PASSPHRASE")
+}
+
+// addresses reads where nodes are reached: HOST:PORT of the roster, or ID=HOST:PORT of any other address.
+func addresses(r *roster.Roster, via []string) (map[synod.NodeID][]string, error) {
+	all := map[synod.NodeID][]string{}
+	for _, text := range via {
+		id, address, other := strings.Cut(text, "=")
+		if !other {
+			address = text
+		}
+		if err := roster.CheckAddress(address); err != nil {
+			return nil, fmt.Errorf("via: %w", err)
+		}
+		at := slices.IndexFunc(r.Members, func(m roster.Member) bool {
+			return other && m.ID == id || !other && slices.Contains(m.Addresses, address)
+		})
+		if at < 0 {
+			return nil, fmt.Errorf("via is %s, which the roster has no member for; give ID=HOST:PORT", text)
+		}
+		all[synod.NodeID(at)] = append(all[synod.NodeID(at)], address)
+	}
+	return all, nil
+}
+
+// Close ends the connections.
+func (r *Runner) Close() error {
+	r.Client.Close()
+	return r.Client.Transport.Close()
+}
+
+// Play asks the members. The models are not used: every member calls its own. A member whose node
+// returned no record has a record that says why, and no opinion.
+func (r *Runner) Play(
+	ctx context.Context, p *council.Plan, run council.Run, _ council.Models,
+) ([]council.Record, error) {
+	limits := Share(run.Limits, len(r.Client.Roster.Members))
+	res, err := r.Client.AskWithin(ctx, run.Instance.Question, limits)
+	if err != nil {
+		return nil, err
+	}
+	if r.Done != nil {
+		r.Done(res)
+	}
+	if done, ok := ctx.Value(doneKey{}).(func(*Result)); ok {
+		done(res)
+	}
+	return res.all(ctx, p), nil
+}
+
+// all returns the records with one for each member that returned none.
+func (r *Result) all(ctx context.Context, p *council.Plan) []council.Record {
+	stopped := ""
+	switch {
+	case len(r.Records) > 0:
+	case ctx.Err() == nil:
+		stopped = council.Preflight
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		stopped = council.PastTime
+	}
+	records := slices.Clone(r.Records)
+	for seat, why := range r.Missing {
+		m := council.Record{Seat: synod.NodeID(seat), Instance: r.Instance, Failure: why, Stopped: stopped}
+		m.Statuses.Count(synod.Unavailable)
+		records = append(records, m)
+	}
+	order.Sort(records, func(a, b council.Record) int { return int(a.Seat) - int(b.Seat) })
+	return records
+}

@@ -1,0 +1,123 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/roster"
+)
+
+// A check of a signature takes some fifty microseconds, and a neighbour or caller that sends without end could have a
+// node do nothing else. So what costs nothing is looked at first, and a check is paid for before it is made, from a
+// budget that a member has over all its streams, and a caller over all its requests. A neighbour waits when it has
+// spent its budget, and its stream with it. A caller is refused. A neighbour that sends a signature that is not valid
+// is excluded for a time (strike), which grows, whether it opens its stream again or not.
+const (
+	checksPerSecond = 1000 // of one neighbour, and of one caller
+	checkBurst      = 4000
+	bytesPerCheck   = 8 << 10 // that a neighbour sends for a check: to decode and hash them takes as long
+	begunCost       = 10      // checks that a frame isBegun costs: its receiver sends everything of a run again
+	payAgain        = 2 * time.Millisecond
+)
+
+// newChecks returns the budget of a neighbour or of a caller.
+func newChecks() link.Bucket { return link.Bucket{Rate: checksPerSecond, Burst: checkBurst} }
+
+// pay waits until the neighbour has paid for checks of signatures, or the node ends.
+func (p *peer) pay(ctx context.Context, checks int) {
+	for ctx.Err() == nil && !p.pays(checks) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(payAgain):
+		}
+	}
+}
+
+// pays reports whether the neighbour has paid for checks of signatures.
+func (p *peer) pays(checks int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ok := p.checks.Take(time.Now(), float64(checks))
+	if ok {
+		p.checked += uint64(checks)
+	}
+	return ok
+}
+
+// verify checks a signature for which the neighbour pays.
+func (p *peer) verify(slip roster.Slip, key, signature []byte) bool {
+	p.pay(p.node.context, 1)
+	return slip.VerifyKey(key, signature)
+}
+
+// checkMessage reports whether a message of the neighbour is read. What costs nothing is first: a message of a run that
+// is over, one that was sent before, and one that is more than a member sends in a run, are not checked. The error is
+// for a signature that is not valid.
+func (p *peer) checkMessage(r *run, f *frame) (read bool, err error) {
+	if r.over() {
+		return false, nil
+	}
+	m := &synod.Message{From: p.id, Slot: synod.Slot{Name: f.Slot, Round: int(f.Round)}}
+	key := receiptKey{p.id, m.Slot, sha256.Sum256(f.Body)}
+	signature, known, many := r.sentBefore(key)
+	switch {
+	case known: // again, after a stream was opened again: the same signature, which is valid
+		return bytes.Equal(signature, f.Signature), nil
+	case many:
+		return false, nil
+	case !p.verify(p.node.slip(r.id, m, key.sum), p.node.roster.Members[p.id].Key, f.Signature):
+		return false, errors.New("the signature of a message is not valid")
+	}
+	return true, nil
+}
+
+// sentBefore returns the signature of a message that the run has, and counts one that it does not have. many says that
+// its sender has sent as many as are read in a run.
+func (r *run) sentBefore(key receiptKey) (signature []byte, known, many bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.receipts[slotOf{key.from, key.slot}] {
+		if bytes.Equal(c.Sum, key.sum[:]) {
+			return c.Signature, true, false
+		}
+	}
+	if many = r.fresh[key.from] >= maxRunMessages; !many {
+		r.fresh[key.from]++
+	}
+	return nil, false, many
+}
+
+// proved reports whether the run has two values that a member has signed for one slot: a third one says nothing more.
+func (r *run) proved(key receiptKey) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.receipts[slotOf{key.from, key.slot}]) > 1
+}
+
+// errTooManyChecks is the error of a caller that has spent its budget of checks.
+var errTooManyChecks = errors.New("this caller has asked for more than a node checks for one; ask again in a few " +
+	"seconds")
+
+// mayCheck fails if a caller has spent its budget of checks of signatures.
+func (n *Node) mayCheck(caller string, checks int) error {
+	n.figures.Lock()
+	defer n.figures.Unlock()
+	if n.callerChecks == nil {
+		n.callerChecks = map[string]*link.Bucket{} // one for each key that may ask, which the roster bounds
+	}
+	b := n.callerChecks[caller]
+	if b == nil {
+		made := newChecks()
+		b = &made
+		n.callerChecks[caller] = b
+	}
+	if !b.Take(time.Now(), float64(checks)) {
+		return errTooManyChecks
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/internal/canonical"
+)
+
+// Group is the replicas that keep one log by consensus. At most Faulty of them may be Byzantine.
+type Group struct {
+	Name string   // of the council: two logs of the same replicas have different names
+	Keys [][]byte // Ed25519 keys, by replica
+	// Least is how many replicas must have signed a record before it is in the log: more than may be Byzantine. 0: one
+	// replica is enough, as in logs of before this rule.
+	Least int
+	Names []string // of the replicas, as they sign entries; read if Least is not 0
+}
+
+// holds reports whether an entry waits until several replicas have signed its record.
+func (g *Group) holds() bool { return g.Least > 0 }
+
+// Log names the log of the group in its heads: a SHA-256 of the name, the keys, and what an entry needs.
+func (g *Group) Log() []byte {
+	if g.holds() {
+		b := canonical.Encode([]any{g.Name, g.Keys, g.Least, g.Names})
+		sum := sha256.Sum256(append([]byte("synod/ledger/group/2\x00"), b...))
+		return sum[:]
+	}
+	sum := sha256.Sum256(append([]byte("synod/ledger/group/1\x00"), canonical.Encode([]any{g.Name, g.Keys})...))
+	return sum[:]
+}
+
+// Faulty returns f, the largest number of Byzantine replicas that n ≥ 3f+1 allows.
+func (g *Group) Faulty() int { return (len(g.Keys) - 1) / 3 }
+
+// Quorum returns how many replicas must sign a head: any two quorums share an honest replica. With n = 3f+1 it
+// is 2f+1.
+func (g *Group) Quorum() int { return (len(g.Keys)+g.Faulty())/2 + 1 }
+
+// Sign returns a replica's signature under a head of the group's log. In logs of before Least it has the form that
+// replicas of before understand.
+func (g *Group) Sign(secret sign.Secret, size uint64, root []byte) Signature {
+	h := Head{Log: g.Log(), Size: size, Root: root}
+	if g.holds() {
+		return Signature{Key: secret.PublicKey(), Signature: secret.SignNote([]byte(h.Text()))}
+	}
+	return Signature{Key: secret.PublicKey(), Signature: secret.SignEnvelope(HeadType, canonical.Encode(h))}
+}
+
+// VerifyGroup checks that a quorum of a group has signed the head, and that every other listed
+// signature is valid. The head of an empty log needs no signature.
+func (h *SignedHead) VerifyGroup(g *Group) error {
+	if !bytes.Equal(h.Head.Log, g.Log()) {
+		return fmt.Errorf("ledger: the head is of the log %x, and these replicas keep %x", h.Head.Log, g.Log())
+	}
+	if err := h.checkGroup(); err != nil || h.empty() {
+		return err
+	}
+	signed := 0
+	for _, k := range g.Keys {
+		if h.lists(k) {
+			signed++
+		}
+	}
+	if signed < g.Quorum() {
+		return fmt.Errorf("ledger: %d of %d replicas have signed the head; %d must", signed, len(g.Keys), g.Quorum())
+	}
+	return nil
+}
+
+// Replicated reports whether the head is of a log that replicas keep, so that it has no operator.
+func (h *SignedHead) Replicated() bool { return len(h.Operator) == 0 }
+
+// Check checks the signatures that a head has, and not whose they ought to be: with an operator, that it is the
+// one that the head names; with replicas, whoever they are. See Verify and VerifyGroup.
+func (h *SignedHead) Check() error {
+	if !h.Replicated() {
+		return h.Verify(h.Head.Log)
+	}
+	return h.checkGroup()
+}
+
+// checkGroup checks a head without an operator.
+func (h *SignedHead) checkGroup() error {
+	switch {
+	case !h.Replicated():
+		return errors.New("ledger: the head has an operator, and not replicas")
+	case len(h.Head.Log) != sha256.Size || len(h.Head.Root) != sha256.Size:
+		return errors.New("ledger: the name or the root of the head is not a SHA-256")
+	case len(h.Witnesses) == 0 && !h.empty():
+		return errors.New("ledger: nobody has signed the head")
+	}
+	return h.checkWitnesses()
+}
+
+// empty reports whether the head is of an empty log.
+func (h *SignedHead) empty() bool {
+	return h.Head.Size == 0 && bytes.Equal(h.Head.Root, hasher.EmptyRoot())
+}
+
+// lists reports whether a key is among those whose signatures the head has.
+func (h *SignedHead) lists(key []byte) bool {
+	for _, w := range h.Witnesses {
+		if bytes.Equal(w.Key, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// VerifyGroup checks the proof against the replicas of a group, and returns the entry.
+func (p *Proof) VerifyGroup(g *Group) (*Entry, error) {
+	if err := p.Head.VerifyGroup(g); err != nil {
+		return nil, err
+	}
+	return p.entry()
+}
+
+// Check checks the proof against its own head, whose signatures must be valid (SignedHead.Check).
+func (p *Proof) Check() (*Entry, error) {
+	if err := p.Head.Check(); err != nil {
+		return nil, err
+	}
+	return p.entry()
+}
