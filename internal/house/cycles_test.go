@@ -19,8 +19,8 @@ const (
 	methodLimit = 40
 )
 
-// TestHouseCycles counts, for each package of this module, the files of the largest cycle: files that use declarations of
-// one another, directly or through others. It also counts the methods of each type.
+// TestHouseCycles counts, for each package of this module, the files of the largest cycle: files that use declarations
+// of one another, directly or through others. It also counts the methods of each type.
 func TestHouseCycles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it checks the types of all packages")
