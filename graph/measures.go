@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"synod.dev/synod/internal/linear"
+	"gonum.org/v1/gonum/mat"
 )
 
 // maxSpectral limits AlgebraicConnectivity, whose time grows with n³.
@@ -20,19 +20,18 @@ func AlgebraicConnectivity(g Graph) (float64, error) {
 	case g.n < 2 || g.n > maxSpectral:
 		return 0, fmt.Errorf("graph: algebraic connectivity of %d nodes: want 2 to %d", g.n, maxSpectral)
 	}
-	laplacian := make([][]float64, g.n)
+	laplacian := mat.NewSymDense(g.n, nil)
 	for i := range g.n {
-		laplacian[i] = make([]float64, g.n)
-		laplacian[i][i] = float64(g.InDegree(i))
+		laplacian.SetSym(i, i, float64(g.InDegree(i)))
 		for _, j := range g.In(i) {
-			laplacian[i][j] = -1
+			laplacian.SetSym(i, j, -1)
 		}
 	}
-	values, _, ok := linear.Eigen(laplacian, false)
-	if !ok {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(laplacian, false) {
 		return 0, errors.New("graph: the eigenvalues of the Laplacian did not converge")
 	}
-	return max(0, values[1]), nil // rounding can leave a 0 below 0
+	return max(0, eigen.RawValues()[1]), nil // rounding can leave a 0 below 0
 }
 
 // Betweenness returns, for each node, the sum over all ordered pairs of other nodes of the share of

@@ -108,7 +108,6 @@ var ranks = map[string]int{
 	"internal/program":    2,  // what the programs beside synod share
 	"internal/canonical":  0,  // one binary encoding for what is signed
 	"llm/probe/collect":   3,  // asks models and grades answers
-	"internal/linear":     -1, // eigenvalues for graph and probe
 	"internal/canvas":     -1, // writes drawings of report, probe and graph/draw
 	"internal/payload":    0,  // texts of adversaries, which adversary writes and llm recognises
 	"internal/plot":       0,  // axes and legends on a canvas, for report and llm/probe/draw
@@ -117,7 +116,7 @@ var ranks = map[string]int{
 // pure packages touch no clock, network, file or chance but a seeded one.
 var pure = []string{"", "core/robust", "graph", "core/script", "core/sign", "record/certificate", "core/clean",
 	"llm/read", "llm/read/refusal", "llm/prompt", "protocol", "adversary", "bench/metrics", "llm/probe",
-	"core/stats", "llm/structured", "core/table", "internal/linear", "council/reliability", "council/seating",
+	"core/stats", "llm/structured", "core/table", "council/reliability", "council/seating",
 	"adversary/defence"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}

@@ -6,16 +6,18 @@ import (
 	"math"
 	"slices"
 
-	"synod.dev/synod/internal/linear"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // basis is a PCA with a z-score: it maps a state to the coordinates along the first
 // principal components, each divided by its standard deviation in training.
 type basis struct {
 	mean      []float64
-	vectors   [][]float64 // components, of length 1
-	deviation []float64   // standard deviation of the training states along each component
-	share     float64     // share of the variance in the components
+	vectors   *mat.Dense // a component of length 1 in each column
+	deviation []float64  // standard deviation of the training states along each component
+	share     float64    // share of the variance in the components
 }
 
 // errFlat means that all states are equal.
@@ -26,41 +28,33 @@ var errFlat = errors.New("probe: the states do not differ")
 const negligible = 1e-10
 
 // fitBasis finds at most max components of the rows of x.
-func fitBasis(x [][]float64, max int) (*basis, error) {
-	n := len(x)
+func fitBasis(x *mat.Dense, max int) (*basis, error) {
+	n, width := x.Dims()
 	if n < 2 {
 		return nil, fmt.Errorf("probe: %d states are too few for principal components", n)
 	}
-	b := &basis{mean: make([]float64, len(x[0]))}
-	for _, row := range x {
-		for j, v := range row {
-			b.mean[j] += v / float64(n)
-		}
+	b := &basis{mean: make([]float64, width)}
+	for j := range b.mean {
+		b.mean[j] = stat.Mean(mat.Col(nil, j, x), nil)
 	}
 	squares, vectors, err := components(b.centred(x), max)
 	if err != nil {
 		return nil, err
 	}
-	sum, held := 0.0, 0.0
-	for i, s := range squares {
-		sum += s
-		if i < len(vectors) {
-			held += s
-			b.deviation = append(b.deviation, math.Sqrt(s/float64(n)))
-		}
+	_, k := vectors.Dims()
+	for _, s := range squares[:k] {
+		b.deviation = append(b.deviation, math.Sqrt(s/float64(n)))
 	}
-	b.vectors, b.share = vectors, held/sum
+	b.vectors, b.share = vectors, floats.Sum(squares[:k])/floats.Sum(squares)
 	return b, nil
 }
 
 // centred returns the rows without the mean of the training states.
-func (b *basis) centred(x [][]float64) [][]float64 {
-	rows := make([][]float64, len(x))
-	for i, row := range x {
-		rows[i] = make([]float64, len(row))
-		for j, v := range row {
-			rows[i][j] = v - b.mean[j]
-		}
+func (b *basis) centred(x mat.Matrix) *mat.Dense {
+	rows := mat.DenseCopyOf(x)
+	n, _ := rows.Dims()
+	for i := range n {
+		floats.Sub(rows.RawRowView(i), b.mean)
 	}
 	return rows
 }
@@ -68,108 +62,79 @@ func (b *basis) centred(x [][]float64) [][]float64 {
 // components returns at most max right singular vectors of the rows, those of the largest
 // singular values first, and the squares of all singular values. It uses the smaller one of
 // the rows' products and the columns' products, which have the same eigenvalues apart from zeros.
-func components(rows [][]float64, max int) (squares []float64, vectors [][]float64, err error) {
-	few, width := rows, len(rows[0])
-	tall := len(rows) > width
-	if tall {
-		few = transposed(rows)
+func components(rows *mat.Dense, max int) (squares []float64, vectors *mat.Dense, err error) {
+	n, width := rows.Dims()
+	var products mat.SymDense
+	if n > width {
+		products.SymOuterK(1, rows.T())
+	} else {
+		products.SymOuterK(1, rows)
 	}
-	values, own, ok := linear.Eigen(products(few), true)
-	if !ok {
+	var eigen mat.EigenSym
+	if sum := mat.Sum(&products); math.IsNaN(sum) || math.IsInf(sum, 0) || !eigen.Factorize(&products, true) {
 		return nil, nil, errors.New("probe: the principal components were not found: a state is too large or no number")
 	}
-	slices.Reverse(values)
-	slices.Reverse(own)
-	for i := range values {
-		values[i] = math.Max(values[i], 0) // rounding can leave a 0 below 0
+	squares = eigen.Values(nil)
+	slices.Reverse(squares)
+	k := 0
+	for i, s := range squares {
+		squares[i] = math.Max(s, 0) // rounding can leave a 0 below 0
+		if i < max && squares[i] > negligible*squares[0] {
+			k++
+		}
 	}
-	if !(values[0] > 0) {
+	if k == 0 {
 		return nil, nil, errFlat
 	}
-	for i, v := range values {
-		if i >= max || v <= negligible*values[0] {
-			break
-		}
-		if tall {
-			vectors = append(vectors, own[i])
-			continue
-		}
-		vector := make([]float64, width)
-		for k, row := range rows {
-			for j, x := range row {
-				vector[j] += own[i][k] * x
-			}
-		}
-		length := math.Sqrt(linear.Dot(vector, vector))
-		for j := range vector {
-			vector[j] /= length
-		}
-		vectors = append(vectors, vector)
-	}
-	return values, vectors, nil
+	return squares, largestVectors(rows, &eigen, k), nil
 }
 
-// products returns the inner products of all pairs of rows.
-func products(rows [][]float64) [][]float64 {
-	all := make([][]float64, len(rows))
-	for i := range rows {
-		all[i] = make([]float64, len(rows))
-		for j := range i + 1 {
-			all[i][j] = linear.Dot(rows[i], rows[j])
-			all[j][i] = all[i][j]
+// largestVectors returns the right singular vectors of the k largest eigenvalues, which stand last.
+func largestVectors(rows *mat.Dense, eigen *mat.EigenSym, k int) *mat.Dense {
+	n, width := rows.Dims()
+	vectors := mat.NewDense(width, k, nil)
+	var column mat.VecDense
+	for i := range k {
+		own := eigen.RawQ().(*mat.Dense).ColView(eigen.SymmetricDim() - 1 - i)
+		if n > width {
+			column.CloneFromVec(own)
+		} else {
+			column.MulVec(rows.T(), own)
+			column.ScaleVec(1/mat.Norm(&column, 2), &column)
 		}
+		vectors.SetCol(i, column.RawVector().Data)
 	}
-	return all
-}
-
-func transposed(rows [][]float64) [][]float64 {
-	columns := make([][]float64, len(rows[0]))
-	for j := range columns {
-		columns[j] = make([]float64, len(rows))
-		for i, row := range rows {
-			columns[j][i] = row[j]
-		}
-	}
-	return columns
+	return vectors
 }
 
 // narrower returns the basis with its first k components, those of largest variance.
 func (b *basis) narrower(k int) *basis {
-	if k >= len(b.vectors) {
+	if k >= len(b.deviation) {
 		return b
 	}
-	part, all := 0.0, 0.0
-	for i, s := range b.deviation {
-		if i < k {
-			part += s * s
-		}
-		all += s * s
-	}
-	return &basis{b.mean, b.vectors[:k], b.deviation[:k], b.share * part / all}
+	first := b.deviation[:k]
+	share := b.share * floats.Dot(first, first) / floats.Dot(b.deviation, b.deviation)
+	return &basis{b.mean, firstColumns(b.vectors, k), first, share}
 }
 
 // apply returns the coordinates of the rows of x.
-func (b *basis) apply(x [][]float64) [][]float64 {
-	z := b.centred(x)
-	for i, row := range z {
-		z[i] = make([]float64, len(b.vectors))
-		for k, v := range b.vectors {
-			z[i][k] = linear.Dot(row, v) / b.deviation[k]
-		}
+func (b *basis) apply(x mat.Matrix) *mat.Dense {
+	var z mat.Dense
+	z.Mul(b.centred(x), b.vectors)
+	n, _ := z.Dims()
+	for i := range n {
+		floats.Div(z.RawRowView(i), b.deviation)
 	}
-	return z
+	return &z
 }
 
 // fold converts weights in the basis to weights of the state itself. Both give the same
 // value for every state.
 func (b *basis) fold(w []float64, bias float64) (weights []float64, offset float64) {
 	weights = make([]float64, len(b.mean))
-	for k, v := range b.vectors {
-		for j, x := range v {
-			weights[j] += w[k] / b.deviation[k] * x
-		}
-	}
-	return weights, bias - linear.Dot(weights, b.mean)
+	scaled := floats.DivTo(make([]float64, len(w)), w, b.deviation)
+	mat.NewVecDense(len(weights), weights).MulVec(b.vectors, mat.NewVecDense(len(w), scaled))
+	return weights, bias - floats.Dot(weights, b.mean)
 }
 
 // logistic is a fitted regression: P(right) = sigmoid(w·z + bias).
@@ -189,21 +154,22 @@ const (
 // fitLogistic minimises |w|²/2 + C·Σ cᵢ·loss(yᵢ, w·zᵢ + bias) over the rows of z. With
 // balanced classes cᵢ = n / (2·size of i's class). The loss is convex, so Newton's method
 // with step halving finds its only minimum.
-func fitLogistic(z [][]float64, right []bool, c float64) (*logistic, error) {
+func fitLogistic(z *mat.Dense, right []bool, c float64) (*logistic, error) {
 	class, err := balance(right)
 	if err != nil {
 		return nil, err
 	}
-	n, k := len(z), len(z[0])
-	x := make([][]float64, n)
-	for i, row := range z {
-		x[i] = append(slices.Clone(row), 1) // the last column is the intercept's
+	n, k := z.Dims()
+	x := mat.NewDense(n, k+1, nil)
+	x.Copy(z)
+	for i := range n {
+		x.Set(i, k, 1) // the intercept's column
 	}
 	p := problem{x: x, right: right, weight: class, c: c}
 	beta := make([]float64, k+1)
 	loss, grad := p.at(beta)
 	for range maxNewton {
-		if g := largest(grad); g <= tolerance*math.Max(1, c*float64(n)) {
+		if g := floats.Norm(grad, math.Inf(1)); g <= tolerance*math.Max(1, c*float64(n)) {
 			return &logistic{beta[:k], beta[k]}, nil
 		}
 		step, err := p.newton(beta, grad)
@@ -217,7 +183,7 @@ func fitLogistic(z [][]float64, right []bool, c float64) (*logistic, error) {
 				next[j] -= size * step[j]
 			}
 			l, g := p.at(next)
-			if l <= loss-1e-4*size*linear.Dot(grad, step) || l <= loss && size == 1 {
+			if l <= loss-1e-4*size*floats.Dot(grad, step) || l <= loss && size == 1 {
 				beta, loss, grad, moved = next, l, g, true
 				break
 			}
@@ -226,18 +192,10 @@ func fitLogistic(z [][]float64, right []bool, c float64) (*logistic, error) {
 			break
 		}
 	}
-	if g := largest(grad); g <= 1e3*tolerance*math.Max(1, c*float64(n)) {
+	if g := floats.Norm(grad, math.Inf(1)); g <= 1e3*tolerance*math.Max(1, c*float64(n)) {
 		return &logistic{beta[:k], beta[k]}, nil // as close as rounding allows
 	}
 	return nil, fmt.Errorf("%w after %d steps", ErrNotConverged, maxNewton)
-}
-
-// largest returns the largest absolute value.
-func largest(v []float64) (m float64) {
-	for _, x := range v {
-		m = math.Max(m, math.Abs(x))
-	}
-	return m
 }
 
 // balance returns weights that have the same sum for both classes.
@@ -265,54 +223,59 @@ func balance(right []bool) ([]float64, error) {
 
 // problem computes the loss and its derivatives.
 type problem struct {
-	x      [][]float64
+	x      *mat.Dense
 	right  []bool
 	weight []float64
 	c      float64
 }
 
+// margins returns the product of every row with beta.
+func (p *problem) margins(beta []float64) []float64 {
+	var m mat.VecDense
+	m.MulVec(p.x, mat.NewVecDense(len(beta), beta))
+	return m.RawVector().Data
+}
+
 // at returns the loss and its gradient.
 func (p *problem) at(beta []float64) (loss float64, grad []float64) {
-	grad = make([]float64, len(beta))
-	for i, x := range p.x {
-		m := linear.Dot(x, beta)
+	slopes := p.margins(beta)
+	for i, m := range slopes {
 		y := 0.0
 		if p.right[i] {
 			y = 1
 		}
 		loss += p.c * p.weight[i] * (softplus(m) - y*m)
-		slope := p.c * p.weight[i] * (sigmoid(m) - y)
-		for j, v := range x {
-			grad[j] += slope * v
-		}
+		slopes[i] = p.c * p.weight[i] * (sigmoid(m) - y)
 	}
-	for j, w := range beta[:len(beta)-1] {
-		loss += w * w / 2
-		grad[j] += w
-	}
-	return loss, grad
+	grad = make([]float64, len(beta))
+	mat.NewVecDense(len(grad), grad).MulVec(p.x.T(), mat.NewVecDense(len(slopes), slopes))
+	w := beta[:len(beta)-1]
+	floats.Add(grad[:len(w)], w)
+	return loss + floats.Dot(w, w)/2, grad
 }
 
 // newton returns the inverse of the Hessian times the gradient.
 func (p *problem) newton(beta, grad []float64) ([]float64, error) {
-	scaled := make([][]float64, len(p.x))
-	for i, x := range p.x {
-		s := sigmoid(linear.Dot(x, beta))
-		root := math.Sqrt(p.c * p.weight[i] * s * (1 - s))
-		scaled[i] = slices.Clone(x)
-		for j := range x {
-			scaled[i][j] *= root
-		}
+	scaled := mat.DenseCopyOf(p.x)
+	for i, m := range p.margins(beta) {
+		s := sigmoid(m)
+		floats.Scale(math.Sqrt(p.c*p.weight[i]*s*(1-s)), scaled.RawRowView(i))
 	}
-	h := products(transposed(scaled))
-	last := len(h) - 1
+	var hessian mat.SymDense
+	hessian.SymOuterK(1, scaled.T())
+	last := len(beta) - 1
 	for j := range last {
-		h[j][j]++
+		hessian.SetSym(j, j, hessian.At(j, j)+1)
 	}
-	h[last][last] += 1e-12
-	step, ok := linear.Solve(h, grad)
-	if !ok {
+	hessian.SetSym(last, last, hessian.At(last, last)+1e-12)
+	var root mat.Cholesky
+	if !root.Factorize(&hessian) {
 		return nil, fmt.Errorf("%w: its Hessian is not positive definite", ErrNotConverged)
+	}
+	step := make([]float64, len(beta))
+	err := root.SolveVecTo(mat.NewVecDense(len(step), step), mat.NewVecDense(len(grad), grad))
+	if poor := mat.Condition(0); err != nil && !errors.As(err, &poor) { // step halving copes with a poor step
+		return nil, fmt.Errorf("%w: %w", ErrNotConverged, err)
 	}
 	return step, nil
 }

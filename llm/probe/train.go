@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"synod.dev/synod/core/stats"
 )
 
@@ -174,7 +176,7 @@ func (t *trainer) cells(layer int, position string) (cells []Cell, err error) {
 		return nil, err
 	}
 	z := b.apply(train)
-	have := len(b.vectors)
+	have := len(b.deviation)
 	tried := map[int]bool{}
 	for _, k := range t.cfg.Components {
 		if k = min(k, have); tried[k] {
@@ -233,23 +235,23 @@ func (t *trainer) final(c Cell) (*Probe, error) {
 	}, nil
 }
 
-func matrix(rows [][]float32) [][]float64 {
-	x := make([][]float64, len(rows))
+func matrix(rows [][]float32) *mat.Dense {
+	if len(rows) == 0 {
+		return new(mat.Dense)
+	}
+	x := mat.NewDense(len(rows), len(rows[0]), nil)
 	for i, row := range rows {
-		x[i] = make([]float64, len(row))
 		for j, v := range row {
-			x[i][j] = float64(v)
+			x.Set(i, j, float64(v))
 		}
 	}
 	return x
 }
 
-func firstColumns(rows [][]float64, k int) [][]float64 {
-	first := make([][]float64, len(rows))
-	for i, row := range rows {
-		first[i] = row[:k:k]
-	}
-	return first
+// firstColumns returns the first k columns, which share the memory of x.
+func firstColumns(x *mat.Dense, k int) *mat.Dense {
+	n, _ := x.Dims()
+	return x.Slice(0, n, 0, k).(*mat.Dense)
 }
 
 func only(v float64, ok bool) *float64 {

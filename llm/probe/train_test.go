@@ -22,6 +22,10 @@ func zeros(n, d int) [][]float64 {
 	return x
 }
 
+func dense(rows [][]float64) *mat.Dense {
+	return mat.NewDense(len(rows), len(rows[0]), slices.Concat(rows...))
+}
+
 func randomMatrix(r *rand.Rand, n, d int) [][]float64 {
 	x := zeros(n, d)
 	for i := range n {
@@ -50,7 +54,7 @@ func TestLogisticOptimum(t *testing.T) {
 				z[i][j] = r.NormFloat64()
 			}
 		}
-		m, err := fitLogistic(z, right, c)
+		m, err := fitLogistic(dense(z), right, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +95,7 @@ func TestLogisticOptimum(t *testing.T) {
 }
 
 func TestOneClass(t *testing.T) {
-	if _, err := fitLogistic([][]float64{{1}, {2}, {3}}, []bool{true, true, true}, 1); err == nil ||
+	if _, err := fitLogistic(mat.NewDense(3, 1, []float64{1, 2, 3}), []bool{true, true, true}, 1); err == nil ||
 		!strings.Contains(err.Error(), "of 3 training answers 3 are right") {
 		t.Error(err)
 	}
@@ -105,16 +109,16 @@ func TestBasis(t *testing.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
 		n, d := rapid.IntRange(3, 25).Draw(t, "n"), rapid.IntRange(2, 40).Draw(t, "d")
 		x := randomMatrix(r, n, d)
-		b, err := fitBasis(x, maxComponents)
+		b, err := fitBasis(dense(x), maxComponents)
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := len(b.vectors)
+		k := len(b.deviation)
 		if want := min(n-1, d); k != want || math.Abs(b.share-1) > 1e-9 {
 			t.Fatalf("%d components of %d×%d have the share %v of the variance", k, n, d, b.share)
 		}
 		var reference stat.PC
-		if !reference.PrincipalComponents(mat.NewDense(n, d, slices.Concat(x...)), nil) {
+		if !reference.PrincipalComponents(dense(x), nil) {
 			t.Fatal("gonum finds no components")
 		}
 		for i, variance := range reference.VarsTo(nil)[:k] {
@@ -123,29 +127,30 @@ func TestBasis(t *testing.T) {
 				t.Fatalf("component %d has the variance %v, gonum's %v", i, got, variance)
 			}
 		}
-		gram := products(b.vectors)
-		z := b.apply(x)
+		var gram mat.SymDense
+		gram.SymOuterK(1, b.vectors.T())
+		z := b.apply(dense(x))
 		for i := range k {
 			for j := range k {
 				want := 0.0
 				if i == j {
 					want = 1
 				}
-				if math.Abs(gram[i][j]-want) > 1e-9 {
-					t.Fatalf("components %d and %d: %v", i, j, gram[i][j])
+				if math.Abs(gram.At(i, j)-want) > 1e-9 {
+					t.Fatalf("components %d and %d: %v", i, j, gram.At(i, j))
 				}
 			}
 			mean, square := 0.0, 0.0
 			for row := range n {
-				mean += z[row][i] / float64(n)
-				square += z[row][i] * z[row][i] / float64(n)
+				mean += z.At(row, i) / float64(n)
+				square += z.At(row, i) * z.At(row, i) / float64(n)
 			}
 			if math.Abs(mean) > 1e-6 || math.Abs(square-1) > 1e-6 || i > 0 && b.deviation[i] > b.deviation[i-1] {
 				t.Fatalf("component %d: mean %v, mean square %v, deviations %v", i, mean, square, b.deviation)
 			}
 		}
 		few := rapid.IntRange(1, k).Draw(t, "few")
-		narrow, direct := b.narrower(few), must(fitBasis(x, few))
+		narrow, direct := b.narrower(few), must(fitBasis(dense(x), few))
 		if math.Abs(narrow.share-direct.share) > 1e-9 {
 			t.Fatalf("%d components have the shares %v and %v of the variance", few, narrow.share, direct.share)
 		}
@@ -155,11 +160,11 @@ func TestBasis(t *testing.T) {
 			w[i] = r.NormFloat64()
 		}
 		weights, bias := narrow.fold(w, 0.5)
-		coordinates := narrow.apply(x)
+		coordinates := narrow.apply(dense(x))
 		for row := range n {
 			a, c := 0.5, bias
 			for i := range w {
-				a += w[i] * coordinates[row][i]
+				a += w[i] * coordinates.At(row, i)
 			}
 			for j := range d {
 				c += weights[j] * x[row][j]
@@ -169,7 +174,7 @@ func TestBasis(t *testing.T) {
 			}
 		}
 	})
-	if _, err := fitBasis(zeros(4, 2), 2); !errors.Is(err, errFlat) {
+	if _, err := fitBasis(dense(zeros(4, 2)), 2); !errors.Is(err, errFlat) {
 		t.Error(err)
 	}
 }
