@@ -200,7 +200,7 @@ weakened: ## searches for attacks with TRIES tries (10000) on protocols without 
 	$(GO) test -count=1 -timeout 24h -v -run Weakened ./bench/lab/attack/search -tries $(TRIES)
 
 ATTACKS ?= runs/attacks
-attack-table: build ## docs/research/which-protocol.md with simulated, recorded and embedded members (DATA=folder)
+attack-table: build ## docs/research/adversaries.md with simulated, recorded and embedded members (DATA=folder)
 	for m in simulated recorded embedded; do $(BIN) lab run attack-table --members $$m $(if $(DATA),--data $(DATA)) -o $(ATTACKS)/$$m || exit 1; done
 	$(BIN) lab run judge-range -o $(ATTACKS)/judges
 	$(BIN) attack guide $(ATTACKS)/judges $(ATTACKS)/simulated $(ATTACKS)/recorded $(ATTACKS)/embedded --format json > docs/research/which-protocol.json

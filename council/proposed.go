@@ -11,7 +11,7 @@ import (
 
 // DefaultProtocol is the protocol of a council file that names none, of the council of `synod ask` without a file, of
 // the files that `synod init` proposes, and of the councils that the gateway's page begins with. What speaks for
-// another one is in docs/research/which-protocol.md: with judges as measured, cascade decides more questions rightly
+// another one is in docs/research/adversaries.md: with judges as measured, cascade decides more questions rightly
 // for a twentieth of the calls.
 const DefaultProtocol = "sac"
 

@@ -20,18 +20,23 @@ import (
 	"synod.dev/synod/protocol/catalog"
 )
 
-const referencePage = "../docs/use/council-file.md"
+const (
+	referencePage = "../docs/use/council-file.md"  // the keys of a file
+	parametersOf  = "../docs/use/council-keys.txt" // the parameters of what a file can name
+)
 
-// The page of all keys is the one that the structs make; -rewrite renews it.
+// The page of the keys and the list of parameters are those that the structs make; -rewrite renews them.
 func TestReferencePage(t *testing.T) {
-	made := page(council.NewReference())
-	if *rewrite {
-		if err := os.WriteFile(referencePage, made, 0o644); err != nil {
-			t.Fatal(err)
+	r := council.NewReference()
+	for path, made := range map[string][]byte{referencePage: page(r), parametersOf: parameters(r)} {
+		if *rewrite {
+			if err := os.WriteFile(path, made, 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if onFile, err := os.ReadFile(referencePage); err != nil || !bytes.Equal(onFile, made) {
-		t.Errorf("%s is not the present one (%v); go generate ./council renews it", referencePage, err)
+		if onFile, err := os.ReadFile(path); err != nil || !bytes.Equal(onFile, made) {
+			t.Errorf("%s is not the present one (%v); go generate ./council renews it", path, err)
+		}
 	}
 }
 
@@ -154,19 +159,21 @@ func beyond(f param.Field, end, sign float64) any {
 	return end + sign*0.5
 }
 
-// page is the page of all keys.
+// page is the page of the keys, with the names of everything that a file can choose.
 func page(r council.Reference) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Council files
 
-For those who write a council file: every key, made from the program (` + "`go generate ./council`" + `).
+For those who write a council file: its keys, made from the program (` + "`go generate ./council`" + `).
 [council.schema.json](council.schema.json) is the JSON schema, with which an editor checks and completes a file:
 
 ` + "```yaml\n# yaml-language-server: $schema=https://synod.dev/council.schema.json\n```" + `
 
 ` + "`synod config schema`" + ` prints the schema of your program, with what other modules added to it.
-Unknown keys and wrong values are errors that name the line. Absent keys have the default; a dash means that there is none. Durations are written 300ms, 90s or
-10m; multiples 2x. ` + "`--set key=value`" + ` sets a key for one run: ` + "`--set protocol.rounds=3`" + `.
+Unknown keys and wrong values are errors that name the line. Absent keys have the default; a dash means that there is none.
+Durations are written 300ms, 90s or 10m; multiples 2x. ` + "`--set protocol.rounds=3`" + ` sets a key for one run.
+The parameters of protocols, graphs, models and adversaries are in [council-keys.txt](council-keys.txt);
+` + "`synod explain NAME`" + ` prints those of one.
 
 ## Keys
 
@@ -178,26 +185,51 @@ Unknown keys and wrong values are errors that name the line. Absent keys have th
 			table(&b, f.Key+".", f.Fields)
 		}
 	}
-	for _, part := range []struct {
-		title, text string
-		variants    []council.Variant
-	}{
-		{"Protocols", "`protocol: {name: NAME, …}`. `synod explain NAME` describes a protocol.", r.Protocols},
+	for _, part := range parts(r) {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", part.title, part.text)
+		if part.title == "Adversaries" { // their page has them
+			continue
+		}
+		b.WriteString("\n")
+		for _, v := range part.variants {
+			fmt.Fprintf(&b, "- `%s`: %s\n", v.Name, v.Summary)
+		}
+		if part.title == "Graphs" {
+			b.WriteString("\n### Graphs that change from round to round\n\n" + changing)
+			table(&b, "", r.Changing)
+		}
+	}
+	return b.Bytes()
+}
+
+const changing = "`graph: {schedule: [{family: ring}, {edges: [[0, 1], …]}], hold: 2}`; or failing edges, of any " +
+	"graph: `graph: {family: merg, failing: 0.2}`.\n" +
+	"See [graphs.md](../research/graphs.md#graphs-that-change).\n\n"
+
+// part is a kind of thing that a council file chooses by name.
+type part struct {
+	title, text string
+	variants    []council.Variant
+}
+
+func parts(r council.Reference) []part {
+	return []part{
+		{"Protocols", "`protocol: {name: NAME, …}`. [papers.md](../research/papers.md) describes them.", r.Protocols},
 		{"Graphs", "`graph: {family: NAME, …}`; or `graph: {edges: [[0, 1], [1, 2]]}`; or `graph: {file: g.graphml}`." +
 			" See [graphs.md](../research/graphs.md).", r.Graphs},
 		{"Models", "`models: {NAME: {provider: PROVIDER, …}}`.", r.Providers},
 		{"Adversaries", "`seats: [{id: m, model: NAME, adversary: {name: ADVERSARY, …}}]`. " +
 			"See [adversaries.md](../research/adversaries.md).", r.Adversaries},
-	} {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n", part.title, part.text)
+	}
+}
+
+// parameters is the list of all parameters.
+func parameters(r council.Reference) []byte {
+	var b bytes.Buffer
+	b.WriteString("The parameters of what a council file can name, made from the program (go generate ./council).\n")
+	for _, part := range parts(r) {
+		fmt.Fprintf(&b, "\n## %s\n", part.title)
 		variants(&b, part.variants)
-		if part.title == "Graphs" {
-			b.WriteString("\n### Graphs that change from round to round\n\n" +
-				"`graph: {schedule: [{family: ring}, {edges: [[0, 1], …]}], hold: 2}`; or failing edges, of any " +
-				"graph: `graph: {family: merg, failing: 0.2}`.\n" +
-				"See [graphs.md](../research/graphs.md#graphs-that-change).\n\n")
-			table(&b, "", r.Changing)
-		}
 	}
 	return b.Bytes()
 }

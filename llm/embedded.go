@@ -73,7 +73,7 @@ type embeddedConfig struct {
 
 // How an embedded model gives its first answer and how it refines. A small model
 // that is asked to converse and to reply as JSON writes nonsense about questions
-// that it can answer (docs/use/box.md), so the defaults ask it for less. Models of all
+// that it can answer (docs/use/models.md), so the defaults ask it for less. Models of all
 // other providers do what written does.
 const (
 	short   = "short"   // the model continues a few examples by one line; options are sampled by their likelihood

@@ -86,7 +86,7 @@ func sentences(text string) string {
 // one that its model would most likely write, and its own if none is likelier.
 // Neither the reliability that the prompt shows nor the number of members with the
 // same answer counts: shown a list of answers, a small model follows the list and
-// not what it knows (docs/use/box.md).
+// not what it knows (docs/use/models.md).
 func (m *embedded) choose(ctx context.Context, x *exchange, lead string) (synod.Reply, error) {
 	p := x.prompt
 	list := []synod.Answer{p.Own}

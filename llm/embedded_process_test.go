@@ -225,7 +225,7 @@ func TestShare(t *testing.T) {
 }
 
 // TestLikelihoodSeparates weighs right and plausible wrong answers to the easy
-// questions, after the examples and after the question alone: docs/use/box.md.
+// questions, after the examples and after the question alone: docs/use/models.md.
 func TestLikelihoodSeparates(t *testing.T) {
 	cool, _ := box(t)
 	client, err := cool.engine.client(t.Context())

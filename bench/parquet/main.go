@@ -9,7 +9,7 @@
 //	synod-parquet -write < ROWS.jsonl > TABLE.parquet
 //
 // It is a module of its own because its library is larger than everything else that Synod
-// downloads. It prints the table's SHA-256 on stderr; docs/measure/data.md lists the digests of the
+// downloads. It prints the table's SHA-256 on stderr; docs/measure/bench.md lists the digests of the
 // published tables. With a broken table the library may panic or not terminate, so give -sha256 for
 // a table from elsewhere.
 package main

@@ -172,5 +172,5 @@ func (p *Power) table() *table.Table {
 func (p *Power) notes() []string {
 	return []string{"Paired: exact power of McNemar's test. Unpaired: exact power of the chi-squared test of two " +
 		"shares; the number is of each council. Repeats: by the design effect (1 + (R−1)·correlation)/R. " +
-		"Formulas: docs/measure/statistics.md."}
+		"Formulas: docs/measure/grading.md."}
 }

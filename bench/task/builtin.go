@@ -18,7 +18,7 @@ var builtin = Entry{
 	Form:  "mixed", Items: builtinItems,
 	About: "Arithmetic, word problems, logic, dates, units and choices, generated from a seed. Every answer is " +
 		"computed when the problem is generated, and tests check it in another way. The smallest model of " +
-		"docs/use/box.md gets level 1 partly right.",
+		"docs/use/models.md gets level 1 partly right.",
 	Load: func(_ string, o Options) ([]Item, error) { return makeBuiltin(o) },
 }
 

@@ -190,7 +190,7 @@ type ParquetError struct{ Path string }
 
 func (e *ParquetError) Error() string {
 	return fmt.Sprintf("task: %s is a Parquet table; convert it into JSON lines first, for example with "+
-		"go run synod.dev/synod/bench/parquet@latest %[1]s > rows.jsonl (docs/measure/data.md), and pass "+
+		"go run synod.dev/synod/bench/parquet@latest %[1]s > rows.jsonl (docs/measure/bench.md), and pass "+
 		"--data rows.jsonl", e.Path)
 }
 

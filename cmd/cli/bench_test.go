@@ -55,7 +55,7 @@ func BenchmarkAsk(b *testing.B) {
 }
 
 // BenchmarkBox asks the embedded model the easy questions of
-// llm/testdata/easy.tsv, each as a user would, and prints what docs/use/box.md
+// llm/testdata/easy.tsv, each as a user would, and prints what docs/use/models.md
 // reports: one line for each council, and with -v one for each question.
 //
 //	go test ./cli -run '^$' -bench Box -benchtime 1x -v

@@ -44,7 +44,7 @@ Questions are those of a task (default: builtin) or your own, as for synod bench
 several seats is asked twice, so that the errors of its copies can be compared. A call that fails
 is no wrong answer: it does not count. The run is kept in a folder and costs nothing twice: the
 same command resumes it, or prints it again. synod ask then shows the effective votes of councils
-whose members were measured. docs/use/calibrate.md has the formulas.
+whose members were measured. docs/use/models.md has the formulas.
 
 Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the budget is used ·
 130 interrupted.`,

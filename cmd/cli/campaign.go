@@ -25,7 +25,7 @@ func campaignCommand(a *app.App) *cobra.Command {
 		Short: "Try the claims of the protocols in executions with faults",
 		Long: `Plays random executions of the protocols: with adversaries and with faults of networks,
 processes, clocks, membership, model servers and disks. In each execution all claims of
-its protocol are checked. Nothing is asked of a real model. See docs/research/campaign.md.`,
+its protocol are checked. Nothing is asked of a real model. See docs/guarantees.md.`,
 		Example: `  synod research campaign run --tier T1 -o runs/campaign
   synod research campaign report runs/campaign
   synod research campaign replay runs/campaign/failures/sac-I-SAC-1.json`,

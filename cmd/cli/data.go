@@ -225,7 +225,7 @@ func notPulled(err error, name, give string) error {
 	case errors.As(err, &other):
 		return app.Fail(app.ExitFailure, err, fmt.Sprintf("accept it with: synod data pull %s --revision %s\nIts "+
 			"questions may differ from those of earlier runs. Or convert the table of the pinned revision and pass it "+
-			"with --data: see docs/measure/data.md", name, other.Served))
+			"with --data: see docs/measure/bench.md", name, other.Served))
 	case errors.Is(err, fetch.ErrDigest):
 		return app.Fail(app.ExitVerify, err, "the file was deleted. Try again. If this happens again, the published "+
 			"file has changed or the connection is not trustworthy")

@@ -42,7 +42,7 @@ seats:
 
 var scenes = []scene{
 	{"plurality", "Seven members answer; the most frequent answer wins. Nobody is hostile.",
-		"docs/research/baselines.md", demoVote + demoModels + demoHonest},
+		"docs/research/papers.md", demoVote + demoModels + demoHonest},
 	{"plurality, attacked", "An adversary takes the seats m1 to m3. They say 1776 to everything (synod explain " +
 		"replay).", "docs/research/adversaries.md", demoVote + demoModels + demoByzantine},
 	{"support rule, attacked", "An answer now needs 4 members who gave it before they heard others: more than the " +

@@ -13,34 +13,34 @@ type variable struct{ name, meaning string }
 
 // variables lists the environment variables that users may set. TestEnvironment compares it with the code.
 var variables = []variable{
-	{"SYNOD_HOME", "folder for config, models, cache and journals; --home replaces it"},
-	{"SYNOD_COUNCIL", "council file; -c replaces it"},
-	{"SYNOD_PRICES", "price file; --prices replaces it"},
-	{"SYNOD_PASSPHRASE", "passphrase of the key of a node or caller (nodes also ask on a terminal)"},
+	{"SYNOD_HOME", "folder of configuration, models, cache and journals; the flag --home comes first"},
+	{"SYNOD_COUNCIL", "council file; the flag -c comes first"},
+	{"SYNOD_PRICES", "price file; the flag --prices comes first"},
+	{"SYNOD_PASSPHRASE", "passphrase of the key of a node or a caller; without it, nodes ask on a terminal"},
 	{"SYNOD_MODELS", "folder of the embedded models (default: synod/models in the data folder)"},
-	{"XDG_CONFIG_HOME", "holds synod/config.yaml and synod/prices.yaml (default: ~/.config)"},
-	{"XDG_DATA_HOME", "holds synod/models and synod/tasks (default: ~/.local/share)"},
-	{"XDG_CACHE_HOME", "holds synod, the cache of replies (default: ~/.cache)"},
-	{"XDG_STATE_HOME", "holds synod, the journals and servers.json (default: ~/.local/state)"},
-	{"OPENAI_API_KEY", "key of provider openai where the model has neither url nor key_env"},
-	{"OPENAI_BASE_URL", "address of provider openai where the model has no url (default: https://api.openai.com/v1)"},
-	{"OPENROUTER_API_KEY", "key of provider openrouter where the model has neither url nor key_env"},
-	{"ANTHROPIC_API_KEY", "key of provider anthropic where the model has neither url nor key_env"},
-	{"GEMINI_API_KEY", "key of provider gemini where the model has neither url nor key_env"},
-	{"GROQ_API_KEY", "key that synod init looks for, as for MISTRAL_API_KEY, TOGETHER_API_KEY, DEEPSEEK_API_KEY and " +
-		"XAI_API_KEY"},
-	{"OLLAMA_HOST", "address of provider ollama where the model has no url (default: 127.0.0.1:11434)"},
-	{"SYNOD_QUERY_MODEL", "query of the url of model MODEL, for a resumed run: records keep no query, and the " +
-		"message names the variable"},
-	{"SYNOD_API_KEY", "API key of synod serve whose limits hold for synod mcp; default: none hold"},
-	{"SYNOD_SERVE_LISTEN", "address that synod serve listens on; SYNOD_SERVE_COUNCILS, SYNOD_SERVE_STORE and " +
-		"SYNOD_SERVE_METRICS likewise stand for its flags"},
-	{"COLUMNS", "width of tables and text where the output is no terminal (default: tables as wide as they are)"},
-	{"NO_COLOR", "any value: no colours on a terminal, as with TERM=dumb"},
-	{"HTTPS_PROXY", "proxy for https; HTTP_PROXY for http; NO_PROXY lists hosts without one"},
-	{"GOGC", "when the garbage collector runs, as of all Go programs; synod bench waits longer where it is not set"},
-	{"OTEL_SDK_DISABLED", "true: nodes send no traces, whatever OTEL_EXPORTER_OTLP_ENDPOINT says"},
-	{"LD_LIBRARY_PATH", "more folders with libraries that the embedded engine needs; on macOS DYLD_LIBRARY_PATH"},
+	{"XDG_CONFIG_HOME", "contains synod/config.yaml and synod/prices.yaml (default: ~/.config)"},
+	{"XDG_DATA_HOME", "contains synod/models and synod/tasks (default: ~/.local/share)"},
+	{"XDG_CACHE_HOME", "contains synod, the cache of replies (default: ~/.cache)"},
+	{"XDG_STATE_HOME", "contains synod, with journals and servers.json (default: ~/.local/state)"},
+	{"OPENAI_API_KEY", "API key of OpenAI, for models without url and key_env"},
+	{"OPENAI_BASE_URL", "address of the provider openai, for models without url (default: https://api.openai.com/v1)"},
+	{"OPENROUTER_API_KEY", "API key of OpenRouter, for models without url and key_env"},
+	{"ANTHROPIC_API_KEY", "API key of Anthropic, for models without url and key_env"},
+	{"GEMINI_API_KEY", "API key of Gemini, for models without url and key_env"},
+	{"GROQ_API_KEY", "API key of Groq; synod init looks for it, and for MISTRAL_API_KEY, TOGETHER_API_KEY, " +
+		"DEEPSEEK_API_KEY and XAI_API_KEY"},
+	{"OLLAMA_HOST", "address of Ollama, for models without url (default: 127.0.0.1:11434)"},
+	{"SYNOD_QUERY_MODEL", "the part after ? in the url of the model MODEL, when a run is resumed: journals do not " +
+		"keep it, because it may hold a key"},
+	{"SYNOD_API_KEY", "API key of synod serve; synod mcp then keeps to the limits of that key (default: no limits)"},
+	{"SYNOD_SERVE_LISTEN", "the flag --listen of synod serve; SYNOD_SERVE_COUNCILS, SYNOD_SERVE_STORE and " +
+		"SYNOD_SERVE_METRICS are its flags of these names"},
+	{"COLUMNS", "width of text and tables that are not printed on a terminal (default: no limit)"},
+	{"NO_COLOR", "with any value, no colours are printed; TERM=dumb does the same"},
+	{"HTTPS_PROXY", "proxy for https addresses; HTTP_PROXY for http; NO_PROXY lists hosts that need no proxy"},
+	{"GOGC", "how much memory Go uses before it collects garbage; if it is not set, synod bench uses more"},
+	{"OTEL_SDK_DISABLED", "with the value true, nodes send no traces even if OTEL_EXPORTER_OTLP_ENDPOINT is set"},
+	{"LD_LIBRARY_PATH", "further folders of libraries for the embedded model; on macOS DYLD_LIBRARY_PATH"},
 }
 
 func environmentTopic() *cobra.Command {

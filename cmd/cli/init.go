@@ -44,7 +44,7 @@ of models of different makers with its F, graph, guarantee and cost. It writes s
 "synod ask" uses from then on. Nothing is sent but these requests for lists, which cost nothing.
 Without any model it proposes the model in the box, and says what that is worth.
 
-docs/use/calibrate.md has the rule that chooses models from a long list.`,
+docs/use/models.md has the rule that chooses models from a long list.`,
 		Example: `  synod init
   synod init --dry-run
   synod init --server http://10.0.0.5:8000/v1 -o team.yaml

@@ -71,7 +71,7 @@ var boxFile = "# Proposed by synod init, which found no model: seven seats of th
 var boxWorth = `no model was found: this is the model in the box, seven seats of SmolLM2-135M-Instruct
 7 seats · protocol ` + council.DefaultProtocol + ` · complete graph, r=4 · F=3 · costs nothing · runs on this machine (110 MB, fetched once)
 what it is worth: little. The council decided 21 of 24 very easy questions rightly, and one seat answers 55 % of
-ARC-easy (docs/use/box.md). Seven seats of one model err together: their votes are not independent.
+ARC-easy (docs/use/models.md). Seven seats of one model err together: their votes are not independent.
 Better members: export OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, or start Ollama, and
 run synod init --force
 `

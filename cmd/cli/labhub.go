@@ -29,7 +29,7 @@ func labHub(a *app.App) *cobra.Command {
 		Long: `Makes the folder of an experiment, as synod lab run does, or takes one that is there, and
 serves it to workers (synod lab worker). It asks no model itself: it keeps the results,
 and grants calls within the limits of the models and the budget of the manifest. It may
-be killed and started again at any time. docs/measure/lab.md has an example with two machines.
+be killed and started again at any time. docs/measure/experiments.md has an example with two machines.
 
 On loopback any user of this machine may work. On other addresses connections use TLS,
 and workers need the file hub/worker.key of the folder.

@@ -18,7 +18,7 @@ func probeCommand(a *app.App) *cobra.Command {
 		Long: `Collects answers of the embedded model with their hidden states, trains a probe that
 distinguishes right from wrong answers by these states, and measures it on questions
 that were not used for training. A member with "probe: FILE" then reports its
-confidence to protocols that use hidden confidence. See docs/research/probes.md.`,
+confidence to protocols that use hidden confidence. See docs/research/papers.md.`,
 		Example: `  synod research probe train runs/arc --collect arc-easy --data ./data -n 500
   synod research probe collect builtin -n 300 -o runs/builtin
   synod research probe eval runs/arc/probe.json runs/builtin

@@ -13,33 +13,45 @@ import (
 	"synod.dev/synod/internal/llmtest"
 )
 
-const sessionPage = "../../docs/use/first-session.md"
+const sessionPage = "../../docs/use/ask.md"
+
+// firstSession returns the section of the first session.
+func firstSession(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(sessionPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(page), "\n## A first session\n")
+	section, _, ended := strings.Cut(section, "\n## ")
+	if !found || !ended {
+		t.Fatalf("%s has no first session", sessionPage)
+	}
+	return section
+}
 
 // The commands of the page about init and calibrate work as they stand, one after the other, at a server that knows the
 // answers to the questions of the first session.
 func TestCalibratePage(t *testing.T) {
-	var pages []string
-	for _, path := range []string{sessionPage, "../../docs/use/calibrate.md"} {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages = append(pages, string(text))
+	session := firstSession(t)
+	page, err := os.ReadFile("../../docs/use/models.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	script, commands := scriptOf(pages[1])
+	script, commands := scriptOf(string(page))
 	if commands < 5 {
 		t.Fatalf("%d commands on the page", commands)
 	}
 	script = strings.ReplaceAll(script, "synod init", "synod init --server=")
 	script = strings.ReplaceAll(script, "exec grep -c 'third' report.html\n", "stdout worst\n")
-	_, questions, _ := strings.Cut(pages[0], "file=questions.jsonl\n")
+	_, questions, _ := strings.Cut(session, "file=questions.jsonl\n")
 	questions, _, _ = strings.Cut(questions, "```")
 	script += "-- questions.jsonl --\n" + questions
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "calibrate.txt"), []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := llmtest.Start(t, knowing(itemsOf(pages[0]), false), llmtest.Models("llama-3", "qwen-2.5", "gpt-oss", "phi-4"))
+	s := llmtest.Start(t, knowing(itemsOf(session), false), llmtest.Models("llama-3", "qwen-2.5", "gpt-oss", "phi-4"))
 	testscript.Run(t, testscript.Params{Dir: dir, Setup: func(e *testscript.Env) error {
 		e.Setenv("SYNOD_HOME", filepath.Join(e.WorkDir, "home"))
 		e.Setenv("OPENAI_BASE_URL", s.URL)
@@ -54,11 +66,7 @@ const maxCommands = 10
 // The page of the first session works as it stands: its files are written and its commands are run, against three
 // servers on loopback that know the answers. The third one is wrong on every second question.
 func TestFirstSession(t *testing.T) {
-	page, err := os.ReadFile(sessionPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(page)
+	text := firstSession(t)
 	answers := itemsOf(text)
 	if len(answers) != 10 {
 		t.Fatalf("%d questions, want ten", len(answers))

@@ -39,7 +39,7 @@ func (v *Verification) drawn(file []byte, poolPath, drawPath string) error {
 		}
 		d := json.NewDecoder(strings.NewReader(string(text)))
 		if d.DisallowUnknownFields(); d.Decode(f.into) != nil {
-			return fmt.Errorf("committee: %s is not written as %s says", f.path, "docs/research/scale.md")
+			return fmt.Errorf("committee: %s is not written as %s says", f.path, "docs/research/graphs.md")
 		}
 	}
 	var keys [][]byte

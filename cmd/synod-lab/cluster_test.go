@@ -26,7 +26,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// What docs/measure/lab.md says that the operator of a server has to permit for the queue "sweep".
+// What docs/measure/experiments.md says that the operator of a server has to permit for the queue "sweep".
 var (
 	hubMay = &server.Permissions{
 		Publish: &server.SubjectPermission{Allow: []string{"$JS.API.>", "synod.sweep.work", "$KV.SYNOD_sweep_HUB.>",

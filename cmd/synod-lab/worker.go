@@ -261,7 +261,7 @@ func (w *worker) introduce(ctx context.Context) error {
 			return err
 		}
 		if not := denied(w.nc); not != nil {
-			return fmt.Errorf("%s: %w; docs/measure/lab.md lists what a worker needs", redacted(w.hub), not)
+			return fmt.Errorf("%s: %w; docs/measure/experiments.md lists what a worker needs", redacted(w.hub), not)
 		}
 		if n == 3 {
 			fmt.Fprintf(w.log, "no hub answers at %s yet (%v); trying again\n", redacted(w.hub), err)

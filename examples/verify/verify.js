@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Verify a certificate of Synod, version 3. Written from docs/operate/certificate-format.md alone; the names of its
+// Verify a certificate of Synod, version 3. Written from docs/operate/certificates.md alone; the names of its
 // rules stand beside the checks. It shares no code with Synod and needs nothing but Node.js 18 or later.
 //
 //     node verify.js answer.cert

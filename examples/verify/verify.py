@@ -5,7 +5,7 @@
     python3 verify.py --batch < FILES     # one certificate in base64 a line
 
 Needs Python 3.9 or later and the package "cryptography". Prints VALID, what is proved and
-what is not, or the first thing that is wrong (exit code 7). docs/operate/certificate-format.md
+what is not, or the first thing that is wrong (exit code 7). docs/operate/certificates.md
 specifies version 3; docs/operate/certificates.md says what each check is for.
 """
 

@@ -100,11 +100,11 @@ func defined(t *testing.T, dir, name string) bool {
 
 var (
 	markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	pathOfDocs   = regexp.MustCompile(`(?:^|[^\w/.-])(docs/[\w/-]+\.(?:md|json|svg|sh))`)
+	pathOfDocs   = regexp.MustCompile(`(?:^|[^\w/.-])(docs/[\w/-]+\.(?:md|json|svg|txt))`)
 )
 
-// TestHouseLinks: every relative link of a page leads to a file, every page of docs is in the index, and every path in
-// docs that code, help or an error names exists.
+// TestHouseLinks: every relative link of a page leads to a file and, with #, to a heading of it, every page of docs is
+// in the index, and every path in docs that code, help or an error names exists.
 func TestHouseLinks(t *testing.T) {
 	index, err := os.ReadFile("docs/README.md")
 	if err != nil {
@@ -150,13 +150,36 @@ func TestHouseLinks(t *testing.T) {
 func checkLinks(t *testing.T, path, text string) int {
 	links := markdownLink.FindAllStringSubmatch(text, -1)
 	for _, m := range links {
-		target, _, _ := strings.Cut(m[1], "#")
-		if target == "" || strings.Contains(target, ":") {
+		target, heading, _ := strings.Cut(m[1], "#")
+		if strings.Contains(target, ":") {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(filepath.Dir(path), target)); err != nil {
-			t.Errorf("%s links to %s, which does not exist", path, m[1])
+		page := text
+		if target != "" {
+			b, err := os.ReadFile(filepath.Join(filepath.Dir(path), target))
+			if _, exists := os.Stat(filepath.Join(filepath.Dir(path), target)); exists != nil {
+				t.Errorf("%s links to %s, which does not exist", path, m[1])
+			}
+			if err != nil {
+				continue // a folder
+			}
+			page = string(b)
+		}
+		if heading != "" && !slices.Contains(anchors(page), heading) {
+			t.Errorf("%s links to %s, and that page has no such heading", path, m[1])
 		}
 	}
 	return len(links)
+}
+
+// anchors returns the names under which the headings of a page can be linked to.
+func anchors(page string) (names []string) {
+	other := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	for line := range strings.Lines(page) {
+		if heading, found := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); found && line[0] == '#' {
+			name := other.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
+			names = append(names, strings.ReplaceAll(name, " ", "-"))
+		}
+	}
+	return names
 }

@@ -283,7 +283,7 @@ func TestPartOf(t *testing.T) {
 }
 
 // BenchmarkCell fits and validates one point of the sweep at the size that
-// docs/research/probes.md reports: 500 answers, states of 576 numbers, 256 components.
+// docs/research/papers.md reports: 500 answers, states of 576 numbers, 256 components.
 func BenchmarkCell(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	d := planted(500, 1, 1)

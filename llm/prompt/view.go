@@ -163,7 +163,7 @@ func (v *view) tools() string {
 
 // Completion returns the question after three examples, ending where the answer begins. The examples show a
 // model that completes text what an answer looks like. They are the same for every question, so that prompts
-// share their beginning. They were chosen by measurement (docs/use/box.md): with a fourth one that is answered by
+// share their beginning. They were chosen by measurement (docs/use/models.md): with a fourth one that is answered by
 // true or false, small models gave the same answer to every question.
 func (v *view) Completion() string {
 	return `Question: What is 3 + 6?

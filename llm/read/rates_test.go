@@ -86,11 +86,13 @@ func TestRates(t *testing.T) {
 	if p := all["all"]["short"]; float64(p.wrong) > 0.05*float64(p.n) {
 		t.Errorf("asked for a text: %s of the short questions", p)
 	}
-	section(t, "../../docs/use/forms.md", all.table())
+	rates, details := all.table()
+	section(t, "../../docs/use/forms.md", rates)
+	golden.Compare(t, "testdata/rates.txt", details)
 }
 
-// table is the rates as a table in Markdown.
-func (all rateTable) table() string {
+// table is the rates as a table in Markdown, and those of each language and form.
+func (all rateTable) table() (rates, details string) {
 	var s strings.Builder
 	const columns = " | texts asked for as a short answer | short questions asked for as a text |\n|---|---|---|\n"
 	s.WriteString("| prompts" + columns)
@@ -98,7 +100,9 @@ func (all rateTable) table() string {
 		{"own, held out", "b"}, {"real, looked at too", "everyday"}, {"all", "all"}} {
 		fmt.Fprintf(&s, "| %s | %s | %s |\n", row.name, all[row.key]["prose"], all[row.key]["short"])
 	}
-	s.WriteString("\n| language (own prompts)" + columns)
+	rates = s.String()
+	s.Reset()
+	s.WriteString("| language (own prompts)" + columns)
 	for _, lang := range []string{"en", "de", "fr", "es", "it", "pt", "nl", "pl", "zh", "ja"} {
 		fmt.Fprintf(&s, "| %s | %s | %s |\n", lang, all[lang]["prose"], all[lang]["short"])
 	}
@@ -107,12 +111,12 @@ func (all rateTable) table() string {
 		f := string(form)
 		fmt.Fprintf(&s, "| `%s` | %s | %s | %s |\n", f, all["a"][f], all["b"][f], all["everyday"][f])
 	}
-	return s.String()
+	return rates, s.String()
 }
 
 // section compares what stands between two marks of a page with a text; with -rewrite it writes the text there.
 func section(t *testing.T, path, text string) {
-	const begins = "<!-- rates of the guess: go test ./read -run TestRates -rewrite -->\n"
+	const begins = "<!-- rates of the guess: go test ./llm/read -run TestRates -rewrite -->\n"
 	const ends = "<!-- end of the rates -->"
 	page, err := os.ReadFile(path)
 	if err != nil {

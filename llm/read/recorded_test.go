@@ -302,15 +302,15 @@ func percent(n, of int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
 }
 
-// checkDocs compares a generated part of docs/measure/grading.md.
+// checkDocs compares a generated part of docs/measure/replies.txt.
 func checkDocs(t *testing.T, test, made string) {
 	t.Helper()
-	const docs = "../../docs/measure/grading.md"
+	const docs = "../../docs/measure/replies.txt"
 	text, err := os.ReadFile(docs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin, shut := "<!-- generated: go test ./read -run "+test+" -rewrite -->\n\n", "\n<!-- end -->"
+	begin, shut := "<!-- generated: go test ./llm/read -run "+test+" -rewrite -->\n\n", "\n<!-- end -->"
 	before, rest, ok := strings.Cut(string(text), begin)
 	onFile, after, ok2 := strings.Cut(rest, shut)
 	if !ok || !ok2 {

@@ -256,7 +256,7 @@ guaranteed  with at most F Byzantine members of n >= 2F+1: more than F members g
             of the first F+1 cannot, with the defence commit. With stop: certain the decision
             also is the honest members' own weighted plurality, and does not depend on when
             the asking stopped.
-measured    that few members are enough, and what that costs in accuracy (docs/measure/bench.md).
+measured    that few members are enough, and what that costs in accuracy (docs/research/cascade.md).
 not promised  that the answer is right; that p is met: it says when to stop, and is not calibrated; a decision where
             members equivocate: then the outcome may be undecided.
 

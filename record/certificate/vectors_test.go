@@ -16,7 +16,7 @@ import (
 )
 
 // vector is a file that all verifiers of version 3 must judge alike. Rule is the rule of
-// docs/operate/certificate-format.md that it is about.
+// docs/operate/certificates.md that it is about.
 type vector struct {
 	Name   string `json:"name"`
 	Rule   string `json:"rule"`
@@ -259,7 +259,7 @@ func TestVectors(t *testing.T) {
 
 // The vectors are about the rules of the specification: each rule that a file can break has one that breaks it.
 func TestVectorsFollowTheSpecification(t *testing.T) {
-	page, err := os.ReadFile("../../docs/operate/certificate-format.md")
+	page, err := os.ReadFile("../../docs/operate/certificates.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	plans "synod.dev/synod/council"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the generated tables of docs/research/which-protocol.md")
+var rewrite = flag.Bool("rewrite", false, "rewrite the generated tables of docs/research/adversaries.md")
 
 // preset drafts cells of the preset attack-table with simulated members.
 func preset(t *testing.T, cells string, n int) *lab.Grid {
@@ -158,34 +158,32 @@ func published(t *testing.T) *attack.Guide {
 	return g
 }
 
-const guidePage = "../../../docs/research/which-protocol.md"
+const guidePage = "../../../docs/research/adversaries.md"
 
-// The tables of docs/research/which-protocol.md are those of which-protocol.json beside it. New figures: -rewrite.
+// The table of judges in docs/research/adversaries.md is that of which-protocol.json beside it. New figures: -rewrite.
 func TestGuidePage(t *testing.T) {
 	var b bytes.Buffer
 	if err := published(t).Write(&b, "md"); err != nil {
 		t.Fatal(err)
 	}
-	judges, members, _ := strings.Cut(b.String(), "\n### Members")
+	judges, _, _ := strings.Cut(b.String(), "\n### Members")
 	_, judges, _ = strings.Cut(judges, "\n") // the page has a heading of its own
 	bytesOf, err := os.ReadFile(guidePage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	page, end := string(bytesOf), "<!-- end -->\n"
-	for _, x := range [][2]string{{"<!-- generated: judges -->\n", judges}, {"<!-- generated -->\n",
-		"\n### Members" + members + "\n"}} {
-		head, rest, _ := strings.Cut(page, x[0])
-		tables, tail, found := strings.Cut(rest, end)
-		if !found {
-			t.Fatalf("%s has no %s and %s", guidePage, x[0], end)
-		}
-		if tables != x[1] && !*rewrite {
-			t.Errorf("%s has other tables than its data; run: go test ./bench/lab/attack -run TestGuidePage -rewrite",
-				guidePage)
-		}
-		page = head + x[0] + x[1] + end + tail
+	const begin = "<!-- generated: judges -->\n"
+	head, rest, _ := strings.Cut(page, begin)
+	tables, tail, found := strings.Cut(rest, end)
+	if !found {
+		t.Fatalf("%s has no %s and %s", guidePage, begin, end)
 	}
+	if tables != judges && !*rewrite {
+		t.Errorf("%s has another table than its data; run: go test ./bench/lab/attack -run TestGuidePage -rewrite",
+			guidePage)
+	}
+	page = head + begin + judges + end + tail
 	if *rewrite {
 		if err := os.WriteFile(guidePage, []byte(page), 0o600); err != nil {
 			t.Fatal(err)
@@ -193,7 +191,7 @@ func TestGuidePage(t *testing.T) {
 	}
 }
 
-// What docs/research/which-protocol.md concludes holds in its data: over the whole range of judges, and for captures
+// What docs/research/adversaries.md concludes holds in its data: over the whole range of judges, and for captures
 // with recorded members.
 func TestGuideConclusions(t *testing.T) {
 	g := published(t)

@@ -1,7 +1,7 @@
 // Package scale computes what happens beyond one council: with 1,000 to 10,000 members that do not all know one
 // another. It has sparse graphs that are robust by construction and runs of W-MSR on them under package sim, the
 // probability that a committee drawn from a large pool is captured, and the sizes at which parts of today's protocol
-// stop. docs/research/scale.md shows what it prints.
+// stop. docs/research/graphs.md shows what it prints.
 //
 // Its rank is that of package lab: it plays protocols.
 package scale

@@ -58,7 +58,7 @@ func TestSplitters(t *testing.T) {
 	}
 }
 
-const page = "../../../docs/research/scale.md"
+const page = "../../../docs/research/graphs.md"
 
 // The page has what the command prints, and its plots are those that it draws.
 func TestPage(t *testing.T) {
