@@ -19,7 +19,8 @@ import (
 
 func rosterCommand() *cobra.Command {
 	c := &cobra.Command{Use: "roster", Short: "Form a council, and make, sign, show, check and compare rosters"}
-	c.AddCommand(rosterStart(), rosterStatus(), rosterNew(), rosterShow(), rosterSign(), rosterVerify(), rosterDiff())
+	c.AddCommand(rosterStart(), rosterStatus(), rosterNew(), rosterShow(), rosterSign(), rosterVerify(), rosterDiff(),
+		rosterDraw())
 	return c
 }
 
@@ -65,6 +66,7 @@ func (d *drafting) plan() (*council.Plan, error) {
 
 func rosterNew() *cobra.Command {
 	var d drafting
+	var draws drawRule
 	var members []string
 	var invitation, previous, out string
 	cmd := &cobra.Command{
@@ -88,6 +90,9 @@ func rosterNew() *cobra.Command {
 				}
 				o.Previous = before.Roster
 			}
+			if o.Draw, err = draws.of(p); err != nil {
+				return failed(err)
+			}
 			r, err := terms.New(p, o)
 			if err != nil {
 				return failed(err)
@@ -102,6 +107,7 @@ func rosterNew() *cobra.Command {
 		},
 	}
 	d.add(cmd)
+	draws.add(cmd)
 	cmd.Flags().StringArrayVar(&members, "member", nil, "`ID=KEY@HOST:PORT[,HOST:PORT]` of a seat")
 	cmd.Flags().StringVar(&invitation, "invitation", "", "invitation `file` whose acceptances follow, instead of -c")
 	cmd.Flags().StringVar(&previous, "previous", "", "roster `file` that the new one replaces")
@@ -193,6 +199,13 @@ func rosterShow() *cobra.Command {
 	return cmd
 }
 
+// drawJSON is how a roster draws committees.
+type drawJSON struct {
+	Size    uint64   `json:"size"`
+	F       uint64   `json:"f"`
+	Beacons []uint64 `json:"beacons"` // seats
+}
+
 func showJSON(cmd *cobra.Command, s *roster.Signed) error {
 	v := struct {
 		Version    int        `json:"version"`
@@ -211,10 +224,14 @@ func showJSON(cmd *cobra.Command, s *roster.Signed) error {
 		Callers    []any      `json:"callers"`
 		Missing    []string   `json:"missing_signatures"`
 		Council    string     `json:"council"`
+		Draw       *drawJSON  `json:"draw,omitempty"`
 	}{Version: 1, Hash: s.HexHash(), Name: s.Name, Serial: s.Serial, Previous: hex.EncodeToString(s.Previous),
 		Protocol: s.Protocol, Parameters: s.Parameters, Edges: s.Edges, ThinkMS: s.Think, WithinMS: s.Within,
 		Links: s.Links, Missing: s.Missing(), Council: s.Council,
 		Bound: map[string]any{"f": s.F, "r": s.R, "exact": s.Exact, "guarantee": s.Guarantee, "note": s.Note}}
+	if d := s.Draw; d != nil {
+		v.Draw = &drawJSON{d.Size, d.F, d.Beacons}
+	}
 	for _, m := range s.Members {
 		v.Members = append(v.Members, map[string]any{"id": m.ID, "role": m.Role, "key": hex.EncodeToString(m.Key),
 			"addresses": m.Addresses, "signed": s.SignedBy(m.Key)})
@@ -234,6 +251,9 @@ func show(cmd *cobra.Command, s *roster.Signed) {
 	fmt.Fprintf(out, "claim: F = %d, r = %d, %s: %s\n", s.F, s.R, s.Guarantee, s.Note)
 	fmt.Fprintf(out, "pace: think %dms, within %dms; links: %s; ledger: %s\n", s.Think, s.Within, s.Links,
 		s.Ledger.Kind)
+	if s.Draw != nil {
+		fmt.Fprintf(out, "committee: %s\n", terms.DescribeDraw(s.Roster))
+	}
 	for i, m := range s.Members {
 		var hears []string
 		for _, p := range s.Peers(synod.NodeID(i)) {

@@ -13,6 +13,7 @@ const fs = require("fs");
 
 const MAX_SIZE = 1 << 20, MAX_MEMBERS = 1000, MAX_NAME = 256, MAX_PARAMETERS = 65536, EXACT_NODES = 16;
 const PAYLOAD_TYPE = "application/vnd.in-toto+json";
+const MAX_COMMITTEE = 512, MAX_BEACONS = 64;
 const DOMAIN = "synod/certificate/3";
 
 class Invalid extends Error {}
@@ -99,6 +100,8 @@ const DECISION = {
   domain: "text", kind: "text", terms: "bytes", rest: "bytes", instance: "text", question: "bytes", form: "text",
   answer: "bytes", votes: each(VOTE), merge: orNull(MERGE),
 };
+const DRAWN = { ...DECISION, draw: each("bytes") }; // of a committee: proofs by beacon
+const DRAW = { size: "uint", f: "uint", beacons: each("uint") };
 const MEMBER = { id: "text", role: "text", key: "bytes", voter: "bool", kind: "text", adversary: "text" };
 const TERMS = {
   name: "text", serial: "uint", previous: "bytes", members: each(MEMBER), edges: each(each("uint")), f: "uint",
@@ -170,6 +173,81 @@ function length(b) {
   return n;
 }
 
+// --- The random function ECVRF-EDWARDS25519-SHA512-TAI of RFC 9381, on points [X, Y, Z, T] of RFC 8032 ---
+
+const PRIME = 2n ** 255n - 19n, ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+const ZERO = [0n, 1n, 1n, 0n];
+const mod = (a) => ((a % PRIME) + PRIME) % PRIME;
+
+function power(a, k) {
+  let total = 1n;
+  for (a = mod(a); k > 0n; k >>= 1n, a = (a * a) % PRIME) if (k & 1n) total = (total * a) % PRIME;
+  return total;
+}
+
+const inverse = (a) => power(a, PRIME - 2n);
+const CURVE_D = mod(-121665n * inverse(121666n)), ROOT = power(2n, (PRIME - 1n) / 4n); // ROOT is that of -1
+
+function add(p, q) {
+  const a = mod((p[1] - p[0]) * (q[1] - q[0])), b = mod((p[1] + p[0]) * (q[1] + q[0]));
+  const c = mod(2n * p[3] * q[3] * CURVE_D), d = mod(2n * p[2] * q[2]);
+  const e = b - a, f = d - c, g = d + c, h = b + a;
+  return [mod(e * f), mod(g * h), mod(f * g), mod(e * h)];
+}
+
+function times(k, p) {
+  let total = ZERO;
+  for (; k > 0n; k >>= 1n, p = add(p, p)) if (k & 1n) total = add(total, p);
+  return total;
+}
+
+const minus = (p) => [mod(-p[0]), p[1], p[2], mod(-p[3])];
+const isZero = (p) => p[0] === 0n && p[1] === p[2];
+const little = (b) => BigInt("0x" + (Buffer.from(b).reverse().toString("hex") || "0"));
+
+// point returns the point with an encoding, or null if there is none or another encoding of it is the usual one.
+function point(data) {
+  const sign = BigInt(data[31] >> 7), y = little(data) & ((1n << 255n) - 1n);
+  if (y >= PRIME) return null;
+  const square = mod((y * y - 1n) * inverse(CURVE_D * y * y + 1n));
+  let x = power(square, (PRIME + 3n) / 8n);
+  if (mod(x * x - square) !== 0n) x = mod(x * ROOT);
+  if (mod(x * x - square) !== 0n || (x === 0n && sign)) return null;
+  if ((x & 1n) !== sign) x = PRIME - x;
+  return [x, y, 1n, mod(x * y)];
+}
+
+function encoded(p) {
+  const i = inverse(p[2]), x = mod(p[0] * i), y = mod(p[1] * i);
+  return Buffer.from((y | ((x & 1n) << 255n)).toString(16).padStart(64, "0"), "hex").reverse();
+}
+
+const sha512 = (...parts) => crypto.createHash("sha512").update(Buffer.concat(parts)).digest();
+const BASE = point(encoded([0n, mod(4n * inverse(5n)), 1n, 0n]));
+
+function toCurve(key, input) {
+  for (let counter = 0; counter < 256; counter++) {
+    const p = point(sha512(Buffer.from([3, 1]), key, input, Buffer.from([counter, 0])).subarray(0, 32));
+    if (p && !isZero(times(8n, p))) return times(8n, p);
+  }
+  throw new Invalid("the input of the draw has no point on the curve");
+}
+
+// vrfOutput returns what the random function of a key gives for an input, after it has checked the proof.
+function vrfOutput(key, input, proof) {
+  const bad = "a proof of the draw is not valid";
+  need(proof.length === 80, bad);
+  const y = point(key), gamma = point(proof.subarray(0, 32));
+  need(y && gamma && !isZero(times(8n, y)), bad);
+  const c = little(proof.subarray(32, 48)), s = little(proof.subarray(48));
+  need(s < ORDER, bad);
+  const h = toCurve(key, input);
+  const u = add(times(s, BASE), minus(times(c, y))), v = add(times(s, h), minus(times(c, gamma)));
+  const challenge = sha512(Buffer.from([3, 2]), key, ...[h, gamma, u, v].map(encoded), Buffer.from([0]));
+  need(challenge.subarray(0, 16).equals(proof.subarray(32, 48)), bad);
+  return sha512(Buffer.from([3, 3]), encoded(times(8n, gamma)), Buffer.from([0]));
+}
+
 // --- The file ---
 
 function unbase64(text) {
@@ -234,10 +312,50 @@ function checkTerms(t) { // K1
   checkEdges(t.edges, n);
 }
 
+function checkDraw(t, draw) { // P1
+  const n = BigInt(t.members.length), { size, f, beacons } = draw;
+  need(size >= 1n && size <= n && size <= BigInt(MAX_COMMITTEE) && f < size,
+    "size or F of the committee is out of range");
+  need(beacons.length >= 1 && beacons.length <= MAX_BEACONS, "the number of beacons is out of range");
+  need(beacons.every((b, i) => b < n && (i === 0 || beacons[i - 1] < b)),
+    "the beacons are not members, each once, in ascending order");
+  need(t.members.every((m) => m.voter), "a member of a council that draws committees has no vote");
+  need(t.faults === "S" && t.edges.length === 0 && t.r === (size + 1n) / 2n && t.exact,
+    "in a committee all hear all, and F bounds its members");
+}
+
+function readTerms(data) {
+  const value = whole(data), pair = Array.isArray(value) && value.length === 2;
+  const t = typed(pair ? value[0] : value, TERMS);
+  checkTerms(t);
+  t.draw = pair ? typed(value[1], DRAW) : null;
+  if (t.draw) checkDraw(t, t.draw);
+  return t;
+}
+
+// takePart replaces the members, edges and F of terms by those of the committee that the beacons' proofs draw.
+function takePart(t, d, council) {
+  need((t.draw !== null) === (d.draw !== undefined), "it has a draw without a rule for it, or reversely"); // P2
+  if (!t.draw) return;
+  need(d.draw.length === t.draw.beacons.length, "the draw does not have one proof of each beacon"); // P3
+  const input = Buffer.concat([Buffer.from("synod/draw/2\0"), council, d.question, hash(d.instance)]);
+  const outputs = t.draw.beacons.map((b, i) => vrfOutput(t.members[Number(b)].key, input, d.draw[i])); // P3
+  const seed = hash("synod/seed/1\0", ...outputs);
+  const tickets = t.members.map((m, i) => [hash("synod/ticket/1\0", seed, m.key), i]);
+  tickets.sort((a, b) => Buffer.compare(a[0], b[0]));
+  const seats = tickets.slice(0, Number(t.draw.size)).map((x) => x[1]).sort((a, b) => a - b);
+  t.of = t.members.length;
+  t.members = seats.map((i) => t.members[i]); // P4
+  t.f = t.draw.f;
+  for (let a = 0; a < seats.length; a++) {
+    for (let b = a + 1; b < seats.length; b++) t.edges.push([BigInt(a), BigInt(b)]);
+  }
+}
+
 function readStatement(body) {
   const value = whole(body);
   need(Array.isArray(value), "it is no statement");
-  const s = value.length === 2 ? owned(value) : decided(typed(value, DECISION));
+  const s = value.length === 2 ? owned(value) : decided(typed(value, value.length === 11 ? DRAWN : DECISION));
   const n = s.members.length;
   need([s.council, s.question, s.answer].every((h) => h.length === 32), "a hash is not a SHA-256");
   named(s.instance, s.form);
@@ -254,12 +372,12 @@ function readStatement(body) {
 
 function decided(d) {
   need(d.domain === DOMAIN && d.kind === "roster", "it is not of version 3");
-  const t = typed(whole(d.terms), TERMS);
-  checkTerms(t);
+  const t = readTerms(d.terms), council = hash("synod/roster/2", hash(d.terms), d.rest);
+  takePart(t, d, council);
   need(d.rest.length === 32 && d.votes.length === t.members.length, "the votes are not those of the members");
   need(d.votes.every((v) => [0, 64].includes(v.signature.length)), "a signature is not one");
   return {
-    ...d, council: hash("synod/roster/2", hash(d.terms), d.rest), protocol: t.protocol, rule: t.rule, f: t.f,
+    ...d, council, of: t.of, protocol: t.protocol, rule: t.rule, f: t.f,
     faults: t.faults, edges: t.edges, r: t.r, exact: t.exact, claim: t.guarantee,
     members: t.members.map((m, i) => ({ ...m, ...d.votes[i] })),
   };
@@ -321,6 +439,12 @@ function checkSigners(s, payload, signatures, proved, open) {
     open.push("that there is no second certificate of this run with another answer");
   }
   proved.push(`${k} of ${n} voters signed that they ended on this answer`);
+  if (s.of) {
+    proved.push(`the ${n} voters are those of the roster's ${s.of} members that were drawn for this run: ` +
+      `${s.draw.length} beacons prove it, and the run has no other draw`);
+    open.push(`that at most F = ${s.f} of those who were drawn are Byzantine`,
+      "that who asked did not ask again until a draw was favourable");
+  }
   checkVotes(s, keys);
 }
 

@@ -15,6 +15,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 MAX_SIZE, MAX_MEMBERS, MAX_TEXT, MAX_PARAMETERS, EXACT_NODES = 1 << 20, 1000, 256, 64 << 10, 16
+MAX_COMMITTEE, MAX_BEACONS = 512, 64
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 
@@ -97,6 +98,8 @@ DECISION = [
     ("domain", TEXT), ("kind", TEXT), ("terms", BYTES), ("rest", BYTES), ("instance", TEXT), ("question", BYTES),
     ("form", TEXT), ("answer", BYTES), ("votes", ["each", BALLOT]), ("merge", ["or null", MERGE]),
 ]
+DRAWN = DECISION + [("draw", ["each", BYTES])]  # of a committee: proofs by beacon
+DRAW = [("size", UINT), ("f", UINT), ("beacons", ["each", UINT])]
 SEAT = [("id", TEXT), ("role", TEXT), ("key", BYTES), ("voter", BOOL), ("kind", TEXT), ("adversary", TEXT)]
 TERMS = [
     ("name", TEXT), ("serial", UINT), ("previous", BYTES), ("members", ["each", SEAT]), ("edges", "edges"),
@@ -135,8 +138,11 @@ def check_edges(edges, n):
 def read_terms(data):
     """Returns the terms of a roster: all that a certificate of version 3 says of its council."""
     reader = Reader(data)
-    t = typed(reader.value(), TERMS, "the terms")
+    value, draw = reader.value(), None
     require(reader.at == len(data), "bytes follow the terms")
+    if type(value) is list and len(value) == 2:
+        value, draw = value[0], typed(value[1], DRAW, "the draw")
+    t = dict(typed(value, TERMS, "the terms"), draw=draw)
     n, keys = len(t["members"]), [m["key"] for m in t["members"]]
     require(n <= 1024 and t["f"] <= n and any(m["voter"] for m in t["members"]), "F or the voters are out of range")
     require(t["faults"] in ("S", "L") and t["rule"]["name"] in RULES, "the rule or the model of faults is unknown")
@@ -147,7 +153,19 @@ def read_terms(data):
     require(all(len(x.encode()) <= MAX_TEXT for x in texts), "a name is too long")
     require(len(t["parameters"].encode()) <= MAX_PARAMETERS, "the parameters are too long")
     check_edges(t["edges"], n)
+    if draw:
+        check_draw(t, draw, n)
     return t
+
+
+def check_draw(t, draw, n):
+    size, beacons = draw["size"], draw["beacons"]
+    require(1 <= size <= min(n, MAX_COMMITTEE) and draw["f"] < size, "size or F of the committee is out of range")
+    require(1 <= len(beacons) <= MAX_BEACONS and beacons == sorted(set(beacons)) and beacons[-1] < n,
+            "the beacons are not members, each once, in ascending order")
+    require(all(m["voter"] for m in t["members"]), "a member of a council that draws committees has no vote")
+    require(t["faults"] == "S" and not t["edges"] and t["r"] == (size + 1) // 2 and t["exact"],
+            "in a committee all hear all, and F bounds its members")
 
 
 def roster_hash(terms, rest):
@@ -158,13 +176,20 @@ def derive(d):
     """Returns the statement of a decision: voters, roles, kinds, rule, F and graph are those of the roster's terms."""
     require(d["domain"] == "synod/certificate/3" and d["kind"] == "roster", "it is not a decision of a roster")
     t = read_terms(d["terms"])
-    require(len(d["rest"]) == 32 and len(d["votes"]) == len(t["members"]), "the votes are not those of the members")
+    council = roster_hash(d["terms"], d["rest"])
+    require(len(d["rest"]) == 32, "the hash of the roster's rest is not a SHA-256")
+    require((t["draw"] is None) == ("draw" not in d), "it has a draw, and its roster draws no committee, or reversely")
+    drawn = None
+    if t["draw"]:
+        drawn = {"of": len(t["members"]), "beacons": len(d["draw"])}
+        take_part(t, d, council)
+    require(len(d["votes"]) == len(t["members"]), "the votes are not those of the members")
     members = [dict(m, **v) for m, v in zip(t["members"], d["votes"])]
     support, second = tally([m["first"] for m in members], d["answer"])
     lead = support - second - 1
     return {
         "version": 3, "domain": d["domain"], "kind": "roster", "owner": b"",
-        "council": roster_hash(d["terms"], d["rest"]),
+        "council": council, "drawn": drawn,
         "instance": d["instance"], "question": d["question"], "form": d["form"], "answer": d["answer"],
         "protocol": t["protocol"], "parameters": t["parameters"], "exact": "", "rule": t["rule"],
         "faults": {"model": t["faults"], "f": t["f"]}, "graph": {"edges": t["edges"], "r": t["r"], "exact": t["exact"]},
@@ -174,12 +199,106 @@ def derive(d):
     }
 
 
+def take_part(t, d, council):
+    """Replaces the members, edges and F of terms by those of the committee that the beacons' proofs draw."""
+    proofs, beacons = d["draw"], [t["members"][b]["key"] for b in t["draw"]["beacons"]]
+    require(len(proofs) == len(beacons), "the draw does not have one proof of each beacon")
+    data = b"synod/draw/2\0" + council + d["question"] + hashlib.sha256(d["instance"].encode()).digest()
+    seed = hashlib.sha256(b"synod/seed/1\0")
+    for key, proof in zip(beacons, proofs):
+        seed.update(vrf_output(key, data, proof))
+    seed, members = seed.digest(), t["members"]
+    ticket = lambda i: hashlib.sha256(b"synod/ticket/1\0" + seed + members[i]["key"]).digest()
+    seats = sorted(sorted(range(len(members)), key=ticket)[: t["draw"]["size"]])
+    t["members"], t["f"] = [members[i] for i in seats], t["draw"]["f"]
+    t["edges"] = [(a, b) for a in range(len(seats)) for b in range(a + 1, len(seats))]
+
+
+# --- The verifiable random function ECVRF-EDWARDS25519-SHA512-TAI of RFC 9381, on points (X, Y, Z, T) of RFC 8032 ---
+
+PRIME, ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+CURVE_D = -121665 * pow(121666, -1, PRIME) % PRIME
+ROOT = pow(2, (PRIME - 1) // 4, PRIME)  # of -1
+ZERO = (0, 1, 1, 0)
+
+
+def add(p, q):
+    a, b = (p[1] - p[0]) * (q[1] - q[0]) % PRIME, (p[1] + p[0]) * (q[1] + q[0]) % PRIME
+    c, d = 2 * p[3] * q[3] * CURVE_D % PRIME, 2 * p[2] * q[2] % PRIME
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % PRIME, g * h % PRIME, f * g % PRIME, e * h % PRIME
+
+
+def times(k, p):
+    total = ZERO
+    while k > 0:
+        if k & 1:
+            total = add(total, p)
+        p, k = add(p, p), k >> 1
+    return total
+
+
+def minus(p):
+    return -p[0] % PRIME, p[1], p[2], -p[3] % PRIME
+
+
+def zero(p):
+    return p[0] % PRIME == 0 and (p[1] - p[2]) % PRIME == 0
+
+
+def point(data):
+    """Returns the point with this encoding, or None if there is none or another encoding of it is the usual one."""
+    y, sign = int.from_bytes(data, "little") & ((1 << 255) - 1), data[31] >> 7
+    if y >= PRIME:
+        return None
+    square = (y * y - 1) * pow(CURVE_D * y * y + 1, -1, PRIME) % PRIME
+    x = pow(square, (PRIME + 3) // 8, PRIME)
+    if (x * x - square) % PRIME:
+        x = x * ROOT % PRIME
+    if (x * x - square) % PRIME or x == 0 and sign:
+        return None
+    if x & 1 != sign:
+        x = PRIME - x
+    return x, y, 1, x * y % PRIME
+
+
+def encoded(p):
+    inverse = pow(p[2], -1, PRIME)
+    x, y = p[0] * inverse % PRIME, p[1] * inverse % PRIME
+    return (y | (x & 1) << 255).to_bytes(32, "little")
+
+
+BASE = point((4 * pow(5, -1, PRIME) % PRIME).to_bytes(32, "little"))
+
+
+def to_curve(key, data):
+    for counter in range(256):
+        p = point(hashlib.sha512(b"\3\1" + key + data + bytes([counter, 0])).digest()[:32])
+        if p and not zero(times(8, p)):
+            return times(8, p)
+    raise Invalid("the input of the draw has no point on the curve")
+
+
+def vrf_output(key, data, proof):
+    """Returns what the random function of a key gives for data, after it has checked the proof (RFC 9381, 5.3)."""
+    y, gamma = point(key), point(proof[:32]) if len(proof) == 80 else None
+    require(y and gamma and not zero(times(8, y)), "a proof of the draw is not valid")
+    c, s = int.from_bytes(proof[32:48], "little"), int.from_bytes(proof[48:], "little")
+    require(s < ORDER, "a proof of the draw is not valid")
+    h = to_curve(key, data)
+    u, v = add(times(s, BASE), minus(times(c, y))), add(times(s, h), minus(times(c, gamma)))
+    points = b"".join(map(encoded, (h, gamma, u, v)))
+    require(hashlib.sha512(b"\3\2" + key + points + b"\0").digest()[:16] == proof[32:48],
+            "a proof of the draw is not valid")
+    return hashlib.sha512(b"\3\3" + encoded(times(8, gamma)) + b"\0").digest()
+
+
 def read_statement(data):
     reader = Reader(data)
     value = reader.value()
     require(reader.at == len(data), "bytes follow the statement")
-    if type(value) is list and len(value) == len(DECISION):
-        s = derive(typed(value, DECISION, "the decision"))
+    if type(value) is list and len(value) in (len(DECISION), len(DRAWN)):
+        s = derive(typed(value, DECISION if len(value) == len(DECISION) else DRAWN, "the decision"))
     else:
         merge = None
         if type(value) is list and len(value) == 2:
@@ -192,7 +311,7 @@ def read_statement(data):
             s["version"] = 1
         require(s["domain"] == "synod/certificate/%d" % s["version"], "its version is unknown")
         require(s["version"] < 3 or s["kind"] == "owner", "a statement of version 3 about a roster has its terms")
-        s["merge"] = merge
+        s["merge"], s["drawn"] = merge, None
     check_statement(s)
     return s
 
@@ -327,6 +446,11 @@ def check_signers(s, payload, signatures, claims, not_proved):
         of = f"{voters} voters" if s["version"] == 3 else f"{len(keys)} members"
         claims.append(f"{k} of {of} signed that they ended on this answer; more than F = {f} are needed")
         not_proved.append("that there is no second certificate of this run with another answer")
+    if s["drawn"]:
+        claims.append(f"the {voters} voters are those of the roster's {s['drawn']['of']} members that were drawn for "
+                      f"this run: {s['drawn']['beacons']} beacons prove it, and the run has no other draw")
+        not_proved.append(f"that at most F = {f} of those who were drawn are Byzantine")
+        not_proved.append("that who asked did not ask again until a draw was favourable")
     check_votes(s, keys, claims)
 
 

@@ -37,7 +37,7 @@ var ranks = map[string]int{
 	"record/ledger":       2, // heads that sign signs
 	"record/evidence":     3, // of broadcasts and of the signed messages of a roster
 	"network/committee":   3, // uses roster and sign
-	"record/certificate":  3, // uses roster; statements that sign signs, about graphs whose robustness it computes
+	"record/certificate":  4, // uses roster and committee; statements about graphs whose robustness it computes
 	"llm/prompt":          1,
 	"llm/read":            1,
 	"llm/read/notation":   -1, // llm/read/formula uses it
@@ -55,7 +55,7 @@ var ranks = map[string]int{
 	"internal/nodetest":   7, // it plays runs of nodes under sim
 	"record/ledger/child": 3, // a ledger in a child process
 	"internal/ledgertest": 3, // checks ledgers of every kind
-	"internal/forge":      4, // councils and forged certificates, for campaign and tests
+	"internal/forge":      5, // councils and forged certificates, for campaign and tests
 	"internal/simtest":    6, // it scripts players of the game and evaluators
 	"bench/metrics":       3,
 	"council":             6,

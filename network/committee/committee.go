@@ -18,19 +18,25 @@
 //	err = d.Verify(pool, now)
 //	err = d.Signed(pool, keys)                        // the council of a certificate is the committee
 //
-// The committee is a council like any other: its members sign a roster, and its certificates are of today's form. The
-// package has rank 3: it uses roster and sign.
+// The committee of a Pool is a council like any other: its members sign a roster, and its certificates say nothing of
+// the draw.
+//
+// A roster of up to 1,000 members can have a draw of its own (roster.Draw). Its beacons prove on the roster's hash, the
+// question and the run (Run), and the certificate shows their proofs. There is no epoch and no second attempt: without
+// all proofs a run has no committee. Who asks can only ask again, with another run, and hostile beacons can only make
+// it do so by their silence. So the probability that one of k runs is captured is at most k times that of one draw,
+// and k is what the strictest honest beacon proves: each run needs its proof.
+//
+// The package has rank 3: it uses roster and sign.
 package committee
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"synod.dev/synod/core/sign"
@@ -151,37 +157,18 @@ func (d *Draw) Seats(p *Pool) ([]int, error) {
 		return nil, fmt.Errorf("committee: the draw has %d proofs; the pool has %d beacons", len(d.Proofs),
 			len(p.Beacons))
 	}
-	input, seed := p.Input(d.Epoch, d.Attempt), sha256.New()
-	seed.Write([]byte("synod/seed/1\x00"))
-	for i, b := range p.Beacons {
-		output, err := Verify(p.Members[b].Key, input, d.Proofs[i])
-		if err != nil {
-			return nil, fmt.Errorf("%w: that of the beacon %s", err, p.Members[b].ID)
-		}
-		seed.Write(output)
+	beacons, keys := []Member{}, [][]byte{}
+	for _, b := range p.Beacons {
+		beacons = append(beacons, p.Members[b])
 	}
-	return p.smallest(seed.Sum(nil)), nil
-}
-
-// smallest returns the members with the smallest hashes of seed and key, ascending by place in the pool.
-func (p *Pool) smallest(seed []byte) []int {
-	type ticket struct {
-		hash   [sha256.Size]byte
-		member int
+	for _, m := range p.Members {
+		keys = append(keys, m.Key)
 	}
-	all := make([]ticket, len(p.Members))
-	for i, m := range p.Members {
-		all[i] = ticket{sha256.Sum256(slices.Concat([]byte("synod/ticket/1\x00"), seed, m.Key)), i}
+	seed, err := outputs(p.Input(d.Epoch, d.Attempt), beacons, d.Proofs)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(all, func(a, b ticket) int {
-		return cmp.Or(bytes.Compare(a.hash[:], b.hash[:]), cmp.Compare(a.member, b.member))
-	})
-	seats := []int{}
-	for _, t := range all[:p.Size] {
-		seats = append(seats, t.member)
-	}
-	slices.Sort(seats)
-	return seats
+	return smallest(seed, keys, p.Size), nil
 }
 
 // Verify checks a draw as Seats does, and that it is of the epoch of a time or of the one before.

@@ -115,7 +115,7 @@ type Node struct {
 // Open checks everything, opens the model and the node's folder, and resumes runs that were cut off.
 // Run makes the node talk to others.
 func Open(c Config) (n *Node, err error) {
-	if err := c.Roster.Verify(); err != nil {
+	if err := errors.Join(c.Roster.Verify(), terms.NoDraw(c.Roster.Roster)); err != nil {
 		return nil, err
 	}
 	n = newNode(c)

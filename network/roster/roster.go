@@ -61,6 +61,7 @@ type Roster struct {
 	Parameters string     // of the protocol, as JSON
 	Rule       Rule       // what makes the voters' last answers a decision
 	Faults     string     // what F bounds: Global or Local
+	Draw       *Draw      // who is drawn for each run; nil: all members take part
 	Council    string     // the council file that all members play, in the form of council.Plan.Record
 	Think      uint64     // the longest time of a model call, in milliseconds
 	Within     uint64     // the longest time of a message, in milliseconds
@@ -182,6 +183,8 @@ func (r *Roster) Validate() error {
 		return fmt.Errorf("roster: links is %q; it must be %q or %q", r.Links, TLS, Libp2p)
 	case r.Relay && r.Links != Libp2p:
 		return fmt.Errorf("roster: relay needs links: %s", Libp2p)
+	case r.Draw != nil && r.Format == FormatOne:
+		return fmt.Errorf("roster: the format %s has no draws", FormatOne)
 	case r.Council == "":
 		return errors.New("roster: it has no council")
 	}

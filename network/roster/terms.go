@@ -40,6 +40,7 @@ type Terms struct {
 	Protocol   string
 	Parameters string
 	Rule       Rule
+	Draw       *Draw `cbor:"-"` // who is drawn for a run (Encode); nil: all members take part
 }
 
 // Seat is a Member without its addresses.
@@ -79,7 +80,8 @@ type parts struct {
 // Terms returns the part of the roster that certificates show.
 func (r *Roster) Terms() *Terms {
 	t := &Terms{Name: r.Name, Serial: r.Serial, Previous: r.Previous, Edges: r.Edges, F: r.F, R: r.R, Exact: r.Exact,
-		Guarantee: r.Guarantee, Faults: r.Faults, Protocol: r.Protocol, Parameters: r.Parameters, Rule: r.Rule}
+		Guarantee: r.Guarantee, Faults: r.Faults, Protocol: r.Protocol, Parameters: r.Parameters, Rule: r.Rule,
+		Draw: r.Draw}
 	for i := range r.Members {
 		m := &r.Members[i]
 		t.Members = append(t.Members, Seat{ID: m.ID, Role: m.Role, Key: m.Key, Voter: m.Voter, Kind: m.Kind,
@@ -100,7 +102,7 @@ func (r *Roster) rest() *rest {
 // Parts returns the encoding of Terms, and the hash of the rest: with both everybody can compute the roster's hash
 // (HashOf). A roster of FormatOne has no parts.
 func (r *Roster) Parts() (terms []byte, rest [sha256.Size]byte) {
-	return canonical.Encode(r.Terms()), sha256.Sum256(canonical.Encode(r.rest()))
+	return r.Terms().Encode(), sha256.Sum256(canonical.Encode(r.rest()))
 }
 
 // HashOf returns the hash of a roster from the encoding of its Terms and the hash of its rest: SHA-256 of Format,
@@ -113,8 +115,8 @@ func HashOf(terms, rest []byte) [sha256.Size]byte {
 
 // DecodeTerms reads an encoding of Terms. It checks what every verifier checks, and not what Validate checks of names.
 func DecodeTerms(b []byte) (*Terms, error) {
-	t := new(Terms)
-	if err := canonical.Decode(b, MaxBytes, t); err != nil {
+	t, err := readTerms(b)
+	if err != nil {
 		return nil, fmt.Errorf("roster: its terms: %w", err)
 	}
 	return t, t.check()
@@ -159,7 +161,7 @@ func (t *Terms) check() error {
 	if _, err := sign.NewCommittee(keys); err != nil {
 		return fmt.Errorf("roster: %w", err)
 	}
-	return t.checkEdges()
+	return errors.Join(t.checkEdges(), t.checkDraw())
 }
 
 func (t *Terms) checkEdges() error {
@@ -190,7 +192,7 @@ func (r *Roster) Bytes() []byte {
 	if r.Format == FormatOne {
 		return canonical.Encode(r.one())
 	}
-	return canonical.Encode(parts{Format: r.Format, Terms: canonical.Encode(r.Terms()),
+	return canonical.Encode(parts{Format: r.Format, Terms: r.Terms().Encode(),
 		Rest: canonical.Encode(r.rest())})
 }
 
@@ -226,12 +228,12 @@ func decode(b []byte) (*Roster, error) {
 		return decodeOne(b)
 	}
 	var p parts
-	var t Terms
 	var x rest
 	if err := canonical.Decode(b, MaxBytes, &p); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(canonical.Decode(p.Terms, MaxBytes, &t), canonical.Decode(p.Rest, MaxBytes, &x)); err != nil {
+	t, err := readTerms(p.Terms)
+	if err := errors.Join(err, canonical.Decode(p.Rest, MaxBytes, &x)); err != nil {
 		return nil, err
 	}
 	if len(t.Members) != len(x.Addresses) || p.Format != Format {
@@ -240,8 +242,8 @@ func decode(b []byte) (*Roster, error) {
 	}
 	r := &Roster{Format: p.Format, Name: t.Name, Serial: t.Serial, Previous: t.Previous, Edges: t.Edges, F: t.F, R: t.R,
 		Exact: t.Exact, Guarantee: t.Guarantee, Faults: t.Faults, Protocol: t.Protocol, Parameters: t.Parameters,
-		Rule: t.Rule, Note: x.Note, Council: x.Council, Think: x.Think, Within: x.Within, Prompts: x.Prompts,
-		Callers: x.Callers, Links: x.Links, Relay: x.Relay, Ledger: x.Ledger}
+		Rule: t.Rule, Draw: t.Draw, Note: x.Note, Council: x.Council, Think: x.Think, Within: x.Within,
+		Prompts: x.Prompts, Callers: x.Callers, Links: x.Links, Relay: x.Relay, Ledger: x.Ledger}
 	for i, m := range t.Members {
 		r.Members = append(r.Members, Member{ID: m.ID, Role: m.Role, Key: m.Key, Voter: m.Voter, Kind: m.Kind,
 			Adversary: m.Adversary, Addresses: x.Addresses[i]})

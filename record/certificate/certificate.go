@@ -25,5 +25,5 @@
 //
 // DSSE's encoding of what is signed is a dozen lines in package sign, because the library
 // go-securesystemslib brings signers for cloud services and formats that Synod does not
-// use. The package has rank 3: it uses roster, sign and graph/robustness.
+// use. The package has rank 4: it uses roster, committee, sign and graph/robustness.
 package certificate

@@ -37,7 +37,7 @@ type ballot struct {
 	Signature []byte
 }
 
-// beginDecision is the first byte of the encoding of a decision: an array of 10.
+// beginDecision is the first byte of the encoding of a decision without a draw: an array of 10.
 const beginDecision = 0x8a
 
 // three reports whether the statement is of version 3.
@@ -45,7 +45,9 @@ func (s *Statement) three() bool { return s.Domain == DomainThree }
 
 // SetRoster makes the statement one of version 3 about a run of a council with a roster. Whatever it said of the
 // council is replaced by what the roster says. Members must have their answers and signatures, by seat.
-func (s *Statement) SetRoster(r *roster.Roster) error {
+func (s *Statement) SetRoster(r *roster.Roster) error { return s.setRoster(r, nil) }
+
+func (s *Statement) setRoster(r *roster.Roster, proofs [][]byte) error {
 	if r.Format != roster.Format {
 		return fmt.Errorf("certificate: the roster has the format %s, which does not say who votes", r.Format)
 	}
@@ -56,7 +58,7 @@ func (s *Statement) SetRoster(r *roster.Roster) error {
 		m := &s.Members[i]
 		d.Votes = append(d.Votes, ballot{First: m.First, Final: m.Final, Signature: m.Signature})
 	}
-	of, err := d.statement()
+	of, err := d.statement(proofs)
 	if err == nil {
 		*s = *of
 	}
@@ -74,30 +76,31 @@ func (s *Statement) decision() decision {
 	return d
 }
 
-// statement derives everything about the council from the roster's terms.
-func (d *decision) statement() (*Statement, error) {
+// statement derives everything about the council from the roster's terms and, if these have a draw, from the proofs of
+// its beacons.
+func (d *decision) statement(proofs [][]byte) (*Statement, error) {
 	t, err := roster.DecodeTerms(d.Terms)
 	if err != nil {
 		return nil, err
 	}
-	if len(d.Rest) != sha256.Size || len(d.Votes) != len(t.Members) {
-		return nil, fmt.Errorf("certificate: it has votes of %d members and a roster of %d, or no SHA-256 of the "+
-			"roster's rest", len(d.Votes), len(t.Members))
+	if len(d.Rest) != sha256.Size {
+		return nil, errors.New("certificate: it has no SHA-256 of the roster's rest")
 	}
 	council := roster.HashOf(d.Terms, d.Rest)
+	var of *drawn
+	if t, of, err = d.draw(t, council[:], proofs); err != nil {
+		return nil, err
+	}
+	if len(d.Votes) != len(t.Members) {
+		return nil, fmt.Errorf("certificate: it has votes of %d members, and %d take part", len(d.Votes),
+			len(t.Members))
+	}
 	s := &Statement{Domain: d.Domain, Kind: d.Kind, Council: council[:], Owner: []byte{}, Instance: d.Instance,
 		Question: d.Question, Form: d.Form, Answer: d.Answer, Protocol: t.Protocol, Parameters: t.Parameters,
 		Rule: Rule{Name: t.Rule.Name, Support: t.Rule.Support}, Faults: Faults{Model: t.Faults, F: t.F},
 		Graph: Graph{R: t.R, Exact: t.Exact}, Claim: t.Guarantee, Journal: []byte{}, Merge: d.Merge,
-		terms: d.Terms, rest: d.Rest}
-	for _, e := range t.Edges {
-		s.Graph.Edges = append(s.Graph.Edges, [2]uint64{e[0], e[1]})
-	}
-	for i := range t.Members {
-		m, v := &t.Members[i], &d.Votes[i]
-		s.Members = append(s.Members, Member{ID: m.ID, Role: m.Role, Kind: m.Kind, Adversary: m.Adversary,
-			Voter: m.Voter, First: v.First, Final: v.Final, Key: m.Key, Signature: v.Signature})
-	}
+		terms: d.Terms, rest: d.Rest, drawn: of}
+	s.add(t, d.Votes)
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -105,15 +108,32 @@ func (d *decision) statement() (*Statement, error) {
 	return s, nil
 }
 
+// add adds graph and members of terms with the members' votes.
+func (s *Statement) add(t *roster.Terms, votes []ballot) {
+	for _, e := range t.Edges {
+		s.Graph.Edges = append(s.Graph.Edges, [2]uint64{e[0], e[1]})
+	}
+	for i := range t.Members {
+		m, v := &t.Members[i], &votes[i]
+		s.Members = append(s.Members, Member{ID: m.ID, Role: m.Role, Kind: m.Kind, Adversary: m.Adversary,
+			Voter: m.Voter, First: v.First, Final: v.Final, Key: m.Key, Signature: v.Signature})
+	}
+}
+
 func decodeDecision(b []byte) (*Statement, error) {
 	var d decision
 	if err := canonical.Decode(b, MaxSize, &d); err != nil {
 		return nil, err
 	}
+	return d.read(nil)
+}
+
+// read is statement for a decision that somebody else encoded.
+func (d *decision) read(proofs [][]byte) (*Statement, error) {
 	if d.Domain != DomainThree || d.Kind != Roster {
 		return nil, errors.New("it has the form of a decision of a roster, and begins otherwise")
 	}
-	return d.statement()
+	return d.statement(proofs)
 }
 
 // subject returns what the in-toto subject of version 3 hashes: it binds council, question, answer and run, so that a

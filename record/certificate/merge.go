@@ -31,6 +31,9 @@ type mergedStatement struct {
 
 // encoded returns the encoding of a statement.
 func (s *Statement) encoded() []byte {
+	if s.drawn != nil {
+		return canonical.Encode(drawnDecision{decision: s.decision(), Draw: s.drawn.proofs})
+	}
 	if s.terms != nil {
 		return canonical.Encode(s.decision())
 	}
@@ -46,6 +49,9 @@ const pair = 0x82
 func decodeStatement(b []byte) (s *Statement, err error) {
 	if len(b) > 0 && b[0] == beginDecision {
 		return decodeDecision(b)
+	}
+	if len(b) > 0 && b[0] == beginDrawn {
+		return decodeDrawn(b)
 	}
 	if len(b) == 0 || b[0] != pair {
 		s = new(Statement)

@@ -49,6 +49,7 @@ type Statement struct {
 	Merge      *Merge      `cbor:"-"` // what a JSON value was merged from; nil: not merged
 
 	terms, rest []byte // of version 3 with Roster: the roster's terms, and the hash of its rest
+	drawn       *drawn // nil: all members of the roster take part
 }
 
 // Rule is the rule that made final answers a decision.

@@ -31,6 +31,7 @@ var kinds = []struct {
 	{"a field of one owner's statement, signed again", (*maker).owned},
 	{"a merged value, signed again by all", (*maker).merged},
 	{"bytes", (*maker).bytes},
+	{"a field of a decision with a draw, signed again by all", (*maker).lots},
 }
 
 // maker makes mutants of a certificate.

@@ -37,7 +37,7 @@ const (
 
 	termsName, termsMembers, termsEdges, termsF, termsR, termsGuarantee = 0, 3, 4, 5, 6, 8
 	termsProtocol, termsParameters, termsRule                           = 10, 11, 12
-	memberKey                                                           = 2
+	memberKey, memberVoter                                              = 2, 3
 )
 
 func treeOf(t testing.TB, s *certificate.Statement) *tree {
@@ -46,14 +46,17 @@ func treeOf(t testing.TB, s *certificate.Statement) *tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := new(tree)
-	if err := cbor.Unmarshal(b, &x.fields); err != nil {
-		t.Fatal(err)
-	}
-	if err := cbor.Unmarshal(x.fields[atTerms].([]byte), &x.terms); err != nil {
-		t.Fatal(err)
-	}
+	x := &tree{fields: decoded(t, b)}
+	x.terms = decoded(t, x.fields[atTerms].([]byte))
 	return x
+}
+
+// decoded is the fields of a structure.
+func decoded(t testing.TB, b []byte) (fields []any) {
+	if err := cbor.Unmarshal(b, &fields); err != nil {
+		t.Fatal(err)
+	}
+	return fields
 }
 
 var core, _ = cbor.CoreDetEncOptions().EncMode()

@@ -67,6 +67,7 @@ func VerifyBy(keys sign.Keys, c *Certificate, council *Council) (Report, error) 
 		}
 	}
 	s.notProved(&r, council)
+	s.aboutDraw(&r)
 	if !s.three() {
 		r.Warning = s.older()
 	}
@@ -96,6 +97,8 @@ func (s *Statement) matches(c *Council) error {
 	case c.Three && !s.three():
 		return errors.New("certificate: it is of an earlier version, and the members of the roster sign version 3 " +
 			"only: some of them have signed what no honest one signs")
+	case s.drawn != nil:
+		return nil // the hash is that of the terms, which say the rest
 	case s.Faults.F != c.F, s.Protocol != c.Protocol, s.Parameters != c.Parameters,
 		!slices.Equal(s.Graph.Edges, c.Edges),
 		len(s.Members) != len(c.Keys), len(c.IDs) != len(c.Keys):

@@ -46,6 +46,9 @@ func Open(p *council.Plan) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := terms.NoDraw(signed.Roster); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Roster, err)
+	}
 	if _, err := terms.Plan(signed.Roster); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Roster, err)
 	}

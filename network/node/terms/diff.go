@@ -28,6 +28,7 @@ func Diff(a, b *roster.Roster) (lines []string) {
 	add("guarantee", a.Guarantee, b.Guarantee)
 	add("rule", fmt.Sprint(a.Rule.Name, a.Rule.Support), fmt.Sprint(b.Rule.Name, b.Rule.Support))
 	add("what f bounds", a.Faults, b.Faults)
+	add("draw", DescribeDraw(a), DescribeDraw(b))
 	add("note", a.Note, b.Note)
 	add("protocol", a.Protocol, b.Protocol)
 	lines = append(lines, changed("parameters", strings.Split(a.Parameters, ","), strings.Split(b.Parameters, ","))...)
@@ -128,11 +129,15 @@ func Rules(r *roster.Roster, seat synod.NodeID) (lines []string) {
 		hears = append(hears, name(p))
 	}
 	me := r.Members[seat]
+	graph := fmt.Sprintf("%s hears %s, and they hear %s", me.ID, strings.Join(hears, ", "), me.ID)
+	if r.Draw != nil {
+		graph = "who is drawn for a run hears all others who are; " + DescribeDraw(r)
+	}
 	lines = append(lines,
 		fmt.Sprintf("council: %s, serial %d", r.Name, r.Serial),
 		fmt.Sprintf("seat: %s, one of %d%s", me.ID, len(r.Members), role(me.Role)),
 		fmt.Sprintf("protocol: %s %s", r.Protocol, r.Parameters),
-		fmt.Sprintf("who hears whom: %s hears %s, and they hear %s", me.ID, strings.Join(hears, ", "), me.ID),
+		"who hears whom: "+graph,
 		"who calls a question: every member"+also(r),
 		fmt.Sprintf("who sees prompts: your model's provider sees the question and what %s writes to it; neighbours "+
 			"see "+

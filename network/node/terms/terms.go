@@ -28,6 +28,7 @@ type Options struct {
 	Links    string // "": roster.TLS
 	Relay    bool
 	Previous *roster.Roster // nil: it is the first one
+	Draw     *roster.Draw   // nil: all members take part in every run
 }
 
 // New returns the roster of a plan. It fails if a member is missing, or if the plan needs somebody
@@ -77,7 +78,7 @@ func Draft(p *council.Plan, o Options) (*roster.Roster, error) {
 		r.Members = append(r.Members, roster.Member{ID: s.ID, Role: string(s.Role), Voter: !s.NonVoting,
 			Kind: string(s.Kind), Adversary: s.Adversary})
 	}
-	return r, nil
+	return r, addDraw(r, o.Draw)
 }
 
 // prompts returns digests of prompt templates in the order of a roster.
@@ -214,7 +215,8 @@ func Plan(r *roster.Roster) (*council.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the roster's council: %w", err)
 	}
-	o := Options{Members: map[string]roster.Member{}, Callers: slices.Clone(r.Callers), Links: r.Links, Relay: r.Relay}
+	o := Options{Members: map[string]roster.Member{}, Callers: slices.Clone(r.Callers), Links: r.Links, Relay: r.Relay,
+		Draw: r.Draw}
 	for _, m := range r.Members {
 		o.Members[m.ID] = m
 	}
@@ -236,6 +238,12 @@ func Plan(r *roster.Roster) (*council.Plan, error) {
 
 // CheckClaim fails unless the graph earns the claim of the roster. It may take two seconds.
 func CheckClaim(p *council.Plan, r *roster.Roster) error {
+	if r.Draw != nil {
+		if guarantee, _ := drawnGuarantee(r); guarantee != r.Guarantee {
+			return fmt.Errorf("the roster claims %q, and a committee has %q", r.Guarantee, guarantee)
+		}
+		return nil
+	}
 	b := p.Bound()
 	if b.Guarantee != r.Guarantee || r.Exact && b.Exact && uint64(b.R) != r.R {
 		return fmt.Errorf("the roster claims %q with r = %d, and the graph has %q with r = %d", r.Guarantee, r.R,
