@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
-	"synod.dev/synod/bench/lab/attack"
-	"synod.dev/synod/bench/lab/manifest"
+	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/attack"
+	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/council"
 )
@@ -199,7 +199,7 @@ func (a *app) attackLearning(cmd *cobra.Command, f attackFlags, o manifest.Optio
 }
 
 // attackReport prints the table of a finished attack.
-func (a *app) attackReport(cmd *cobra.Command, grid *lab.Grid, f attackFlags) error {
+func (a *app) attackReport(cmd *cobra.Command, grid *bench.Grid, f attackFlags) error {
 	t, err := attack.Compute(grid)
 	if err != nil {
 		return unreportable(err)

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"synod.dev/synod/bench/lab"
-	"synod.dev/synod/bench/lab/manifest"
+	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
@@ -60,7 +60,7 @@ type benchFlags struct {
 	rounds   int
 	dryRun   bool
 	asJSON   bool
-	budget   lab.Budget
+	budget   bench.Budget
 	detect   float64 // points; 0: not asked for
 	again    string  // the command that goes on with a run; "": synod bench resume
 }
@@ -133,8 +133,8 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		return errors.New("--json is for --dry-run; for results use synod bench report FOLDER --format json")
 	case f.detect != 0 && (!f.dryRun || f.asJSON):
 		return errors.New("--detect is for --dry-run without --json; as JSON: synod lab power --detect 5 --json")
-	case f.repeat < 1 || f.repeat > lab.MaxRepeat:
-		return fmt.Errorf("--repeat is %d; it must be between 1 and %d", f.repeat, lab.MaxRepeat)
+	case f.repeat < 1 || f.repeat > bench.MaxRepeat:
+		return fmt.Errorf("--repeat is %d; it must be between 1 and %d", f.repeat, bench.MaxRepeat)
 	}
 	return errors.Join(f.checkWork(), f.checkNumber(cmd))
 }
@@ -145,7 +145,7 @@ func (f *benchFlags) addWork(cmd *cobra.Command) {
 	addNoPreflight(cmd, &f.noCheck)
 	fl.IntVar(&f.parallel, "parallel", 1, "questions in progress at the same time; models keep their own concurrency "+
 		"limits")
-	fl.DurationVar(&f.outage, "outage", lab.DefaultOutage,
+	fl.DurationVar(&f.outage, "outage", bench.DefaultOutage,
 		"how long calls wait for a model that has replied before and "+
 			"no longer does, before they fail; 0: not at all")
 }
@@ -220,8 +220,8 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 }
 
 // draftBench prepares a run of a council on questions.
-func (a *app) draftBench(name string, f *benchFlags, spec council.Spec, items []task.Item) (*lab.Run, error) {
-	run, err := lab.Draft(lab.Plan{
+func (a *app) draftBench(name string, f *benchFlags, spec council.Spec, items []task.Item) (*bench.Run, error) {
+	run, err := bench.Draft(bench.Plan{
 		Program: "synod " + release, Task: filepath.Base(name), Form: f.form, Items: items, Repeat: f.repeat,
 		Seed: f.seed, Spec: spec, Env: a.env(), Mark: a.mark(ownRun),
 	})
@@ -241,7 +241,7 @@ func (a *app) fetchAllowed(cmd *cobra.Command, spec council.Spec, from council.O
 
 // occupied adds a hint to the error about a folder that is not empty.
 func occupied(err error, dir string) error {
-	var e *lab.OccupiedError
+	var e *bench.OccupiedError
 	if !errors.As(err, &e) {
 		return fail(exitError1, err)
 	}
@@ -270,7 +270,7 @@ same, or the run is not resumed.`,
 			if err != nil {
 				return err
 			}
-			runs := []*lab.Run{run}
+			runs := []*bench.Run{run}
 			if grid != nil {
 				runs = grid.Runs
 			}
@@ -295,7 +295,7 @@ same, or the run is not resumed.`,
 }
 
 // benchResumed finishes a run, and lets the trust file that its council named learn from it, if the user made the run.
-func (a *app) benchResumed(cmd *cobra.Command, run *lab.Run, f benchFlags) error {
+func (a *app) benchResumed(cmd *cobra.Command, run *bench.Run, f benchFlags) error {
 	if err := a.benchWork(cmd, run, f); err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func (a *app) benchResumed(cmd *cobra.Command, run *lab.Run, f benchFlags) error
 }
 
 // sameCouncil fails if flags describe another council than that of the run.
-func (a *app) sameCouncil(cmd *cobra.Command, run *lab.Run, source *specFlags) error {
+func (a *app) sameCouncil(cmd *cobra.Command, run *bench.Run, source *specFlags) error {
 	if !cmd.Flags().Changed("council") && !cmd.Flags().Changed("set") && !cmd.Flags().Changed("model") {
 		return nil
 	}
@@ -321,13 +321,14 @@ func (a *app) sameCouncil(cmd *cobra.Command, run *lab.Run, source *specFlags) e
 		return configError(err)
 	}
 	if len(changes) > 0 {
-		return fail(exitUsage, &lab.ChangedError{Changes: changes}, "start a new run with: synod bench run … -o FOLDER")
+		return fail(exitUsage, &bench.ChangedError{Changes: changes},
+			"start a new run with: synod bench run … -o FOLDER")
 	}
 	return nil
 }
 
 // over returns the council of the flags: that of the run with --set where no other council is given.
-func (f *specFlags) over(a *app, run *lab.Run) (council.Spec, error) {
+func (f *specFlags) over(a *app, run *bench.Run) (council.Spec, error) {
 	if f.file != "" || len(f.models) > 0 {
 		return f.load(a)
 	}
@@ -362,16 +363,16 @@ func (a *app) mayFetch(spec council.Spec, from council.Origin) error {
 }
 
 // openBench opens a folder of "bench run": a grid if it has one, else a run.
-func openBench(dir string) (*lab.Run, *lab.Grid, error) {
-	grid, err := lab.OpenGrid(dir)
+func openBench(dir string) (*bench.Run, *bench.Grid, error) {
+	grid, err := bench.OpenGrid(dir)
 	if err == nil {
 		return nil, grid, nil
 	}
-	if !errors.Is(err, lab.ErrNoRun) {
+	if !errors.Is(err, bench.ErrNoRun) {
 		return nil, nil, unreportable(err)
 	}
-	run, err := lab.Open(dir)
-	if errors.Is(err, lab.ErrNoRun) {
+	run, err := bench.Open(dir)
+	if errors.Is(err, bench.ErrNoRun) {
 		return nil, nil, noRun(dir)
 	}
 	if err != nil {
@@ -392,10 +393,10 @@ func noRun(dir string) error {
 }
 
 // bench is a run or a grid of runs.
-type bench interface {
+type work interface {
 	Dir() string
-	Work(context.Context, lab.Options) (lab.Progress, error)
-	Estimate(context.Context) (*lab.Estimate, error)
+	Work(context.Context, bench.Options) (bench.Progress, error)
+	Estimate(context.Context) (*bench.Estimate, error)
 }
 
 // collectLess lets the heap grow to four times the memory in use before garbage is collected, not to
@@ -410,23 +411,23 @@ func collectLess() (undo func()) {
 }
 
 // benchWork works on a run and prints how many questions are finished.
-func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
+func (a *app) benchWork(cmd *cobra.Command, run work, f benchFlags) error {
 	defer collectLess()()
 	show, at := a.benchProgress(cmd, f.outage)
 	tended := tend(cmd.Context(), cmd.ErrOrStderr())
-	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: f.parallel, Program: "synod " + release,
+	done, err := run.Work(cmd.Context(), bench.Options{Env: a.env(), Parallel: f.parallel, Program: "synod " + release,
 		Progress: at, Outage: f.outage, Budget: f.budget})
 	show.done()
 	tended()
 	dir := council.ShellWord(run.Dir())
 	resume := cmp.Or(f.again, "synod bench resume "+dir)
-	var changed *lab.ChangedError
-	var used *lab.BudgetError
+	var changed *bench.ChangedError
+	var used *bench.BudgetError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return fail(exitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and every reply "+
 			"is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
-	case lab.Damaged(err):
+	case bench.Damaged(err):
 		return unreportable(err)
 	case errors.As(err, &used) && f.again != "":
 		return fail(exitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Go on with a larger "+
@@ -446,7 +447,7 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
 		say(cmd.ErrOrStderr(), fmt.Sprintf("%d of %d questions finished · %d calls now · see: synod bench report %s",
 			done.Finished, done.Total, done.Calls, dir))
 	}
-	if r, ok := run.(*lab.Run); ok && asksModels(r) {
+	if r, ok := run.(*bench.Run); ok && asksModels(r) {
 		if err := a.warnUnread(cmd, r); err != nil {
 			return err
 		}
@@ -459,14 +460,14 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
 }
 
 // asksModels reports whether a member of a run is a model that writes.
-func asksModels(r *lab.Run) bool {
+func asksModels(r *bench.Run) bool {
 	return slices.ContainsFunc(r.Seats, func(s council.Seat) bool {
 		return s.Kind == llm.Endpoint || s.Kind == llm.Embedded
 	})
 }
 
 // warnUnread says of which models many replies could not be read.
-func (a *app) warnUnread(cmd *cobra.Command, r *lab.Run) error {
+func (a *app) warnUnread(cmd *cobra.Command, r *bench.Run) error {
 	rep, err := r.Report()
 	if err != nil {
 		return unreportable(err)
@@ -536,7 +537,7 @@ func (a *app) presetRun(cmd *cobra.Command, p manifest.Preset, f benchFlags) err
 }
 
 // fetchGrid fetches the models that the embedded seats of all cells need.
-func (a *app) fetchGrid(cmd *cobra.Command, grid *lab.Grid) error {
+func (a *app) fetchGrid(cmd *cobra.Command, grid *bench.Grid) error {
 	for _, run := range grid.Runs {
 		spec, err := run.Spec()
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/council"
 )
@@ -52,7 +52,7 @@ func (a *app) compare(cmd *cobra.Command, dirs []string, f reportFlags) error {
 		return fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", f.format,
 			strings.Join(report.Formats(), ", ")))
 	}
-	var runs []*lab.Run
+	var runs []*bench.Run
 	for _, dir := range dirs {
 		run, grid, err := openBench(dir)
 		if err != nil {
@@ -65,7 +65,7 @@ func (a *app) compare(cmd *cobra.Command, dirs []string, f reportFlags) error {
 		run.Prices = a.prices
 		runs = append(runs, run)
 	}
-	c, err := lab.CompareAll(runs)
+	c, err := bench.CompareAll(runs)
 	if err != nil {
 		return unreportable(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
@@ -18,7 +18,7 @@ import (
 // dryRun prints what asking the question would cost.
 func (a *app) dryRun(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, asJSON bool) error {
 	ask.Question.ID = cmp.Or(ask.Question.ID, "question")
-	run, err := lab.Draft(lab.Plan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1,
+	run, err := bench.Draft(bench.Plan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1,
 		Seed: ask.Seed, Spec: spec, Env: env})
 	if err != nil {
 		return configError(err)
@@ -32,7 +32,7 @@ func (a *app) dryRun(cmd *cobra.Command, ask council.Ask, spec council.Spec, env
 
 // estimator estimates the cost of a run or of a grid of runs.
 type estimator interface {
-	Estimate(context.Context) (*lab.Estimate, error)
+	Estimate(context.Context) (*bench.Estimate, error)
 }
 
 // printEstimate prints what a run would cost: JSON to stdout, text to out. The JSON has the claim and
@@ -52,7 +52,7 @@ func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool
 		}
 		return writeJSON(cmd.OutOrStdout(), struct {
 			Version int `json:"version"`
-			*lab.Estimate
+			*bench.Estimate
 			Bound *council.Bound `json:"bound,omitempty"`
 			Harm  *council.Harm  `json:"harm,omitempty"`
 
@@ -63,7 +63,7 @@ func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool
 	t := table.Table{Head: []string{"", "calls", "prompt tokens", "completion tokens", "cost"}, Align: "r"}
 	for _, row := range []struct {
 		name string
-		lab.Amount
+		bench.Amount
 	}{{"low", e.Low}, {"expected", e.Expected}, {"worst", e.Worst}} {
 		t.Add(row.name, row.Calls, row.Prompt, row.Completion, row.Money)
 	}

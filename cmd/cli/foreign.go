@@ -10,7 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/param"
 	"synod.dev/synod/council"
@@ -51,7 +51,7 @@ func (a *app) trustJournal(run *journal.Run, spec council.Spec, path, verb strin
 }
 
 // trustRuns fails if the folder of a run from elsewhere names something that resuming it would use.
-func (a *app) trustRuns(dir string, runs ...*lab.Run) error {
+func (a *app) trustRuns(dir string, runs ...*bench.Run) error {
 	var starts []string
 	for _, run := range runs {
 		text, mark := run.Origin()

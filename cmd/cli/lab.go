@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
-	"synod.dev/synod/bench/lab/manifest"
-	"synod.dev/synod/bench/lab/presets"
+	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/manifest"
+	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
@@ -142,7 +142,7 @@ func findManifest(name string) (*manifest.Manifest, error) {
 }
 
 // printPlan prints the cells of a grid and what they would cost.
-func printPlan(cmd *cobra.Command, grid *lab.Grid, asJSON bool) error {
+func printPlan(cmd *cobra.Command, grid *bench.Grid, asJSON bool) error {
 	if !asJSON {
 		t := table.Table{Head: []string{"cell", "questions", "seats", "calls at most"}, Align: "lr"}
 		for i, run := range grid.Runs {
@@ -168,8 +168,8 @@ func printPlan(cmd *cobra.Command, grid *lab.Grid, asJSON bool) error {
 }
 
 // bring makes the folder that of the grid and says what is new.
-func (a *app) bring(cmd *cobra.Command, grid *lab.Grid, f benchFlags) error {
-	var e *lab.OccupiedError
+func (a *app) bring(cmd *cobra.Command, grid *bench.Grid, f benchFlags) error {
+	var e *bench.OccupiedError
 	if _, err := grid.Before(f.out); errors.As(err, &e) {
 		return fail(exitUsage, err, "choose another folder with -o")
 	} else if err != nil {
@@ -301,16 +301,16 @@ func labStatus(*app) *cobra.Command {
 			if err != nil {
 				return unreportable(err)
 			}
-			hub, err := lab.ReadHubStatus(args[0])
+			hub, err := bench.ReadHubStatus(args[0])
 			if err != nil {
 				return fail(exitError1, err)
 			}
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), struct {
-					Version    int            `json:"version"`
-					Experiment string         `json:"experiment"`
-					Cells      []lab.State    `json:"cells"`
-					Hub        *lab.HubStatus `json:"hub,omitempty"`
+					Version    int              `json:"version"`
+					Experiment string           `json:"experiment"`
+					Cells      []bench.State    `json:"cells"`
+					Hub        *bench.HubStatus `json:"hub,omitempty"`
 				}{1, grid.Preset, states, hub})
 			}
 			if err := printStates(cmd.OutOrStdout(), states); err != nil || hub == nil {
@@ -323,7 +323,7 @@ func labStatus(*app) *cobra.Command {
 	return cmd
 }
 
-func printStates(out io.Writer, states []lab.State) error {
+func printStates(out io.Writer, states []bench.State) error {
 	t := table.Table{Head: []string{"cell", "state", "finished", "failed", "of", "hash"}, Align: "llrrrl"}
 	finished, total, cells := 0, 0, map[string]int{}
 	for _, s := range states {
@@ -346,7 +346,7 @@ func printStates(out io.Writer, states []lab.State) error {
 }
 
 // openGrid opens the folder of a grid.
-func openGrid(dir string) (*lab.Grid, error) {
+func openGrid(dir string) (*bench.Grid, error) {
 	run, grid, err := openBench(dir)
 	if err == nil && run != nil {
 		return nil, fail(exitUsage, fmt.Errorf("%s contains a single run, not a grid", dir),
@@ -367,7 +367,7 @@ corrected by Holm's method. No model is asked.`,
   synod lab compare runs/simulated runs/real --format md -o difference.md`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var grids []*lab.Grid
+			var grids []*bench.Grid
 			for _, dir := range args {
 				grid, err := openGrid(dir)
 				if err != nil {
@@ -378,7 +378,7 @@ corrected by Holm's method. No model is asked.`,
 				}
 				grids = append(grids, grid)
 			}
-			c, err := lab.CompareGrids(grids)
+			c, err := bench.CompareGrids(grids)
 			if err != nil {
 				return unreportable(err)
 			}

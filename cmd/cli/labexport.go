@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/core/table"
 )
 
@@ -90,7 +90,7 @@ func (f *exportFlags) check() error {
 	return nil
 }
 
-func (a *app) labExport(cmd *cobra.Command, grid *lab.Grid, f *exportFlags) error {
+func (a *app) labExport(cmd *cobra.Command, grid *bench.Grid, f *exportFlags) error {
 	switch {
 	case f.format == "inspect":
 		return a.exportGrid(cmd, grid, strings.TrimPrefix(f.out, "-"))
@@ -110,7 +110,7 @@ func (a *app) labExport(cmd *cobra.Command, grid *lab.Grid, f *exportFlags) erro
 }
 
 // questionsCSV writes a row for every finished question. What is not known is empty.
-func questionsCSV(w io.Writer, grid *lab.Grid) error {
+func questionsCSV(w io.Writer, grid *bench.Grid) error {
 	const atOnce = 1000 // rows that are kept in memory
 	t := &table.Table{Head: []string{"preset", "cell", "task", "members_kind", "params", "question", "repeat",
 		"answered", "right", "calls", "prompt_tokens", "completion_tokens", "usd", "ms"}}
@@ -141,7 +141,7 @@ func questionsCSV(w io.Writer, grid *lab.Grid) error {
 const parquetProgram = "synod-parquet"
 
 // exportParquet writes a row for every finished question. The file is replaced when the new one is complete.
-func exportParquet(cmd *cobra.Command, grid *lab.Grid, out string) error {
+func exportParquet(cmd *cobra.Command, grid *bench.Grid, out string) error {
 	path, err := beside(parquetProgram, "parquet")
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func exportParquet(cmd *cobra.Command, grid *lab.Grid, out string) error {
 }
 
 // rowsThrough gives the rows to a program, as JSON lines, and copies what it writes.
-func rowsThrough(cmd *cobra.Command, path string, grid *lab.Grid, out io.Writer) error {
+func rowsThrough(cmd *cobra.Command, path string, grid *bench.Grid, out io.Writer) error {
 	c := exec.CommandContext(cmd.Context(), path, "-write")
 	c.Stdout, c.Stderr = out, cmd.ErrOrStderr()
 	in, err := c.StdinPipe()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
 )
 
@@ -73,7 +73,7 @@ func (a *app) labPower(cmd *cobra.Command, f powerFlags) error {
 			return err
 		}
 	}
-	plan, err := lab.Power(p)
+	plan, err := bench.Power(p)
 	if err != nil {
 		return fail(exitUsage, err)
 	}
@@ -86,7 +86,7 @@ func (f *powerFlags) measured(cmd *cobra.Command, p *report.Power) error {
 	if len(f.from) > 2 {
 		return fail(exitUsage, errors.New("--from is given more than twice; it takes one run, or two to compare"))
 	}
-	var runs []*lab.Run
+	var runs []*bench.Run
 	for _, dir := range f.from {
 		run, grid, err := openBench(dir)
 		if err != nil {
@@ -98,7 +98,7 @@ func (f *powerFlags) measured(cmd *cobra.Command, p *report.Power) error {
 		}
 		runs = append(runs, run)
 	}
-	base, differ, alike, err := lab.PowerFrom(runs)
+	base, differ, alike, err := bench.PowerFrom(runs)
 	if err != nil {
 		return unreportable(err)
 	}
@@ -120,7 +120,7 @@ func (f *benchFlags) showPower(cmd *cobra.Command, questions, repeats int) error
 	if f.detect == 0 {
 		return nil
 	}
-	plan, err := lab.Power(report.Power{Detect: f.detect / 100, N: questions, Repeat: repeats})
+	plan, err := bench.Power(report.Power{Detect: f.detect / 100, N: questions, Repeat: repeats})
 	if err != nil {
 		return fail(exitUsage, err, "more assumptions: synod lab power --help")
 	}

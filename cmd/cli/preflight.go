@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 )
@@ -58,7 +58,7 @@ func problem(k council.Check) string {
 
 // preflightBench checks the endpoints of new runs. It fails if the members of a run that cannot
 // answer are so many that no question could be decided.
-func (a *app) preflightBench(cmd *cobra.Command, f benchFlags, runs ...*lab.Run) error {
+func (a *app) preflightBench(cmd *cobra.Command, f benchFlags, runs ...*bench.Run) error {
 	warned := map[string]bool{}
 	for _, run := range runs {
 		spec, err := run.Spec()
