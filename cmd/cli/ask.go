@@ -1,20 +1,17 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
@@ -22,25 +19,22 @@ import (
 
 // askFlags are the flags of "synod ask".
 type askFlags struct {
-	source    specFlags
-	attach    attachFlags
-	form      string
-	schema    string
-	tools     string
-	seed      uint64
-	asJSON    bool
-	dryRun    bool
-	path      string
-	noJournal bool
-	noCheck   bool
-	resume    string
-	record    string
-	fallback  string
-	show      []string
-	trust     bool
-	escalate  bool
-	claims    bool
-	drop      bool
+	app.JournalFlags
+	source   app.CouncilFlags
+	attach   attachFlags
+	form     string
+	schema   string
+	tools    string
+	seed     uint64
+	asJSON   bool
+	dryRun   bool
+	noCheck  bool
+	record   string
+	fallback string
+	show     []string
+	escalate bool
+	claims   bool
+	drop     bool
 
 	certificate string
 	ledger      string
@@ -50,7 +44,7 @@ type askFlags struct {
 	roster      string
 }
 
-func askCommand(a *app) *cobra.Command {
+func askCommand(a *app.App) *cobra.Command {
 	var f askFlags
 	cmd := &cobra.Command{
 		Use:   "ask [QUESTION | -]",
@@ -65,7 +59,7 @@ needs no key and no server.`,
   synod ask -c council.yaml --set f=2 --set protocol.rounds=3 "…"
   synod ask --resume JOURNAL`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.ask(cmd, args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return askCouncil(a, cmd, args, f) },
 	}
 	f.add(cmd)
 	shortHelp(cmd)
@@ -74,7 +68,7 @@ needs no key and no server.`,
 
 // add adds the flags to a command.
 func (f *askFlags) add(cmd *cobra.Command) {
-	f.source.add(cmd)
+	f.source.Add(cmd)
 	f.attach.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.form, "form", "", "form of the answer: number, choice, bool, math, text, stance, prose, "+
@@ -87,11 +81,11 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.asJSON, "json", false, "print the whole outcome as JSON")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the guarantee and the low, expected and worst-case cost, and ask "+
 		"no model")
-	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
-	fl.BoolVar(&f.noJournal, "no-journal", false, "write no journal")
-	fl.StringVar(&f.resume, "resume", "", "resume the run in this `journal`, which gets the rest of the run; "+
+	fl.StringVar(&f.Path, "journal", "", "write the journal to this `file`")
+	fl.BoolVar(&f.NoJournal, "no-journal", false, "write no journal")
+	fl.StringVar(&f.Resume, "resume", "", "resume the run in this `journal`, which gets the rest of the run; "+
 		"a complete run is printed again")
-	fl.BoolVar(&f.trust, "trust", false, "with --resume: "+fmt.Sprintf(trustFlag, "journal"))
+	fl.BoolVar(&f.Trust, "trust", false, "with --resume: "+fmt.Sprintf(app.TrustFlag, "journal"))
 	fl.BoolVar(&f.escalate, "allow-escalation", false, "allow the webhook and the command that breakers of the "+
 		"council file name")
 	fl.StringVar(&f.record, "record", "", "add the first answers of the members, and their grades, to this "+
@@ -104,7 +98,7 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.claims, "claims", false, "prose: the members also judge every claim of the answer")
 	fl.BoolVar(&f.drop, "drop-disputed", false, "prose: --claims, and the author of the answer leaves out what is "+
 		"disputed")
-	addNoPreflight(cmd, &f.noCheck)
+	app.AddNoPreflight(cmd, &f.noCheck)
 	fl.StringVar(&f.certificate, "certificate", "",
 		"write a certificate of the decision to this `file`, signed by the "+
 			"owner of all members; synod verify checks it")
@@ -118,60 +112,61 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("journal", "no-journal")
 }
 
-func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
-	defer a.unlock()
+func askCouncil(a *app.App, cmd *cobra.Command, args []string, f askFlags) error {
+	defer a.Unlock()
 	if f.fallback != "fail" && f.fallback != "best-effort" {
-		return fail(exitUsage, fmt.Errorf("--on-no-consensus is %q; it must be fail or best-effort", f.fallback))
+		return app.Fail(app.ExitUsage, fmt.Errorf("--on-no-consensus is %q; it must be fail or best-effort",
+			f.fallback))
 	}
 	if err := checkShow(f.show); err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
 	if f.roster != "" || len(f.via) > 0 {
 		l, err := f.nodesLayer(cmd)
 		if err != nil {
 			return err
 		}
-		f.source.nodes = l
+		f.source.Nodes = l
 	}
-	ask, spec, err := a.prepare(cmd, args, &f)
+	ask, spec, err := prepare(a, cmd, args, &f)
 	if err != nil {
 		return err
 	}
 	if !f.dryRun {
-		if err := a.fetchModels(cmd, spec); err != nil {
+		if err := a.FetchModels(cmd, spec); err != nil {
 			return err
 		}
 	}
-	env := a.env()
+	env := a.Env()
 	if f.record != "" && !f.dryRun {
-		if err := a.recordable(cmd, spec); err != nil {
+		if err := recordable(a, cmd, spec); err != nil {
 			return err
 		}
-		if err := folderOf("--record", f.record); err != nil {
+		if err := app.FolderOf("--record", f.record); err != nil {
 			return err
 		}
 		if env.Record, err = llm.NewRecorder(f.record); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 	}
-	err = a.convene(cmd, ask, spec, env, f)
+	err = convene(a, cmd, ask, spec, env, f)
 	if env.Record != nil {
 		if torn := env.Record.Close(); torn != nil && err == nil {
-			return fail(exitError1, torn, "the trace is not complete; the outcome above is")
+			return app.Fail(app.ExitFailure, torn, "the trace is not complete; the outcome above is")
 		}
 	}
 	return err
 }
 
 // convene opens the council, asks the question and prints the outcome.
-func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, f askFlags) error {
-	c, err := a.priced(cmd, spec, &env)
+func convene(a *app.App, cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, f askFlags) error {
+	c, err := priced(a, cmd, spec, &env)
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	defer func() {
-		if err := c.Close(); err != nil && !a.quiet {
-			fmt.Fprintln(cmd.ErrOrStderr(), "closing the members:", oneLine(err.Error()))
+		if err := c.Close(); err != nil && !a.Quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), "closing the members:", app.OneLine(err.Error()))
 		}
 	}()
 	err = c.Accepts(&ask.Question)
@@ -179,123 +174,123 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 		err = c.Plan().Certifies(&ask.Question)
 	}
 	if err != nil {
-		return notBegun(err)
+		return app.NotBegun(err)
 	}
-	a.announce(cmd, c, ask.Question, f.dryRun)
+	announce(a, cmd, c, ask.Question, f.dryRun)
 	if f.dryRun {
-		return a.dryRun(cmd, ask, spec, env, f.asJSON)
+		return dryRun(a, cmd, ask, spec, env, f.asJSON)
 	}
 	if ask.Resume != nil && !council.Unfinished(ask.Resume) {
-		return a.recall(cmd, ask.Resume, c, f)
+		return recall(a, cmd, ask.Resume, c, f)
 	}
 	if !f.noCheck {
-		if gone := a.preflight(cmd, c, ask); gone != nil {
-			if err := a.print(cmd, f, *gone, c); err != nil {
+		if gone := preflight(a, cmd, c, ask); gone != nil {
+			if err := printOutcome(a, cmd, f, *gone, c); err != nil {
 				return err
 			}
-			return verdict(*gone)
+			return app.Verdict(*gone)
 		}
 	}
-	return a.decide(cmd, c, ask, f, spec.Trust)
+	return decide(a, cmd, c, ask, f, spec.Trust)
 }
 
 // decide has a council decide, prints and certifies the outcome, and learns from it.
-func (a *app) decide(cmd *cobra.Command, c *council.Council, ask council.Ask, f askFlags,
+func decide(a *app.App, cmd *cobra.Command, c *council.Council, ask council.Ask, f askFlags,
 	trust council.TrustSpec) error {
-	show, returned := a.progress(cmd, &ask), a.watchNodes(cmd, c)
+	show, returned := progress(a, cmd, &ask), watchNodes(a, cmd, c)
 	outcome, err := c.Decide(cmd.Context(), ask)
-	show.done()
+	show.Done()
 	var torn *council.JournalError
 	var untold *council.EscalationError
 	if err != nil && !errors.As(err, &torn) && !errors.As(err, &untold) {
-		return notBegun(err)
+		return app.NotBegun(err)
 	}
 	if untold != nil {
-		fmt.Fprintln(cmd.ErrOrStderr(), "synod:", oneLine(untold.Error()))
+		fmt.Fprintln(cmd.ErrOrStderr(), "synod:", app.OneLine(untold.Error()))
 	}
-	if err := a.print(cmd, f, outcome, c); err != nil {
+	if err := printOutcome(a, cmd, f, outcome, c); err != nil {
 		return err
 	}
-	if err := a.learn(cmd.ErrOrStderr(), trust, c.Plan().Observations(&ask.Question, &outcome, nil)); err != nil {
+	if err := a.Learn(cmd.ErrOrStderr(), trust, c.Plan().Observations(&ask.Question, &outcome, nil)); err != nil {
 		return err
 	}
 	in := council.Instance{Question: ask.Question, Seed: ask.Seed}
 	if res := returned(); res != nil {
-		err = a.certifyByNodes(cmd, &f, c, res, ask.Question, &outcome)
+		err = certifyByNodes(a, cmd, &f, c, res, ask.Question, &outcome)
 	} else {
-		err = a.certify(cmd, &f, c.Plan(), in, &outcome)
+		err = certify(a, cmd, &f, c.Plan(), in, &outcome)
 	}
 	if err != nil {
 		return err
 	}
 	if torn != nil && torn.Cut {
-		return fail(exitError1, torn, outcome.Advice().Next)
+		return app.Fail(app.ExitFailure, torn, outcome.Advice().Next)
 	}
 	if torn != nil {
-		return fail(exitError1, torn, "free some disk space or choose another file with --journal FILE; the answer "+
-			"above is complete")
+		return app.Fail(app.ExitFailure, torn, "free some disk space or choose another file with --journal FILE; the "+
+			"answer above is complete")
 	}
-	return verdict(outcome)
+	return app.Verdict(outcome)
 }
 
 // prepare returns the question and the council, from the arguments or from a journal.
-func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.Ask, council.Spec, error) {
-	ask := council.Ask{Program: "synod " + release, Seed: f.seed, Mark: a.mark(ownJournal)}
-	if f.resume != "" {
+func prepare(a *app.App, cmd *cobra.Command, args []string, f *askFlags) (council.Ask, council.Spec, error) {
+	ask := council.Ask{Program: "synod " + app.Release, Seed: f.seed, Mark: a.Mark(app.OwnJournal)}
+	if f.Resume != "" {
 		for _, flag := range append([]string{"council", "model", "form", "schema", "tools", "seed"},
 			attachNames...) {
 			if cmd.Flags().Changed(flag) {
-				return ask, council.Spec{}, fail(exitUsage,
+				return ask, council.Spec{}, app.Fail(app.ExitUsage,
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
-		return a.resumed(ask, args, f, "ask")
+		return a.Resumed(ask, args, &f.JournalFlags, &f.source, "ask")
 	}
 	q, err := f.attach.question(cmd, args)
 	if err != nil {
 		return ask, council.Spec{}, err
 	}
 	if f.form != "" && !slices.Contains(synod.Forms(), synod.Form(f.form)) {
-		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--form is %q; it must be one of %v", f.form,
+		return ask, council.Spec{}, app.Fail(app.ExitUsage, fmt.Errorf("--form is %q; it must be one of %v", f.form,
 			synod.Forms()))
 	}
 	if ask.Question, err = council.ReadQuestion(q.Text, synod.Form(f.form)); err != nil {
-		return ask, council.Spec{}, fail(exitUsage, err)
+		return ask, council.Spec{}, app.Fail(app.ExitUsage, err)
 	}
 	ask.Question.Parts, ask.Question.Before, ask.Question.After = q.Parts, q.Before, q.After
 	if f.form == "" {
 		council.Guess(&ask.Question)
 	}
-	if err := errors.Join(folderOf("--journal", f.path), folderOf("--certificate", f.certificate)); err != nil {
+	if err := errors.Join(app.FolderOf("--journal", f.Path), app.FolderOf("--certificate", f.certificate)); err != nil {
 		return ask, council.Spec{}, err
 	}
-	spec, from, err := f.source.merge(a)
+	spec, from, err := f.source.Merge(a)
 	if err == nil {
 		err = onlyHere(cmd, &spec)
 	}
 	if err != nil {
-		return ask, council.Spec{}, configError(err)
+		return ask, council.Spec{}, app.ConfigError(err)
 	}
 	ask.Question.Salt = salt(&spec)
 	if err := f.shape(&ask.Question, q.Text, &spec); err != nil {
-		return ask, spec, fail(exitUsage, err)
+		return ask, spec, app.Fail(app.ExitUsage, err)
 	}
 	f.suit(&ask.Question, &spec, from)
 	if !f.escalate {
-		if err := a.checkEscalation(spec, from); err != nil {
+		if err := checkEscalation(a, spec, from); err != nil {
 			return ask, spec, err
 		}
 	}
-	if err := a.chooseSeed(cmd, &ask, spec); err != nil {
+	if err := chooseSeed(a, cmd, &ask, spec); err != nil {
 		return ask, council.Spec{}, err
 	}
-	ask.Journal = a.journalPath(f)
+	ask.Journal = a.JournalPath(&f.JournalFlags)
 	return ask, spec, nil
 }
 
 // recordable fails if --record would record nothing, and says which members it does not record: a simulated member's
 // replies are invented, and a recording is of real ones.
-func (a *app) recordable(cmd *cobra.Command, spec council.Spec) error {
+func recordable(a *app.App, cmd *cobra.Command, spec council.Spec) error {
 	var simulated []string
 	for _, s := range spec.Seats {
 		name, _ := spec.Models[s.Model]["provider"].(string)
@@ -305,23 +300,24 @@ func (a *app) recordable(cmd *cobra.Command, spec council.Spec) error {
 	}
 	switch {
 	case len(simulated) > 0 && len(simulated) == len(spec.Seats):
-		return fail(exitUsage, errors.New("--record: all members are simulated, and a recording is of real replies"),
+		return app.Fail(app.ExitUsage, errors.New("--record: all members are simulated, and a recording is of real "+
+			"replies"),
 			"leave --record out; the journal of the run has what they said")
-	case len(simulated) > 0 && !a.quiet:
+	case len(simulated) > 0 && !a.Quiet:
 		fmt.Fprintf(cmd.ErrOrStderr(), "--record leaves out the simulated members: %s\n", strings.Join(simulated, ", "))
 	}
 	return nil
 }
 
 // chooseSeed sets the seed of a question, unless a flag has set it.
-func (a *app) chooseSeed(cmd *cobra.Command, ask *council.Ask, spec council.Spec) error {
+func chooseSeed(a *app.App, cmd *cobra.Command, ask *council.Ask, spec council.Spec) error {
 	switch {
 	case cmd.Flags().Changed("seed"):
 	case spec.Runner.Nodes(): // each node has a seed of its own
 	case caches(spec):
-		seed, err := llm.CacheSeed(a.cacheDir(), cacheText(*ask, spec))
+		seed, err := llm.CacheSeed(a.CacheDir(), cacheText(*ask, spec))
 		if err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 		ask.Seed = seed
 	default:
@@ -330,80 +326,26 @@ func (a *app) chooseSeed(cmd *cobra.Command, ask *council.Ask, spec council.Spec
 	return nil
 }
 
-// folderOf fails if the folder of the file that a flag names does not exist.
-func folderOf(flag, path string) error {
-	dir := filepath.Dir(path)
-	if info, err := os.Stat(dir); path == "" || err == nil && info.IsDir() {
-		return nil
-	}
-	return fail(exitUsage, fmt.Errorf("%s is %s; the folder %s does not exist", flag, path, dir),
-		"create it with: mkdir -p "+council.ShellWord(dir))
-}
-
-// notBegun returns the error of a run that could not begin, because of the question or
-// of the disk.
-func notBegun(err error) error {
-	var other *council.ResumeError
-	if errors.As(err, &other) {
-		return fail(exitVerify, err)
-	}
-	var disk *os.PathError
-	if errors.As(err, &disk) {
-		return fail(exitError1, err, "choose another file with --journal FILE, or write none with --no-journal")
-	}
-	return fail(exitUsage, err)
-}
-
-// resumed returns the question and the council of the journal to resume, by "synod ask" or another verb.
-func (a *app) resumed(ask council.Ask, args []string, f *askFlags, verb string) (council.Ask, council.Spec, error) {
-	if len(args) > 0 {
-		return ask, council.Spec{}, fail(exitUsage,
-			errors.New("--resume takes the question and the council from the journal; give no question"))
-	}
-	run, lock, err := journal.Resume(f.resume)
-	if err != nil {
-		return ask, council.Spec{}, unreadable(err)
-	}
-	a.locks = append(a.locks, lock)
-	spec, err := council.SpecOf(run)
-	if err != nil {
-		return ask, council.Spec{}, fail(exitError1, err)
-	}
-	if !f.trust {
-		if err := a.trustJournal(run, spec, f.resume, verb); err != nil {
-			return ask, spec, err
-		}
-	}
-	if spec, err = f.source.setLimits(spec, "a run is resumed with its own council"); err != nil {
-		return ask, council.Spec{}, configError(err)
-	}
-	ask.Resume, ask.Question, ask.Seed = run, run.Head.Question, run.Head.Seed
-	if ask.Journal = a.journalPath(f); f.path == "" && !f.noJournal && run.Continues(f.resume) {
-		ask.Journal = f.resume
-	}
-	return ask, spec, nil
-}
-
 // recall prints the outcome of a run that is complete.
-func (a *app) recall(cmd *cobra.Command, run *journal.Run, c *council.Council, f askFlags) error {
-	if !a.quiet {
+func recall(a *app.App, cmd *cobra.Command, run *journal.Run, c *council.Council, f askFlags) error {
+	if !a.Quiet {
 		fmt.Fprintln(cmd.ErrOrStderr(), "the run is complete; no model was asked")
 	}
-	o := c.Recall(run, f.resume)
-	if err := a.print(cmd, f, o, c); err != nil {
+	o := c.Recall(run, f.Resume)
+	if err := printOutcome(a, cmd, f, o, c); err != nil {
 		return err
 	}
 	in := council.InstanceOf(run)
-	if err := a.certify(cmd, &f, c.Plan(), in, &o); err != nil {
+	if err := certify(a, cmd, &f, c.Plan(), in, &o); err != nil {
 		return err
 	}
-	return verdict(o)
+	return app.Verdict(o)
 }
 
 // question returns the question: the arguments, or stdin for "-".
 func question(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) == 0 {
-		return "", fail(exitUsage, errors.New("there is no question"),
+		return "", app.Fail(app.ExitUsage, errors.New("there is no question"),
 			`try: synod ask "What is the capital of France?"`)
 	}
 	text := strings.Join(args, " ")
@@ -411,51 +353,17 @@ func question(cmd *cobra.Command, args []string) (string, error) {
 		const most = 64 << 20
 		b, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), most+1))
 		if err != nil {
-			return "", fail(exitError1, fmt.Errorf("read the question from stdin: %w", err))
+			return "", app.Fail(app.ExitFailure, fmt.Errorf("read the question from stdin: %w", err))
 		}
 		if len(b) > most {
-			return "", fail(exitUsage, fmt.Errorf("the question on stdin has more than %d MB: shorten it", most>>20))
+			return "", app.Fail(app.ExitUsage, fmt.Errorf("the question on stdin has more than %d MB: shorten it",
+				most>>20))
 		}
 		text = string(b)
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return "", fail(exitUsage, errors.New("the question is empty"),
+		return "", app.Fail(app.ExitUsage, errors.New("the question is empty"),
 			`try: synod ask "What is the capital of France?"`)
 	}
 	return text, nil
-}
-
-func (a *app) journalPath(f *askFlags) string {
-	switch {
-	case f.noJournal:
-		return ""
-	case f.path != "":
-		return f.path
-	}
-	name := time.Now().UTC().Format("20060102-150405") + fmt.Sprintf("-%06x", rand.Uint32N(1<<24)) + ".jsonl"
-	return filepath.Join(a.dirs.state, "journals", name)
-}
-
-// verdict is the error with the exit code of an outcome; nil if the council agreed.
-func verdict(o council.Outcome) error {
-	a := o.Advice()
-	if a.Code == council.ExitAgreed {
-		return nil
-	}
-	return fail(a.Code, a.Err, a.Next)
-}
-
-// configError gives errors in a council the exit code for usage and configuration.
-func configError(err error) error {
-	var done *exitError
-	if errors.As(err, &done) {
-		return err
-	}
-	if errors.Is(err, context.Canceled) {
-		return fail(exitInterrupted, err)
-	}
-	if errors.Is(err, os.ErrNotExist) {
-		return fail(exitUsage, err, "check the path, or omit -c to use the embedded model")
-	}
-	return fail(exitUsage, err)
 }

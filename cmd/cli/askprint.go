@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
@@ -17,32 +18,29 @@ import (
 
 // announce prints with -v or --dry-run, before any model is asked, the form of the answer, the planned calls and the
 // guarantee.
-func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question, whole bool) {
-	if !a.verbose && !whole {
+func announce(a *app.App, cmd *cobra.Command, c *council.Council, q synod.Question, whole bool) {
+	if !a.Verbose && !whole {
 		return
 	}
 	b := c.Plan().Bound()
 	w := cmd.ErrOrStderr()
-	say(w, fmt.Sprintf("form: %s · at most %d calls", q.Form, c.Plan().Calls()))
+	app.PrintLine(w, fmt.Sprintf("form: %s · at most %d calls", q.Form, c.Plan().Calls()))
 	if q.Form == synod.JSON {
-		say(w, c.Plan().MergeNote())
+		app.PrintLine(w, c.Plan().MergeNote())
 	}
 	if b.Guarantee == council.None {
-		say(w, "no guarantee: "+strings.TrimPrefix(b.Note, "no guarantee: "))
+		app.PrintLine(w, "no guarantee: "+strings.TrimPrefix(b.Note, "no guarantee: "))
 	} else {
-		say(w, fmt.Sprintf("guarantee %s: %s", b.Guarantee, b.Note))
+		app.PrintLine(w, fmt.Sprintf("guarantee %s: %s", b.Guarantee, b.Note))
 	}
 	if h := c.Plan().Harm(); h != nil {
-		say(w, fmt.Sprintf("%s; %s", h, h.Reach()))
+		app.PrintLine(w, fmt.Sprintf("%s; %s", h, h.Reach()))
 	}
-	say(w, defencesOf(c.Plan()))
+	app.PrintLine(w, defencesOf(c.Plan()))
 	for _, line := range overTime(b) {
-		say(w, line)
+		app.PrintLine(w, line)
 	}
 }
-
-// say prints a line, broken between words where a terminal is narrower.
-func say(w io.Writer, line string) { fmt.Fprintln(w, table.Wrap(line, table.Columns(w))) }
 
 // defencesOf says which defences a council has and which it has not.
 func defencesOf(p *council.Plan) string {
@@ -58,11 +56,11 @@ func defencesOf(p *council.Plan) string {
 		cmp.Or(strings.Join(off, ", "), "none"))
 }
 
-// print writes the outcome: JSON, or the answer on stdout and a summary on stderr.
-func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *council.Council) error {
+// printOutcome writes the outcome: JSON, or the answer on stdout and a summary on stderr.
+func printOutcome(a *app.App, cmd *cobra.Command, f askFlags, o council.Outcome, c *council.Council) error {
 	if f.asJSON {
-		if err := writeJSON(cmd.OutOrStdout(), o); err != nil {
-			return fail(exitError1, err)
+		if err := app.WriteJSON(cmd.OutOrStdout(), o); err != nil {
+			return app.Fail(app.ExitFailure, err)
 		}
 		return nil
 	}
@@ -72,33 +70,33 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 	case f.fallback == "best-effort" && len(o.Votes) > 0:
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the following is the leading answer, not a decision\n", o.Status)
 		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, o.Votes[0].Text))
-	case o.Words != nil && !a.quiet: // the guess may be wrong; stdout is for decisions
+	case o.Words != nil && !a.Quiet: // the guess may be wrong; stdout is for decisions
 		w := cmd.ErrOrStderr()
-		say(w, fmt.Sprintf("%s: the members did not agree on a value, which was guessed to be asked for. The "+
-			"following is the text of %s alone, not a decision:", o.Status, oneLine(o.Words.Member)))
+		app.PrintLine(w, fmt.Sprintf("%s: the members did not agree on a value, which was guessed to be asked for. "+
+			"The following is the text of %s alone, not a decision:", o.Status, app.OneLine(o.Words.Member)))
 		fmt.Fprintln(w, withMarks(&o, o.Words.Text))
 	}
-	if a.quiet || o.Stopped == council.Preflight { // no question was asked; the error says why
+	if a.Quiet || o.Stopped == council.Preflight { // no question was asked; the error says why
 		return nil
 	}
 	w := cmd.ErrOrStderr()
-	if a.verbose {
-		a.summary(cmd, o)
-		a.printVotes(w, c)
+	if a.Verbose {
+		summary(a, cmd, o)
+		printVotes(a, w, c)
 	} else {
 		twoLines(w, &o, f.form == "" && c.Plan().Spec().Form == "")
 		printClaims(w, &o)
 	}
-	a.nameUnpriced(w, &o)
-	if err := showMore(w, &o, a.verbose, f.show); err != nil {
-		return fail(exitError1, err)
+	nameUnpriced(a, w, &o)
+	if err := showMore(w, &o, a.Verbose, f.show); err != nil {
+		return app.Fail(app.ExitFailure, err)
 	}
 	return nil
 }
 
 // summary prints with -v all of what the answer is worth: votes, guarantee, cost, other answers, and
 // members that are not live models.
-func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
+func summary(a *app.App, cmd *cobra.Command, o council.Outcome) {
 	w := cmd.ErrOrStderr()
 	parts := []string{o.Status}
 	if o.Fields != nil {
@@ -109,35 +107,35 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		parts = append(parts, beforeOthers(&o))
 	}
 	if p := o.Presented; p != nil && p.Head != "" && len(o.Fields) == 0 {
-		parts = []string{o.Status + ": " + oneLine(p.Head)}
+		parts = []string{o.Status + ": " + app.OneLine(p.Head)}
 	}
 	if o.Answered() {
 		parts = append(parts, o.EndedBy()...)
 	}
 	parts = append(parts, boundOf(&o))
 	parts = append(parts, callsOf(&o),
-		fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
-	paint(w, statusColour(o.Status), o.Status)
+		fmt.Sprintf("%.1f s", o.Seconds), "cost: "+app.OneLine(o.Money.String()))
+	app.Paint(w, statusColour(o.Status), o.Status)
 	line := table.Wrap(strings.Join(parts, " · "), table.Columns(w))
 	fmt.Fprintln(w, strings.TrimPrefix(line, o.Status))
-	say(w, "  "+withstands(o))
+	app.PrintLine(w, "  "+withstands(o))
 	if fields(w, o); o.Fields == nil {
 		dissent(cmd, o)
 	}
 	if o.Presented != nil {
 		for _, line := range o.Presented.Lines {
-			say(w, "  "+oneLine(line))
+			app.PrintLine(w, "  "+app.OneLine(line))
 		}
 	}
 	joined(w, &o)
 	printClaims(w, &o)
 	for _, line := range conduct(&o) {
-		say(w, "  "+oneLine(line))
+		app.PrintLine(w, "  "+app.OneLine(line))
 	}
 	labels(w, o)
 	if o.Answered() || o.Status != council.Degraded { // else the error contains it
 		for _, line := range failedCalls(o) {
-			say(w, line)
+			app.PrintLine(w, line)
 		}
 	}
 	if resume := o.Continue(); o.Answered() && resume != "" {
@@ -149,9 +147,9 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 // joined prints the answers that were counted as one.
 func joined(w io.Writer, o *council.Outcome) {
 	for _, x := range o.Joined {
-		line := "counted as " + oneLine(string(x.Answer)) + ", because members call them the same:"
+		line := "counted as " + app.OneLine(string(x.Answer)) + ", because members call them the same:"
 		for _, a := range x.Same {
-			line += fmt.Sprintf(" %q", oneLine(string(a)))
+			line += fmt.Sprintf(" %q", app.OneLine(string(a)))
 		}
 		fmt.Fprintln(w, "  "+line)
 	}
@@ -198,7 +196,7 @@ func details(w io.Writer, o council.Outcome) {
 		if n := m.Misreports.Replies; n > 0 {
 			fmt.Fprintf(w, "  %s (%s): %d replies with a usage that cannot be true, charged what was reserved; "+
 				"the first: %s\n",
-				m.ID, m.Model, n, oneLine(m.Misreports.First))
+				m.ID, m.Model, n, app.OneLine(m.Misreports.First))
 		}
 	}
 	fmt.Fprintf(w, "seed %d · journal %s · digest %s\n", o.Seed, o.Journal, o.Digest)
@@ -206,7 +204,7 @@ func details(w io.Writer, o council.Outcome) {
 
 // beforeOthers says how many voices gave an answer in round 0.
 func beforeOthers(o *council.Outcome) string {
-	said := count(o.Votes[0].Independent, "voice") + " said this "
+	said := app.Count(o.Votes[0].Independent, "voice") + " said this "
 	if o.Asked != nil && o.Bound.F > 0 { // who is asked later may copy
 		return said + fmt.Sprintf("first, at most F=%d of them as a copy", o.Bound.F)
 	}
@@ -218,7 +216,7 @@ func callsOf(o *council.Outcome) string {
 	made, planned := o.Calls.Made, o.Calls.Planned
 	if o.Rereads > 0 {
 		return fmt.Sprintf("%d calls (%d planned, %s after unreadable replies)", made, planned,
-			count(o.Rereads, "second request"))
+			app.Count(o.Rereads, "second request"))
 	}
 	if made <= planned {
 		return fmt.Sprintf("%d calls of %d", made, planned)
@@ -229,11 +227,11 @@ func callsOf(o *council.Outcome) string {
 func statusColour(status string) string {
 	switch status {
 	case council.Agreed:
-		return green
+		return app.Green
 	case council.Degraded:
-		return yellow
+		return app.Yellow
 	}
-	return red
+	return app.Red
 }
 
 // rounds formats a number of rounds.
@@ -258,7 +256,7 @@ func dissent(cmd *cobra.Command, o council.Outcome) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "  … and %d more answers\n", len(others)-i)
 			break
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "  %s answered %q (%s)\n", count(len(v.Seats), "member"),
+		fmt.Fprintf(cmd.ErrOrStderr(), "  %s answered %q (%s)\n", app.Count(len(v.Seats), "member"),
 			council.Shortened(o.Form, v.Text), strings.Join(withModels(o, v.Seats), ", "))
 	}
 }
@@ -271,7 +269,7 @@ func withModels(o council.Outcome, seats []string) (names []string) {
 	}
 	for _, id := range seats {
 		if model := models[id]; model != "" && !strings.Contains(id, model) {
-			id += ": " + oneLine(model)
+			id += ": " + app.OneLine(model)
 		}
 		names = append(names, id)
 	}
@@ -328,12 +326,12 @@ func failedCalls(o council.Outcome) (lines []string) {
 		}
 		line := fmt.Sprintf("  %s (%s): %s", m.ID, m.Model, strings.Join(failed, ", "))
 		if m.Trouble != "" {
-			line += ": " + oneLine(m.Trouble)
+			line += ": " + app.OneLine(m.Trouble)
 		}
 		lines = append(lines, line)
 		if u := m.Unreadable; u != nil && m.Calls.Of(synod.Unreadable) > 0 {
 			lines = append(lines, "    "+u.Help, fmt.Sprintf("    the end of what %s wrote, in its own words: %q", m.ID,
-				oneLine(u.End)))
+				app.OneLine(u.End)))
 		}
 	}
 	return lines
@@ -372,10 +370,10 @@ func unreadOf(members []*council.Member) string {
 	line := fmt.Sprintf("%s (%s): %d of %d replies could not be read", strings.Join(ids, ", "), first.Model, unread,
 		all)
 	if first.Unreadable == nil {
-		return line + ": " + oneLine(first.Trouble)
+		return line + ": " + app.OneLine(first.Trouble)
 	}
 	return fmt.Sprintf("%s; %s. The last words of one, as %s wrote them: %q", line, first.Unreadable.Help, first.ID,
-		oneLine(first.Unreadable.End))
+		app.OneLine(first.Unreadable.End))
 }
 
 // electorate describes how many members vote, and their role if only some do.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
@@ -56,7 +57,7 @@ func named(m *council.Member) string {
 	if m.Adversary != nil {
 		name += ", adversary"
 	}
-	return oneLine(name)
+	return app.OneLine(name)
 }
 
 // roundTable has a row for each member and a column for each round. An answer that the member
@@ -85,16 +86,16 @@ func roundTable(o *council.Outcome, rounds []council.Round) *table.Table {
 func heldCell(s *council.RoundSeat) string {
 	cell := "–"
 	if s.Answer != nil {
-		cell = brief(string(*s.Answer), 24)
+		cell = app.Brief(string(*s.Answer), 24)
 	}
 	if len(s.From) > 0 {
-		cell += " ← " + oneLine(strings.Join(s.From, ", "))
+		cell += " ← " + app.OneLine(strings.Join(s.From, ", "))
 	}
 	if len(s.Dropped) > 0 {
-		cell += " · drops " + oneLine(strings.Join(s.Dropped, ", "))
+		cell += " · drops " + app.OneLine(strings.Join(s.Dropped, ", "))
 	}
 	if s.Failed > 0 {
-		cell += " · " + many(s.Failed, "failed call", "failed calls")
+		cell += " · " + app.Many(s.Failed, "failed call", "failed calls")
 	}
 	return cell
 }
@@ -113,7 +114,7 @@ func modelTable(o *council.Outcome) *table.Table {
 		if l := m.Latency; l != nil {
 			median, p95 = fmt.Sprintf("%.2f", l.Median), fmt.Sprintf("%.2f", l.P95)
 		}
-		t.Add(oneLine(m.Name()), len(m.Seats), fmt.Sprintf("%d of %d", m.Agree, m.Of), m.Calls,
+		t.Add(app.OneLine(m.Name()), len(m.Seats), fmt.Sprintf("%d of %d", m.Agree, m.Of), m.Calls,
 			m.Tokens.Prompt+m.Tokens.Completion, cost, median, p95, m.Unreadable, m.Failed)
 	}
 	return t
@@ -131,9 +132,9 @@ func printReasoning(w io.Writer, o *council.Outcome, rounds []council.Round) {
 				}
 				answer := "–"
 				if s.Answer != nil {
-					answer = brief(string(*s.Answer), 80)
+					answer = app.Brief(string(*s.Answer), 80)
 				}
-				fmt.Fprintf(w, "%s, round %d, %s: %s\n", named(m), r.T, answer, oneLine(s.Reasoning))
+				fmt.Fprintf(w, "%s, round %d, %s: %s\n", named(m), r.T, answer, app.OneLine(s.Reasoning))
 				any = true
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 )
 
@@ -54,14 +55,14 @@ func (f *attachFlags) question(cmd *cobra.Command, args []string) (q synod.Quest
 		for _, path := range from.paths {
 			p, err := readPart(from.kind, path)
 			if err != nil {
-				return q, fail(exitUsage, fmt.Errorf("%s %s: %w", from.flag, path, err))
+				return q, app.Fail(app.ExitUsage, fmt.Errorf("%s %s: %w", from.flag, path, err))
 			}
 			q.Parts = append(q.Parts, p)
 		}
 	}
 	if f.messages != "" {
 		if err := converse(&q, f.messages); err != nil {
-			return q, fail(exitUsage, fmt.Errorf("--messages %s: %w", f.messages, err))
+			return q, app.Fail(app.ExitUsage, fmt.Errorf("--messages %s: %w", f.messages, err))
 		}
 	}
 	if f.system != "" {
@@ -73,7 +74,7 @@ func (f *attachFlags) question(cmd *cobra.Command, args []string) (q synod.Quest
 			err = errors.New("it is empty")
 		}
 		if err != nil {
-			return q, fail(exitUsage, fmt.Errorf("--system %s: %w", f.system, err))
+			return q, app.Fail(app.ExitUsage, fmt.Errorf("--system %s: %w", f.system, err))
 		}
 		q.Before = append([]synod.Turn{{Role: synod.BySystem, Text: strings.TrimSpace(string(text))}}, q.Before...)
 	}

@@ -14,6 +14,8 @@ import (
 	"synod.dev/synod/bench/attack"
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/council"
 )
 
@@ -25,7 +27,7 @@ type attackFlags struct {
 	plots  string
 }
 
-func attackCommand(a *app) *cobra.Command {
+func attackCommand(a *app.App) *cobra.Command {
 	var f attackFlags
 	cmd := &cobra.Command{
 		Use:   "attack [TASK|FILE]",
@@ -60,7 +62,7 @@ above --max-capture · 130 interrupted.`,
 			if len(args) > 0 {
 				f.spec.Task = args[0]
 			}
-			return a.attack(cmd, f)
+			return runAttack(a, cmd, f)
 		},
 	}
 	f.add(cmd)
@@ -78,15 +80,15 @@ func (f *attackFlags) add(cmd *cobra.Command) {
 		"after the other")
 	fl.StringSliceVar(&f.spec.Seats, "seats", []string{attack.Worst}, "worst, random (three draws), or the `ids` of "+
 		"seats, taken from the front")
-	fl.IntVarP(&f.n, "number", "n", 0, "number of questions (default: all of the task)")
+	fl.IntVarP(&f.N, "number", "n", 0, "number of questions (default: all of the task)")
 	fl.StringSliceVar(&f.spec.Defences, "defences", nil, "measure these `names` of synod list defences, or all: play "+
 		"everything again with each in its other state")
 	fl.IntVar(&f.spec.History, "history", 0, "of a council that learns: how many `questions` it learns from before an "+
 		"attack is measured (default 100)")
 	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the runs")
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each question is asked")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
-	fl.StringVar(&f.data, "data", "", "`file` or folder of the questions (default: what synod data pull fetched)")
+	fl.Uint64Var(&f.Seed, "seed", 1, "seed of all random choices")
+	fl.StringVar(&f.Data, "data", "", "`file` or folder of the questions (default: what synod data pull fetched)")
 	fl.Float64Var(&f.most, "max-capture", math.Inf(1), "exit with 100 if an attack captures a greater `share` of "+
 		"questions")
 	fl.StringVar(&f.format, "format", "text", "format of the table: "+strings.Join(attack.Formats(), ", "))
@@ -110,96 +112,96 @@ func (f *attackFlags) check(cmd *cobra.Command) error {
 	return f.benchFlags.check(cmd)
 }
 
-func (a *app) attack(cmd *cobra.Command, f attackFlags) error {
+func runAttack(a *app.App, cmd *cobra.Command, f attackFlags) error {
 	if err := f.check(cmd); err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
-	f.pulled = a.tasks().Dir
-	f.spec.Questions, f.spec.Repeat, f.spec.Seed = f.n, f.repeat, f.seed
+	f.Pulled = questions.Store(a).Dir
+	f.spec.Questions, f.spec.Repeat, f.spec.Seed = f.N, f.repeat, f.Seed
 	learns, err := f.spec.Learns()
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	if cmd.Flags().Changed("history") && (!learns || f.spec.History < 1) {
-		return fail(exitUsage, fmt.Errorf("--history is %d; it must be at least 1, and is for a council with protocol "+
-			"cascade that learns (trust: {file: trust.json, learn: true})", f.spec.History))
+		return app.Fail(app.ExitUsage, fmt.Errorf("--history is %d; it must be at least 1, and is for a council with "+
+			"protocol cascade that learns (trust: {file: trust.json, learn: true})", f.spec.History))
 	}
 	o := f.manifestOptions(cmd, a)
 	o.N = 0 // it is in the manifest
 	if learns {
-		return a.attackLearning(cmd, f, o)
+		return attackLearning(a, cmd, f, o)
 	}
 	m, err := f.spec.Manifest()
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	grid, err := m.Draft(o)
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	if err := f.sayLeftOut(cmd); err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	if f.dryRun {
 		return printPlan(cmd, grid, f.asJSON)
 	}
-	if err := a.bring(cmd, grid, f.benchFlags); err != nil {
+	if err := bringFiles(a, cmd, grid, f.benchFlags); err != nil {
 		return err
 	}
-	if err := a.benchWork(cmd, grid, f.benchFlags); err != nil {
+	if err := benchWork(a, cmd, grid, f.benchFlags); err != nil {
 		return err
 	}
-	return a.attackReport(cmd, grid, f)
+	return reportAttack(a, cmd, grid, f)
 }
 
 // sayLeftOut prints which adversaries are not played because of the protocol's traits.
 func (f *attackFlags) sayLeftOut(cmd *cobra.Command) error {
 	out, err := f.spec.LeftOut()
 	if out != "" {
-		say(cmd.ErrOrStderr(), out)
+		app.PrintLine(cmd.ErrOrStderr(), out)
 	}
 	return err
 }
 
 // attackLearning plays the histories from which a council learns, and then the attacks, in one folder.
-func (a *app) attackLearning(cmd *cobra.Command, f attackFlags, o manifest.Options) error {
+func attackLearning(a *app.App, cmd *cobra.Command, f attackFlags, o manifest.Options) error {
 	m, err := f.spec.Planned()
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	grid, err := m.Draft(o) // which fails before anything is played
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	if f.dryRun {
 		return printPlan(cmd, grid, f.asJSON)
 	}
 	grid = nil
 	if err := f.sayLeftOut(cmd); err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	f.again = "the same synod attack command, with -o " + council.ShellWord(f.out)
 	for last := false; !last; {
 		m, end, err := f.spec.Next(grid)
 		if err != nil {
-			return configError(err)
+			return app.ConfigError(err)
 		}
 		if grid, err = m.Draft(o); err != nil {
-			return configError(err)
+			return app.ConfigError(err)
 		}
 		last = end
-		if err := a.bring(cmd, grid, f.benchFlags); err != nil {
+		if err := bringFiles(a, cmd, grid, f.benchFlags); err != nil {
 			return err
 		}
-		if err := a.benchWork(cmd, grid, f.benchFlags); err != nil {
+		if err := benchWork(a, cmd, grid, f.benchFlags); err != nil {
 			return err
 		}
 	}
-	return a.attackReport(cmd, grid, f)
+	return reportAttack(a, cmd, grid, f)
 }
 
-// attackReport prints the table of a finished attack.
-func (a *app) attackReport(cmd *cobra.Command, grid *bench.Grid, f attackFlags) error {
+// reportAttack prints the table of a finished attack.
+func reportAttack(a *app.App, cmd *cobra.Command, grid *bench.Grid, f attackFlags) error {
 	t, err := attack.Compute(grid)
 	if err != nil {
 		return unreportable(err)
@@ -211,15 +213,15 @@ func (a *app) attackReport(cmd *cobra.Command, grid *bench.Grid, f attackFlags) 
 	plots := r.Specified()
 	if f.plots != "" {
 		if err := report.Save(f.plots, plots); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 	}
 	if err := t.Write(cmd.OutOrStdout(), f.format, f.most, plots); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	if over := t.Captured(f.most); len(over) > 0 {
-		return fail(exitGate, fmt.Errorf("%s captured more than %.1f %% of the questions, first %s at %s",
-			count(len(over), "attack"), 100*f.most, over[0].Adversary, strings.Join(over[0].Seats, " ")),
+		return app.Fail(app.ExitGate, fmt.Errorf("%s captured more than %.1f %% of the questions, first %s at %s",
+			app.Count(len(over), "attack"), 100*f.most, over[0].Adversary, strings.Join(over[0].Seats, " ")),
 			"see the questions with: synod bench report "+council.ShellWord(grid.Dir())+" --format html -o attack.html")
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/attack"
+	"synod.dev/synod/cmd/cli/app"
 )
 
 func attackGuideCommand() *cobra.Command {
@@ -30,7 +31,7 @@ that was written earlier with --format json; its figures are added.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(formats, format) {
-				return fail(exitUsage, fmt.Errorf("--format is %q%s; it must be one of %s", format,
+				return app.Fail(app.ExitUsage, fmt.Errorf("--format is %q%s; it must be one of %s", format,
 					synod.Hint(format, formats), strings.Join(formats, ", ")))
 			}
 			all := &attack.Guide{Version: attack.Version}
@@ -44,7 +45,7 @@ that was written earlier with --format json; its figures are added.`,
 				}
 			}
 			if err := all.Write(cmd.OutOrStdout(), format); err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			return nil
 		},

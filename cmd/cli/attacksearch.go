@@ -15,6 +15,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench/attack"
 	"synod.dev/synod/bench/attack/search"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
 )
@@ -34,7 +36,7 @@ const (
 	worstCouncil = "worst.yaml"
 )
 
-func attackSearchCommand(a *app) *cobra.Command {
+func attackSearchCommand(a *app.App) *cobra.Command {
 	var f searchFlags
 	var strategy string
 	cmd := &cobra.Command{
@@ -66,7 +68,7 @@ Exit codes: 0 done · 1 error · 2 usage · 5 --calls or --usd was reached · 13
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.options.Strategy = search.Strategy(strategy)
-			return a.attackSearch(cmd, strings.Join(args, ""), f)
+			return attackSearch(a, cmd, strings.Join(args, ""), f)
 		},
 	}
 	fl := cmd.Flags()
@@ -81,12 +83,12 @@ Exit codes: 0 done · 1 error · 2 usage · 5 --calls or --usd was reached · 13
 	fl.StringSliceVar(&f.options.Keep, "keep", nil, "`parameters` that stay at their defaults, such as text")
 	fl.StringVar(&strategy, "strategy", string(search.Evolutionary), strings.Join(search.Strategies(), ", "))
 	fl.Uint64Var(&f.options.Seed, "seed", 1, "seed of all random choices")
-	fl.IntVarP(&f.n, "number", "n", 10, "number of questions of each try")
+	fl.IntVarP(&f.N, "number", "n", 10, "number of questions of each try")
 	fl.IntVar(&f.fresh, "fresh", 100, "number of questions on which the worst attack is measured again")
 	fl.IntVar(&f.history, "history", 100, "of a council that learns: how many `questions` it learns from before each "+
 		"try")
 	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the search")
-	fl.StringVar(&f.data, "data", "", "`file` or folder of the questions (default: what synod data pull fetched)")
+	fl.StringVar(&f.Data, "data", "", "`file` or folder of the questions (default: what synod data pull fetched)")
 	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -100,8 +102,8 @@ func (f *searchFlags) checkSearch() error {
 		return errors.New("-o is missing: the folder of the search, such as -o runs/search")
 	case o.Tries < 1 || o.Tries > 1_000_000:
 		return fmt.Errorf("--budget is %d; it must be between 1 and 1000000 tries", o.Tries)
-	case f.n < 1 || f.fresh < 1 || f.history < 1:
-		return fmt.Errorf("-n is %d, --fresh %d and --history %d; they must be at least 1", f.n, f.fresh, f.history)
+	case f.N < 1 || f.fresh < 1 || f.history < 1:
+		return fmt.Errorf("-n is %d, --fresh %d and --history %d; they must be at least 1", f.N, f.fresh, f.history)
 	case o.Calls < 0 || !(o.USD >= 0):
 		return fmt.Errorf("--calls is %d and --usd is %v; neither may be negative", o.Calls, o.USD)
 	case o.Members < 0:
@@ -113,64 +115,64 @@ func (f *searchFlags) checkSearch() error {
 	return nil
 }
 
-func (a *app) attackSearch(cmd *cobra.Command, name string, f searchFlags) error {
+func attackSearch(a *app.App, cmd *cobra.Command, name string, f searchFlags) error {
 	if err := f.checkSearch(); err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
 	o := f.options
 	var err error
 	if o.Spec, err = council.Load(f.council); err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	if cmd.Flags().Changed("history") && !o.Spec.Learns() {
-		return fail(exitUsage, errors.New("--history is for a council with protocol cascade that learns (trust: "+
-			"{file: trust.json, learn: true})"))
+		return app.Fail(app.ExitUsage, errors.New("--history is for a council with protocol cascade that learns "+
+			"(trust: {file: trust.json, learn: true})"))
 	}
 	if !o.Spec.Learns() {
 		f.history = 0
 	}
-	if err := a.searchItems(name, f, &o); err != nil {
+	if err := searchItems(a, name, f, &o); err != nil {
 		return err
 	}
-	o.Env = a.env()
+	o.Env = a.Env()
 	o.Spec.Trust = council.TrustSpec{}
 	plan, err := council.NewPlan(o.Spec)
 	if err == nil {
 		err = attack.Honest(plan)
 	}
 	if err != nil {
-		return configError(fmt.Errorf("%s: %w", f.council, err))
+		return app.ConfigError(fmt.Errorf("%s: %w", f.council, err))
 	}
-	show := a.newBar(cmd, false, "playing the questions without adversaries")
+	show := a.NewBar(cmd, false, "playing the questions without adversaries")
 	start, done := time.Now(), 0
 	o.Progress = func(n int, worst search.Try) {
 		done++
-		show.set(int64(n), int64(o.Tries))
-		show.say(func() string {
-			left := eta(done, o.Tries-n, time.Since(start))
+		show.Set(int64(n), int64(o.Tries))
+		show.Say(func() string {
+			left := app.Eta(done, o.Tries-n, time.Since(start))
 			return fmt.Sprintf("%d of %d tries · %s · worst: %s, %s", n, o.Tries, left, worst.Score, worst.Case)
 		})
 	}
 	r, err := search.Run(cmd.Context(), f.out, o)
-	show.done()
+	show.Done()
 	switch {
 	case errors.Is(err, context.Canceled):
-		return fail(exitInterrupted, nil, "interrupted; every try is kept, and the same command goes on")
+		return app.Fail(app.ExitInterrupted, nil, "interrupted; every try is kept, and the same command goes on")
 	case err != nil:
-		return configError(err)
+		return app.ConfigError(err)
 	}
-	return a.searchReport(cmd, f, o, plan, r)
+	return searchReport(a, cmd, f, o, plan, r)
 }
 
 // searchItems sets the questions of the history, those of the search, and as many others as --fresh says.
-func (a *app) searchItems(name string, f searchFlags, o *search.Options) error {
+func searchItems(a *app.App, name string, f searchFlags, o *search.Options) error {
 	if name == "" {
 		name = "builtin"
 	}
-	f.pulled, f.seed = a.tasks().Dir, f.options.Seed
-	n := f.n
-	f.n += f.fresh + f.history
-	all, err := f.benchFlags.items(name, &o.Spec)
+	f.Pulled, f.Seed = questions.Store(a).Dir, f.options.Seed
+	n := f.N
+	f.N += f.fresh + f.history
+	all, err := f.benchFlags.Items(name, &o.Spec)
 	if err != nil {
 		return err
 	}
@@ -180,7 +182,7 @@ func (a *app) searchItems(name string, f searchFlags, o *search.Options) error {
 }
 
 // searchReport writes the files of the worst attack and prints what was found.
-func (a *app) searchReport(cmd *cobra.Command, f searchFlags, o search.Options, plan *council.Plan, r *search.Result,
+func searchReport(a *app.App, cmd *cobra.Command, f searchFlags, o search.Options, plan *council.Plan, r *search.Result,
 ) error {
 	s := search.Summary{Version: search.Version, Council: filepath.Base(f.council),
 		Protocol: fmt.Sprint(plan.Spec().Protocol["name"]), Strategy: o.Strategy, Seed: o.Seed,
@@ -196,19 +198,19 @@ func (a *app) searchReport(cmd *cobra.Command, f searchFlags, o search.Options, 
 			s.Kinds = append(s.Kinds, k)
 		}
 	}
-	file, err := o.File(r, "synod "+release)
+	file, err := o.File(r, "synod "+app.Release)
 	if err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	attacked, err := file.Attacked()
 	if err == nil {
 		s.Fooling, err = fooledIn(attacked)
 	}
 	if err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	if err := errors.Join(file.Write(s.File), durable.WriteFile(s.Attacked, attacked)); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	if f.asJSON {
 		err = s.JSON(cmd.OutOrStdout())
@@ -217,10 +219,11 @@ func (a *app) searchReport(cmd *cobra.Command, f searchFlags, o search.Options, 
 	}
 	switch {
 	case err != nil:
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	case r.Ended == search.EndedCalls || r.Ended == search.EndedUSD:
-		return fail(exitBudget, errors.New(r.Ended), "go on with the same command and a larger --calls or --usd")
-	case !f.asJSON && !a.quiet:
+		return app.Fail(app.ExitBudget, errors.New(r.Ended), "go on with the same command and a larger --calls or "+
+			"--usd")
+	case !f.asJSON && !a.Quiet:
 		fmt.Fprintf(cmd.ErrOrStderr(),
 			"play it again: synod attack replay %s\nask with it:   synod ask -c %s QUESTION\n",
 			council.ShellWord(s.File), council.ShellWord(s.Attacked))
@@ -247,7 +250,7 @@ func fooledIn(text []byte) (string, error) {
 	return strings.Join(all, "; "), nil
 }
 
-func attackReplayCommand(a *app) *cobra.Command {
+func attackReplayCommand(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
@@ -263,14 +266,14 @@ Exit codes: 0 the same · 1 error · 2 usage · 7 something differs from the fil
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := search.Read(args[0])
 			if errors.Is(err, os.ErrNotExist) {
-				return fail(exitUsage, err, "check the path")
+				return app.Fail(app.ExitUsage, err, "check the path")
 			}
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
-			r, err := file.Replay(cmd.Context(), a.env())
+			r, err := file.Replay(cmd.Context(), a.Env())
 			if err != nil {
-				return configError(err)
+				return app.ConfigError(err)
 			}
 			return replayReport(cmd, file, r, asJSON)
 		},
@@ -285,14 +288,14 @@ func replayReport(cmd *cobra.Command, file *search.File, r *search.Replayed, asJ
 	if asJSON {
 		err = search.WriteReplayed(out, file.Case, r)
 	} else {
-		fmt.Fprintf(out, "%s\n\n", oneLine(file.Case.String()))
+		fmt.Fprintf(out, "%s\n\n", app.OneLine(file.Case.String()))
 		err = search.WriteFigures(out, search.Measurements(), []search.Figures{r.Found.Figures(), r.Fresh.Figures()})
 	}
 	switch {
 	case err != nil:
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	case len(r.Differs) > 0:
-		return fail(exitVerify, errors.New("the attack did not do the same again"), r.Differs...)
+		return app.Fail(app.ExitVerify, errors.New("the attack did not do the same again"), r.Differs...)
 	case !asJSON:
 		fmt.Fprintln(out, "the same as in the file")
 	}

@@ -19,11 +19,14 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/display"
+	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 )
 
-func benchCommand(a *app) *cobra.Command {
+func benchCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure a council on a task",
@@ -40,20 +43,13 @@ for a reply twice. The folder can be moved, and a report needs no model.`,
 }
 
 type benchFlags struct {
-	source   specFlags
-	n        int
+	questions.Flags
+	source   app.CouncilFlags
 	out      string
 	repeat   int
-	seed     uint64
 	parallel int
 	outage   time.Duration
 	noCheck  bool
-	form     string
-	schema   string
-	tools    string
-	data     string
-	pulled   string // folder of fetched data sets
-	levels   []int
 	members  string
 	trust    bool
 	cell     string
@@ -65,7 +61,7 @@ type benchFlags struct {
 	again    string  // the command that goes on with a run; "": synod bench resume
 }
 
-func benchRun(a *app) *cobra.Command {
+func benchRun(a *app.App) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "run TASK|FILE|PRESET",
@@ -90,7 +86,7 @@ the run is printed.`,
   synod bench run sac-table1 --members simulated --repeat 20 -o runs/t1
   synod bench report runs/t1 --vs paper`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.benchRun(cmd, args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runBench(a, cmd, args[0], f) },
 	}
 	f.addRun(cmd)
 	return cmd
@@ -98,17 +94,17 @@ the run is printed.`,
 
 // addRun adds the flags of "bench run".
 func (f *benchFlags) addRun(cmd *cobra.Command) {
-	f.source.add(cmd)
+	f.source.Add(cmd)
 	fl := cmd.Flags()
-	fl.IntVarP(&f.n, "number", "n", 0, "number of questions (default: all)")
+	fl.IntVarP(&f.N, "number", "n", 0, "number of questions (default: all)")
 	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the run; must be new or empty")
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each question is asked")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
+	fl.Uint64Var(&f.Seed, "seed", 1, "seed of all random choices")
 	f.addWork(cmd)
-	f.addForms(fl)
-	fl.StringVar(&f.data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod "+
+	f.AddForms(fl)
+	fl.StringVar(&f.Data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod "+
 		"data pull fetched)")
-	fl.IntSliceVar(&f.levels, "level", nil, "only questions of these levels, such as 4,5")
+	fl.IntSliceVar(&f.Levels, "level", nil, "only questions of these levels, such as 4,5")
 	fl.StringVar(&f.members, "members", "", "presets only: simulated, embedded, recorded, or a council `file` with "+
 		"the models of the preset (default simulated)")
 	fl.IntVar(&f.rounds, "rounds", 0, "presets with games only: maximum number of rounds (default: as in the paper)")
@@ -136,13 +132,13 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	case f.repeat < 1 || f.repeat > bench.MaxRepeat:
 		return fmt.Errorf("--repeat is %d; it must be between 1 and %d", f.repeat, bench.MaxRepeat)
 	}
-	return errors.Join(f.checkWork(), f.checkNumber(cmd))
+	return errors.Join(f.checkWork(), f.CheckNumber(cmd))
 }
 
 // addWork adds the flags that say how the work on a run is done.
 func (f *benchFlags) addWork(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	addNoPreflight(cmd, &f.noCheck)
+	app.AddNoPreflight(cmd, &f.noCheck)
 	fl.IntVar(&f.parallel, "parallel", 1, "questions in progress at the same time; models keep their own concurrency "+
 		"limits")
 	fl.DurationVar(&f.outage, "outage", bench.DefaultOutage,
@@ -161,97 +157,90 @@ func (f *benchFlags) checkWork() error {
 	return nil
 }
 
-// checkNumber rejects -n below 1. Without -n all questions are used.
-func (f *benchFlags) checkNumber(cmd *cobra.Command) error {
-	if f.n < 1 && cmd.Flags().Changed("number") {
-		return fmt.Errorf("-n is %d; it must be at least 1", f.n)
-	}
-	return nil
-}
-
-func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
+func runBench(a *app.App, cmd *cobra.Command, name string, f benchFlags) error {
 	if err := f.check(cmd); err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
-	f.pulled = a.tasks().Dir
+	f.Pulled = questions.Store(a).Dir
 	if p, err := manifest.Presets().Find(name); err == nil {
-		return a.presetRun(cmd, p, f)
+		return presetRun(a, cmd, p, f)
 	}
 	if f.members != "" || f.cell != "" || f.rounds != 0 {
-		return fail(exitUsage, fmt.Errorf("--members, --cell and --rounds are for presets; %q is not a preset", name),
+		return app.Fail(app.ExitUsage, fmt.Errorf("--members, --cell and --rounds are for presets; %q is not a preset",
+			name),
 			"see: synod list presets")
 	}
-	spec, from, err := f.source.merge(a)
+	spec, from, err := f.source.Merge(a)
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
-	items, err := f.items(name, &spec)
+	items, err := f.Items(name, &spec)
 	if err != nil {
 		return err
 	}
 	if !f.dryRun {
-		if err := a.fetchAllowed(cmd, spec, from); err != nil {
+		if err := fetchAllowed(a, cmd, spec, from); err != nil {
 			return err
 		}
 	}
-	run, err := a.draftBench(name, &f, spec, items)
+	run, err := draftBench(a, name, &f, spec, items)
 	if err != nil {
 		return err
 	}
 	if f.dryRun {
-		if err := printEstimate(cmd, cmd.OutOrStdout(), run, f.asJSON, nil); err != nil {
+		if err := display.PrintEstimate(cmd, cmd.OutOrStdout(), run, f.asJSON, nil); err != nil {
 			return err
 		}
 		return f.showPower(cmd, run.N, run.Repeat)
 	}
-	if run.Learn == a.trustPath() {
+	if run.Learn == a.TrustPath() {
 		run.Learn = council.OwnTrust
 	}
-	if err := a.preflightBench(cmd, f, run); err != nil {
+	if err := preflightBench(a, cmd, f, run); err != nil {
 		return err
 	}
 	if err := run.Create(f.out); err != nil {
 		return occupied(err, f.out)
 	}
-	if err := a.benchWork(cmd, run, f); err != nil {
+	if err := benchWork(a, cmd, run, f); err != nil {
 		return err
 	}
-	return a.learnRun(cmd.ErrOrStderr(), run)
+	return learnRun(a, cmd.ErrOrStderr(), run)
 }
 
 // draftBench prepares a run of a council on questions.
-func (a *app) draftBench(name string, f *benchFlags, spec council.Spec, items []task.Item) (*bench.Run, error) {
+func draftBench(a *app.App, name string, f *benchFlags, spec council.Spec, items []task.Item) (*bench.Run, error) {
 	run, err := bench.Draft(bench.Plan{
-		Program: "synod " + release, Task: filepath.Base(name), Form: f.form, Items: items, Repeat: f.repeat,
-		Seed: f.seed, Spec: spec, Env: a.env(), Mark: a.mark(ownRun),
+		Program: "synod " + app.Release, Task: filepath.Base(name), Form: f.Form, Items: items, Repeat: f.repeat,
+		Seed: f.Seed, Spec: spec, Env: a.Env(), Mark: a.Mark(app.OwnRun),
 	})
 	if err != nil {
-		return nil, configError(err)
+		return nil, app.ConfigError(err)
 	}
 	return run, nil
 }
 
 // fetchAllowed fetches the embedded models of a council that the user has named.
-func (a *app) fetchAllowed(cmd *cobra.Command, spec council.Spec, from council.Origin) error {
-	if err := a.mayFetch(spec, from); err != nil {
+func fetchAllowed(a *app.App, cmd *cobra.Command, spec council.Spec, from council.Origin) error {
+	if err := mayFetch(a, spec, from); err != nil {
 		return err
 	}
-	return a.fetchModels(cmd, spec)
+	return a.FetchModels(cmd, spec)
 }
 
 // occupied adds a hint to the error about a folder that is not empty.
 func occupied(err error, dir string) error {
 	var e *bench.OccupiedError
 	if !errors.As(err, &e) {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	if e.Run && len(e.Changes) == 0 {
-		return fail(exitUsage, err, "resume it with:\n  synod bench resume "+council.ShellWord(dir))
+		return app.Fail(app.ExitUsage, err, "resume it with:\n  synod bench resume "+council.ShellWord(dir))
 	}
-	return fail(exitUsage, err, "choose another folder with -o")
+	return app.Fail(app.ExitUsage, err, "choose another folder with -o")
 }
 
-func benchResume(a *app) *cobra.Command {
+func benchResume(a *app.App) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "resume DIR",
@@ -264,7 +253,7 @@ same, or the run is not resumed.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.checkWork(); err != nil {
-				return fail(exitUsage, err)
+				return app.Fail(app.ExitUsage, err)
 			}
 			run, grid, err := openBench(args[0])
 			if err != nil {
@@ -275,68 +264,68 @@ same, or the run is not resumed.`,
 				runs = grid.Runs
 			}
 			if !f.trust {
-				if err := a.trustRuns(args[0], runs...); err != nil {
+				if err := trustRuns(a, args[0], runs...); err != nil {
 					return err
 				}
 			}
 			if grid != nil {
-				return a.benchWork(cmd, grid, f)
+				return benchWork(a, cmd, grid, f)
 			}
-			if err := a.sameCouncil(cmd, run, &f.source); err != nil {
+			if err := sameCouncil(a, cmd, run, &f.source); err != nil {
 				return err
 			}
-			return a.benchResumed(cmd, run, f)
+			return benchResumed(a, cmd, run, f)
 		},
 	}
-	f.source.add(cmd)
+	f.source.Add(cmd)
 	f.addWork(cmd)
-	cmd.Flags().BoolVar(&f.trust, "trust", false, fmt.Sprintf(trustFlag, "folder"))
+	cmd.Flags().BoolVar(&f.trust, "trust", false, fmt.Sprintf(app.TrustFlag, "folder"))
 	return cmd
 }
 
 // benchResumed finishes a run, and lets the trust file that its council named learn from it, if the user made the run.
-func (a *app) benchResumed(cmd *cobra.Command, run *bench.Run, f benchFlags) error {
-	if err := a.benchWork(cmd, run, f); err != nil {
+func benchResumed(a *app.App, cmd *cobra.Command, run *bench.Run, f benchFlags) error {
+	if err := benchWork(a, cmd, run, f); err != nil {
 		return err
 	}
-	if text, mark := run.Origin(); run.Learn != "" && !a.key().Wrote(ownRun, text, mark) {
+	if text, mark := run.Origin(); run.Learn != "" && !a.Wrote(app.OwnRun, text, mark) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "you did not make this run on this machine, so nothing is learned from it; to "+
 			"learn from it:\n  synod operate trust learn %s\n", council.ShellWord(run.Dir()))
 		return nil
 	}
-	return a.learnRun(cmd.ErrOrStderr(), run)
+	return learnRun(a, cmd.ErrOrStderr(), run)
 }
 
 // sameCouncil fails if flags describe another council than that of the run.
-func (a *app) sameCouncil(cmd *cobra.Command, run *bench.Run, source *specFlags) error {
+func sameCouncil(a *app.App, cmd *cobra.Command, run *bench.Run, source *app.CouncilFlags) error {
 	if !cmd.Flags().Changed("council") && !cmd.Flags().Changed("set") && !cmd.Flags().Changed("model") {
 		return nil
 	}
-	spec, err := source.over(a, run)
+	spec, err := over(source, a, run)
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
-	changes, err := run.ChangedCouncil(spec, a.env())
+	changes, err := run.ChangedCouncil(spec, a.Env())
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	if len(changes) > 0 {
-		return fail(exitUsage, &bench.ChangedError{Changes: changes},
+		return app.Fail(app.ExitUsage, &bench.ChangedError{Changes: changes},
 			"start a new run with: synod bench run … -o FOLDER")
 	}
 	return nil
 }
 
 // over returns the council of the flags: that of the run with --set where no other council is given.
-func (f *specFlags) over(a *app, run *bench.Run) (council.Spec, error) {
-	if f.file != "" || len(f.models) > 0 {
-		return f.load(a)
+func over(f *app.CouncilFlags, a *app.App, run *bench.Run) (council.Spec, error) {
+	if f.File != "" || len(f.Models) > 0 {
+		return f.Load(a)
 	}
 	own, err := run.Spec()
 	if err != nil {
 		return own, err
 	}
-	set, err := council.Set(setLayer, f.sets)
+	set, err := council.Set(app.SetLayer, f.Sets)
 	if err != nil {
 		return own, err
 	}
@@ -349,13 +338,13 @@ func (f *specFlags) over(a *app, run *bench.Run) (council.Spec, error) {
 }
 
 // mayFetch fails if a bench without a council would fetch the embedded model: nobody asked for it.
-func (a *app) mayFetch(spec council.Spec, from council.Origin) error {
-	for _, name := range a.absentModels(spec) {
+func mayFetch(a *app.App, spec council.Spec, from council.Origin) error {
+	for _, name := range a.AbsentModels(spec) {
 		for key, layer := range from {
-			if layer == defaultLayer && strings.HasPrefix(key, "models.") {
-				return fail(exitUsage, fmt.Errorf("no council is given, and the embedded model %s of the default "+
-					"council is not on this machine", name), "give a council with -c FILE or --model PROVIDER:MODEL, "+
-					"or fetch the model first:\n  synod models pull "+council.ShellWord(name))
+			if layer == app.DefaultLayer && strings.HasPrefix(key, "models.") {
+				return app.Fail(app.ExitUsage, fmt.Errorf("no council is given, and the embedded model %s of the "+
+					"default council is not on this machine", name), "give a council with -c FILE or --model "+
+					"PROVIDER:MODEL, or fetch the model first:\n  synod models pull "+council.ShellWord(name))
 			}
 		}
 	}
@@ -384,11 +373,11 @@ func openBench(dir string) (*bench.Run, *bench.Grid, error) {
 // noRun is the error for a folder that is missing or contains no run.
 func noRun(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return fail(exitError1, fmt.Errorf("the folder %s does not exist", dir),
+		return app.Fail(app.ExitFailure, fmt.Errorf("the folder %s does not exist", dir),
 			"check the path; a run is in the folder that -o named, as in: synod bench run builtin -o "+
 				council.ShellWord(dir))
 	}
-	return fail(exitError1, fmt.Errorf("%s contains no run", dir),
+	return app.Fail(app.ExitFailure, fmt.Errorf("%s contains no run", dir),
 		"give the folder that -o named, as in: synod bench run builtin -o runs/first")
 }
 
@@ -411,13 +400,14 @@ func collectLess() (undo func()) {
 }
 
 // benchWork works on a run and prints how many questions are finished.
-func (a *app) benchWork(cmd *cobra.Command, run work, f benchFlags) error {
+func benchWork(a *app.App, cmd *cobra.Command, run work, f benchFlags) error {
 	defer collectLess()()
-	show, at := a.benchProgress(cmd, f.outage)
+	show, at := benchProgress(a, cmd, f.outage)
 	tended := tend(cmd.Context(), cmd.ErrOrStderr())
-	done, err := run.Work(cmd.Context(), bench.Options{Env: a.env(), Parallel: f.parallel, Program: "synod " + release,
+	done, err := run.Work(cmd.Context(), bench.Options{Env: a.Env(), Parallel: f.parallel, Program: "synod " +
+		app.Release,
 		Progress: at, Outage: f.outage, Budget: f.budget})
-	show.done()
+	show.Done()
 	tended()
 	dir := council.ShellWord(run.Dir())
 	resume := cmp.Or(f.again, "synod bench resume "+dir)
@@ -425,35 +415,36 @@ func (a *app) benchWork(cmd *cobra.Command, run work, f benchFlags) error {
 	var used *bench.BudgetError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return fail(exitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and every reply "+
-			"is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
+		return app.Fail(app.ExitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and "+
+			"every reply is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
 	case bench.Damaged(err):
 		return unreportable(err)
 	case errors.As(err, &used) && f.again != "":
-		return fail(exitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Go on with a larger "+
-			"budget:\n  %s", done.Finished, done.Total, resume))
+		return app.Fail(app.ExitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Go on with a "+
+			"larger budget:\n  %s", done.Finished, done.Total, resume))
 	case errors.As(err, &used):
-		return fail(exitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Raise budget in the "+
-			"manifest and go on with:\n  synod lab run MANIFEST.yaml -o %s", done.Finished, done.Total, dir))
+		return app.Fail(app.ExitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Raise budget in "+
+			"the manifest and go on with:\n  synod lab run MANIFEST.yaml -o %s", done.Finished, done.Total, dir))
 	case errors.As(err, &changed):
-		return fail(exitUsage, err, "start a new run with: synod bench run … -o FOLDER")
+		return app.Fail(app.ExitUsage, err, "start a new run with: synod bench run … -o FOLDER")
 	case err != nil && done.Total == 0: // the work did not start
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	case err != nil:
-		return fail(exitError1, err, fmt.Sprintf("%d of %d questions are finished and kept. When the problem is "+
-			"solved, resume with:\n  %s", done.Finished, done.Total, resume))
+		return app.Fail(app.ExitFailure, err, fmt.Sprintf("%d of %d questions are finished and kept. When the problem "+
+			"is solved, resume with:\n  %s", done.Finished, done.Total, resume))
 	}
-	if !a.quiet {
-		say(cmd.ErrOrStderr(), fmt.Sprintf("%d of %d questions finished · %d calls now · see: synod bench report %s",
+	if !a.Quiet {
+		app.PrintLine(cmd.ErrOrStderr(), fmt.Sprintf("%d of %d questions finished · %d calls now · see: synod bench "+
+			"report %s",
 			done.Finished, done.Total, done.Calls, dir))
 	}
 	if r, ok := run.(*bench.Run); ok && asksModels(r) {
-		if err := a.warnUnread(cmd, r); err != nil {
+		if err := warnUnread(a, cmd, r); err != nil {
 			return err
 		}
 	}
 	if done.Failed > 0 {
-		return fail(exitError1, fmt.Errorf("%d of %d questions failed", done.Failed, done.Total),
+		return app.Fail(app.ExitFailure, fmt.Errorf("%d of %d questions failed", done.Failed, done.Total),
 			"see the reasons with: synod bench report "+dir+"\ntry them again with:\n  "+resume)
 	}
 	return nil
@@ -467,7 +458,7 @@ func asksModels(r *bench.Run) bool {
 }
 
 // warnUnread says of which models many replies could not be read.
-func (a *app) warnUnread(cmd *cobra.Command, r *bench.Run) error {
+func warnUnread(a *app.App, cmd *cobra.Command, r *bench.Run) error {
 	rep, err := r.Report()
 	if err != nil {
 		return unreportable(err)
@@ -479,14 +470,14 @@ func (a *app) warnUnread(cmd *cobra.Command, r *bench.Run) error {
 }
 
 // manifestOptions returns what the flags say of a grid.
-func (f *benchFlags) manifestOptions(cmd *cobra.Command, a *app) manifest.Options {
-	o := manifest.Options{Members: f.members, Data: f.data, Pulled: f.pulled, N: f.n, Only: f.cell, Set: f.source.sets,
-		Program: "synod " + release, Env: a.env(), Mark: a.mark(ownRun)}
+func (f *benchFlags) manifestOptions(cmd *cobra.Command, a *app.App) manifest.Options {
+	o := manifest.Options{Members: f.members, Data: f.Data, Pulled: f.Pulled, N: f.N, Only: f.cell, Set: f.source.Sets,
+		Program: "synod " + app.Release, Env: a.Env(), Mark: a.Mark(app.OwnRun)}
 	if cmd.Flags().Changed("repeat") {
 		o.Repeat = f.repeat
 	}
 	if cmd.Flags().Changed("seed") {
-		o.Seed = f.seed
+		o.Seed = f.Seed
 	}
 	if f.rounds > 0 {
 		o.Set = append(slices.Clip(o.Set), fmt.Sprintf("protocol.rounds=%d", f.rounds))
@@ -495,55 +486,55 @@ func (f *benchFlags) manifestOptions(cmd *cobra.Command, a *app) manifest.Option
 }
 
 // presetRun creates the grid of a preset and works on it.
-func (a *app) presetRun(cmd *cobra.Command, p manifest.Preset, f benchFlags) error {
+func presetRun(a *app.App, cmd *cobra.Command, p manifest.Preset, f benchFlags) error {
 	for _, name := range []string{"council", "model", "form", "schema", "tools", "level"} {
 		if cmd.Flags().Changed(name) {
-			return fail(exitUsage, fmt.Errorf("--%s is for tasks; a preset defines its own councils and takes "+
+			return app.Fail(app.ExitUsage, fmt.Errorf("--%s is for tasks; a preset defines its own councils and takes "+
 				"--members", name))
 		}
 	}
 	if f.rounds > 0 && !p.Manifest.Plays("game") {
-		return fail(exitUsage, fmt.Errorf("preset %s: --rounds is only for presets with games", p.Name),
+		return app.Fail(app.ExitUsage, fmt.Errorf("preset %s: --rounds is only for presets with games", p.Name),
 			fmt.Sprintf("set the rounds of its protocols with: --set protocol.rounds=%d", f.rounds))
 	}
 	grid, err := p.Manifest.Draft(f.manifestOptions(cmd, a))
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	if f.dryRun {
-		return printEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON, nil)
+		return display.PrintEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON, nil)
 	}
-	if err := a.fetchGrid(cmd, grid); err != nil {
+	if err := fetchGrid(a, cmd, grid); err != nil {
 		return err
 	}
-	if err := a.preflightBench(cmd, f, grid.Runs...); err != nil {
+	if err := preflightBench(a, cmd, f, grid.Runs...); err != nil {
 		return err
 	}
 	if err := grid.Create(f.out); err != nil {
 		return occupied(err, f.out)
 	}
-	if !a.quiet {
+	if !a.Quiet {
 		fmt.Fprintln(cmd.ErrOrStderr(), strings.TrimSpace(fmt.Sprintf("%d cells. %s",
 			len(grid.Cells)+len(grid.Computed)+len(grid.Readings), grid.Note)))
 	}
 	if len(grid.Cells) == 0 {
-		if !a.quiet {
+		if !a.Quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "all cells are computed without asking a member · see: synod bench report "+
 				"%s\n", council.ShellWord(grid.Dir()))
 		}
 		return nil
 	}
-	return a.benchWork(cmd, grid, f)
+	return benchWork(a, cmd, grid, f)
 }
 
 // fetchGrid fetches the models that the embedded seats of all cells need.
-func (a *app) fetchGrid(cmd *cobra.Command, grid *bench.Grid) error {
+func fetchGrid(a *app.App, cmd *cobra.Command, grid *bench.Grid) error {
 	for _, run := range grid.Runs {
 		spec, err := run.Spec()
 		if err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
-		if err := a.fetchModels(cmd, spec); err != nil {
+		if err := a.FetchModels(cmd, spec); err != nil {
 			return err
 		}
 	}

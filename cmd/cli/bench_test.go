@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm/models"
 )
@@ -72,8 +73,8 @@ func BenchmarkBox(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
 		{"one/written", fmt.Sprintf(single, "written")},
 		{"one/short", fmt.Sprintf(single, "short")},
-		{"box/vote", strings.Replace(defaultCouncil, "rounds: 3", "rounds: 0", 1)},
-		{"box/sac", defaultCouncil},
+		{"box/vote", strings.Replace(app.DefaultCouncil, "rounds: 3", "rounds: 0", 1)},
+		{"box/sac", app.DefaultCouncil},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			file := filepath.Join(b.TempDir(), "council.yaml")

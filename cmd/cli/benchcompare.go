@@ -10,10 +10,11 @@ import (
 
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 )
 
-func benchCompare(a *app) *cobra.Command {
+func benchCompare(a *app.App) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "compare DIR DIR…",
@@ -26,13 +27,14 @@ No model is asked.`,
   synod bench compare runs/* --format html -o compare.html --plots plots`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return fail(exitUsage, fmt.Errorf("only %s is given, and a comparison needs two runs or more", args[0]),
+				return app.Fail(app.ExitUsage, fmt.Errorf("only %s is given, and a comparison needs two runs or more",
+					args[0]),
 					"name the folder of another run, such as: synod bench compare "+council.ShellWord(args[0])+
 						" runs/OTHER\none run alone: synod bench report "+council.ShellWord(args[0]))
 			}
 			return cobra.MinimumNArgs(2)(nil, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.compare(cmd, args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return compareRuns(a, cmd, args, f) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.format, "format", "text", strings.Join(report.Formats(), ", "))
@@ -43,13 +45,13 @@ No model is asked.`,
 	return cmd
 }
 
-// compare compares the runs of some folders.
-func (a *app) compare(cmd *cobra.Command, dirs []string, f reportFlags) error {
+// compareRuns compares the runs of some folders.
+func compareRuns(a *app.App, cmd *cobra.Command, dirs []string, f reportFlags) error {
 	if f.asJSON {
 		f.format = "json"
 	}
 	if !slices.Contains(report.Formats(), f.format) {
-		return fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", f.format,
+		return app.Fail(app.ExitUsage, fmt.Errorf("--format is %q; it must be one of %s", f.format,
 			strings.Join(report.Formats(), ", ")))
 	}
 	var runs []*bench.Run
@@ -59,10 +61,10 @@ func (a *app) compare(cmd *cobra.Command, dirs []string, f reportFlags) error {
 			return err
 		}
 		if grid != nil {
-			return fail(exitUsage, fmt.Errorf("%s is a preset of %d runs; name some of its cells, such as "+
+			return app.Fail(app.ExitUsage, fmt.Errorf("%s is a preset of %d runs; name some of its cells, such as "+
 				"%s/cells/NAME", dir, len(grid.Runs), dir))
 		}
-		run.Prices = a.prices
+		run.Prices = a.Prices
 		runs = append(runs, run)
 	}
 	c, err := bench.CompareAll(runs)
@@ -71,7 +73,7 @@ func (a *app) compare(cmd *cobra.Command, dirs []string, f reportFlags) error {
 	}
 	if f.plots != "" {
 		if err := report.Save(f.plots, c.Plots()); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 	}
 	return f.write(cmd, func(w io.Writer) error { return c.Write(w, f.format) })

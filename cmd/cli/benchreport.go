@@ -16,6 +16,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/report/inspectai"
+	"synod.dev/synod/cmd/cli/app"
 )
 
 type reportFlags struct {
@@ -24,7 +25,7 @@ type reportFlags struct {
 	asJSON bool
 }
 
-func benchReport(a *app) *cobra.Command {
+func benchReport(a *app.App) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report DIR",
@@ -45,7 +46,7 @@ paper with verdicts, and the rounds of 3 questions of each cell.`,
   synod bench report runs/second --against runs/first
   synod bench report runs/t1 --format html --vs paper -o t1.html`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.benchReport(cmd, args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return reportBench(a, cmd, args[0], f) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.format, "format", "text", strings.Join(report.Formats(), ", "))
@@ -60,11 +61,11 @@ paper with verdicts, and the rounds of 3 questions of each cell.`,
 	return cmd
 }
 
-func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
+func reportBench(a *app.App, cmd *cobra.Command, dir string, f reportFlags) error {
 	defer collectLess()()
 	limit, err := f.check(cmd)
 	if err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
 	run, grid, err := openBench(dir)
 	if err != nil {
@@ -72,18 +73,19 @@ func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
 	}
 	if grid != nil {
 		if f.against != "" {
-			return fail(exitUsage, fmt.Errorf("--against compares two runs; %s contains %d", dir, len(grid.Runs)),
+			return app.Fail(app.ExitUsage, fmt.Errorf("--against compares two runs; %s contains %d", dir, len(
+				grid.Runs)),
 				"compare two of its cells, such as "+filepath.Join(dir, "cells", "NAME"))
 		}
 		for _, run := range grid.Runs {
-			run.Prices = a.prices
+			run.Prices = a.Prices
 		}
 		return f.grid(cmd, grid, limit)
 	}
-	run.Prices = a.prices
+	run.Prices = a.Prices
 	if f.versus != "" {
-		return fail(exitUsage, fmt.Errorf("--vs paper is for presets; %s is a run of task %s, which has no figures of "+
-			"a paper", dir, run.Task))
+		return app.Fail(app.ExitUsage, fmt.Errorf("--vs paper is for presets; %s is a run of task %s, which has no "+
+			"figures of a paper", dir, run.Task))
 	}
 	r, err := f.one(run)
 	if err != nil {
@@ -109,7 +111,7 @@ func (f *reportFlags) grid(cmd *cobra.Command, grid *bench.Grid, limit int) erro
 	}
 	if f.plots != "" {
 		if err := report.Save(f.plots, g.Plots()); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 	}
 	if !cmd.Flags().Changed("questions") {
@@ -133,9 +135,9 @@ func (f *reportFlags) grid(cmd *cobra.Command, grid *bench.Grid, limit int) erro
 // unreportable adds a hint to the error about a journal that was changed after the run.
 func unreportable(err error) error {
 	if bench.Damaged(err) {
-		return fail(exitError1, err, "restore the file from a copy, or start a new run")
+		return app.Fail(app.ExitFailure, err, "restore the file from a copy, or start a new run")
 	}
-	return fail(exitError1, err)
+	return app.Fail(app.ExitFailure, err)
 }
 
 // one returns the report of a single run and saves its plots if --plots is given.
@@ -183,24 +185,24 @@ func (f *reportFlags) check(cmd *cobra.Command) (limit int, err error) {
 func (f *reportFlags) write(cmd *cobra.Command, to func(io.Writer) error) error {
 	if f.out == "-" {
 		if err := to(cmd.OutOrStdout()); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 		return nil
 	}
 	file, err := os.Create(f.out)
 	if err == nil {
-		text := newScreen(file) // people read the file in a terminal too
+		text := app.NewScreen(file) // people read the file in a terminal too
 		err = to(text)
 		text.Flush()
 		err = errors.Join(err, text.Err(), file.Close())
 	}
 	if err != nil {
-		return fail(exitError1, fmt.Errorf("write the report: %w", err))
+		return app.Fail(app.ExitFailure, fmt.Errorf("write the report: %w", err))
 	}
 	return nil
 }
 
-func benchExport(a *app) *cobra.Command {
+func benchExport(a *app.App) *cobra.Command {
 	var toInspect bool
 	var out string
 	cmd := &cobra.Command{
@@ -223,16 +225,16 @@ log for each cell, in a folder of its own.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !toInspect {
-				return fail(exitUsage, errors.New("give the format of the log; the only one is --inspect"))
+				return app.Fail(app.ExitUsage, errors.New("give the format of the log; the only one is --inspect"))
 			}
 			run, grid, err := openBench(args[0])
 			if err != nil {
 				return err
 			}
 			if grid != nil {
-				return a.exportGrid(cmd, grid, out)
+				return exportGrid(a, cmd, grid, out)
 			}
-			return a.exportRun(cmd, run, out)
+			return exportRun(a, cmd, run, out)
 		},
 	}
 	cmd.Flags().BoolVar(&toInspect, "inspect", false, "write a log of inspect_ai")
@@ -241,39 +243,41 @@ log for each cell, in a folder of its own.`,
 }
 
 // exportRun writes one log and prints its path on stdout.
-func (a *app) exportRun(cmd *cobra.Command, run *bench.Run, out string) error {
+func exportRun(a *app.App, cmd *cobra.Command, run *bench.Run, out string) error {
 	path, format, err := logPath(run, out)
 	if err != nil {
 		return err
 	}
-	if err := writeFile(path, func(w io.Writer) error { return run.Inspect(w, format) }); err != nil {
-		return fail(exitError1, err)
+	if err := app.WriteFile(path, func(w io.Writer) error { return run.Inspect(w, format) }); err != nil {
+		return app.Fail(app.ExitFailure, err)
 	}
 	if format == inspectai.JSON && !listed.MatchString(filepath.Base(path)) {
-		a.say(cmd, "inspect does not list this log, because its name does not begin with a time; -o FOLDER gives such "+
+		a.Say(cmd, "inspect does not list this log, because its name does not begin with a time; -o FOLDER gives such "+
 			"a name")
 	}
-	if !a.quiet {
-		fmt.Fprintln(cmd.OutOrStdout(), printable(path))
+	if !a.Quiet {
+		fmt.Fprintln(cmd.OutOrStdout(), app.Printable(path))
 	}
 	return nil
 }
 
 // exportGrid writes one log for each cell, in a folder of its own.
-func (a *app) exportGrid(cmd *cobra.Command, grid *bench.Grid, out string) error {
+func exportGrid(a *app.App, cmd *cobra.Command, grid *bench.Grid, out string) error {
 	if len(grid.Runs) == 0 {
-		return fail(exitUsage, fmt.Errorf("every cell of %s is computed, so there is no run to export", grid.Preset))
+		return app.Fail(app.ExitUsage, fmt.Errorf("every cell of %s is computed, so there is no run to export",
+			grid.Preset))
 	}
 	if ext := filepath.Ext(out); ext == inspectai.JSON || ext == inspectai.Archive {
-		return fail(exitUsage, fmt.Errorf("%s contains %d runs; give a folder for their logs with -o", grid.Dir(),
+		return app.Fail(app.ExitUsage, fmt.Errorf("%s contains %d runs; give a folder for their logs with -o",
+			grid.Dir(),
 			len(grid.Runs)))
 	}
 	for i, run := range grid.Runs {
 		folder := filepath.Join(out, grid.Cells[i].Name)
 		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
-		if err := a.exportRun(cmd, run, folder); err != nil {
+		if err := exportRun(a, cmd, run, folder); err != nil {
 			return err
 		}
 	}
@@ -290,17 +294,17 @@ func logPath(run *bench.Run, out string) (path, format string, err error) {
 		return out, ext, nil
 	case ext != "" && !strings.HasSuffix(out, string(filepath.Separator)):
 		if info, err := os.Stat(out); err != nil || !info.IsDir() {
-			return "", "", fail(exitUsage, fmt.Errorf("-o is %q; it must end in %s or %s, or be a folder", out,
+			return "", "", app.Fail(app.ExitUsage, fmt.Errorf("-o is %q; it must end in %s or %s, or be a folder", out,
 				inspectai.JSON, inspectai.Archive))
 		}
 	case out != "":
 		if err := os.MkdirAll(out, 0o755); err != nil {
-			return "", "", fail(exitUsage, err)
+			return "", "", app.Fail(app.ExitUsage, err)
 		}
 	}
 	name, err := run.InspectName(inspectai.JSON)
 	if err != nil {
-		return "", "", fail(exitError1, err)
+		return "", "", app.Fail(app.ExitFailure, err)
 	}
 	return filepath.Join(out, name), inspectai.JSON, nil
 }

@@ -3,20 +3,18 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 )
 
-func (a *app) cacheDir() string { return filepath.Join(a.dirs.cache, "replies") }
-
-func cacheCommand(a *app) *cobra.Command {
+func cacheCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
 		Short: "Show or clear the cache of replies",
@@ -28,23 +26,24 @@ until they are cleared.`,
 	return cmd
 }
 
-func cacheShow(a *app) *cobra.Command {
+func cacheShow(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "show", Short: "Print how many replies the cache holds", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			use, err := llm.ReadCache(a.cacheDir())
+			use, err := llm.ReadCache(a.CacheDir())
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), struct {
+				return app.WriteJSON(cmd.OutOrStdout(), struct {
 					Version int    `json:"version"`
 					Folder  string `json:"folder"`
 					llm.CacheUse
-				}{1, a.cacheDir(), use})
+				}{1, a.CacheDir(), use})
 			}
-			line := fmt.Sprintf("%s, %s in %s", many(use.Replies, "reply", "replies"), size(use.Bytes), a.cacheDir())
+			line := fmt.Sprintf("%s, %s in %s", app.Many(use.Replies, "reply", "replies"), size(use.Bytes),
+				a.CacheDir())
 			if use.Replies > 0 {
 				line += fmt.Sprintf(", the oldest of %s", use.Oldest.Format(time.DateOnly))
 			}
@@ -56,7 +55,7 @@ func cacheShow(a *app) *cobra.Command {
 	return cmd
 }
 
-func cacheClear(a *app) *cobra.Command {
+func cacheClear(a *app.App) *cobra.Command {
 	var older string
 	cmd := &cobra.Command{
 		Use: "clear", Short: "Remove replies from the cache", Args: cobra.NoArgs,
@@ -64,13 +63,14 @@ func cacheClear(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			age, err := age(older)
 			if err != nil {
-				return fail(exitUsage, err)
+				return app.Fail(app.ExitUsage, err)
 			}
-			gone, err := llm.ClearCache(a.cacheDir(), age)
+			gone, err := llm.ClearCache(a.CacheDir(), age)
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "removed %s, %s\n", many(gone.Replies, "reply", "replies"), size(gone.Bytes))
+			fmt.Fprintf(cmd.OutOrStdout(), "removed %s, %s\n", app.Many(gone.Replies, "reply", "replies"), size(
+				gone.Bytes))
 			return nil
 		},
 	}
@@ -91,14 +91,6 @@ func age(text string) (time.Duration, error) {
 		return 0, fmt.Errorf("--older is %q; it must be an age such as 30d, 2w or 12h", text)
 	}
 	return d, nil
-}
-
-// many formats a number of things.
-func many(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }
 
 // size formats a number of bytes.

@@ -13,6 +13,9 @@ import (
 
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/display"
+	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/council"
 )
 
@@ -27,7 +30,7 @@ type calibrateFlags struct {
 // questions shows with about that many.
 const defaultQuestions = 100
 
-func calibrateCommand(a *app) *cobra.Command {
+func calibrateCommand(a *app.App) *cobra.Command {
 	var f calibrateFlags
 	cmd := &cobra.Command{
 		Use:   "calibrate [TASK|FILE]",
@@ -55,19 +58,19 @@ Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the bu
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return a.calibrate(cmd, name, f)
+			return runCalibration(a, cmd, name, f)
 		},
 	}
-	f.source.add(cmd)
+	f.source.Add(cmd)
 	f.addWork(cmd)
 	fl := cmd.Flags()
-	f.addForms(fl)
-	fl.IntVarP(&f.n, "number", "n", 0, fmt.Sprintf("number of questions (default: %d, and all of your own)",
+	f.AddForms(fl)
+	fl.IntVarP(&f.N, "number", "n", 0, fmt.Sprintf("number of questions (default: %d, and all of your own)",
 		defaultQuestions))
 	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the run (default: calibrations/COUNCIL/TASK in the state "+
 		"folder, where synod ask finds it)")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
-	fl.StringVar(&f.data, "data", "", "`file` of the task, or a folder that contains it")
+	fl.Uint64Var(&f.Seed, "seed", 1, "seed of all random choices")
+	fl.StringVar(&f.Data, "data", "", "`file` of the task, or a folder that contains it")
 	fl.Float64Var(&f.budget.USD, "budget-usd", 0, "begin no question when so many US dollars are used; 0: no bound")
 	fl.IntVar(&f.budget.Calls, "budget-calls", 0, "begin no question when so many calls are made; 0: no bound")
 	fl.BoolVar(&f.learn, "learn", false, "add the answers, marked as graded, to the trust file (synod operate trust)")
@@ -82,37 +85,37 @@ func (f *calibrateFlags) check(cmd *cobra.Command, name string) error {
 	switch {
 	case f.budget.USD < 0 || f.budget.Calls < 0:
 		return errors.New("--budget-usd and --budget-calls must be 0 or more")
-	case f.n == 0 && !cmd.Flags().Changed("number") && !task.IsFile(name):
-		f.n = defaultQuestions
+	case f.N == 0 && !cmd.Flags().Changed("number") && !task.IsFile(name):
+		f.N = defaultQuestions
 	}
 	f.repeat = 1
-	return errors.Join(f.checkWork(), f.checkNumber(cmd))
+	return errors.Join(f.checkWork(), f.CheckNumber(cmd))
 }
 
-func (a *app) calibrate(cmd *cobra.Command, name string, f calibrateFlags) error {
+func runCalibration(a *app.App, cmd *cobra.Command, name string, f calibrateFlags) error {
 	if err := f.check(cmd, name); err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
-	f.pulled = a.tasks().Dir
-	spec, from, err := f.source.merge(a)
+	f.Pulled = questions.Store(a).Dir
+	spec, from, err := f.source.Merge(a)
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	if f.out == "" {
-		f.out = filepath.Join(a.calibrationDir(spec.Council), folderName(task.WithoutEnding(filepath.Base(name))))
+		f.out = filepath.Join(calibrationDir(a, spec.Council), folderName(task.WithoutEnding(filepath.Base(name))))
 	}
 	if !f.dryRun {
-		if err := a.fetchAllowed(cmd, spec, from); err != nil {
+		if err := fetchAllowed(a, cmd, spec, from); err != nil {
 			return err
 		}
 	}
-	c := calibration{app: a, cmd: cmd, flags: f, name: name, council: spec}
+	c := calibration{App: a, cmd: cmd, flags: f, name: name, council: spec}
 	draft, err := c.draft()
 	if err != nil {
 		return err
 	}
 	if f.dryRun {
-		return printEstimate(cmd, cmd.OutOrStdout(), draft, f.asJSON, nil)
+		return display.PrintEstimate(cmd, cmd.OutOrStdout(), draft, f.asJSON, nil)
 	}
 	run, err := c.open(draft)
 	if err != nil {
@@ -123,7 +126,7 @@ func (a *app) calibrate(cmd *cobra.Command, name string, f calibrateFlags) error
 
 // calibration is the work of "synod calibrate".
 type calibration struct {
-	*app
+	*app.App
 	cmd      *cobra.Command
 	flags    calibrateFlags
 	name     string       // of the task
@@ -141,23 +144,23 @@ type unmeasured struct {
 // draft returns the run that measures the models of the council.
 func (c *calibration) draft() (*bench.Run, error) {
 	if c.council.Runner.Nodes() {
-		return nil, fail(exitUsage, errors.New("the members of this council are nodes, whose models only their owners "+
-			"can measure"), "each owner can calibrate the council file of the own seats")
+		return nil, app.Fail(app.ExitUsage, errors.New("the members of this council are nodes, whose models only "+
+			"their owners can measure"), "each owner can calibrate the council file of the own seats")
 	}
 	var err error
 	if c.measured, err = measuring(&c.council, c.left); err != nil {
-		return nil, fail(exitUsage, err)
+		return nil, app.Fail(app.ExitUsage, err)
 	}
-	items, err := c.flags.items(c.name, &c.council)
+	items, err := c.flags.Items(c.name, &c.council)
 	if err != nil {
 		return nil, err
 	}
 	items = slices.DeleteFunc(items, func(it task.Item) bool { return it.Record().Ungraded })
 	if len(items) == 0 {
-		return nil, fail(exitUsage, fmt.Errorf("the questions of %s have no answers to compare with", c.name),
+		return nil, app.Fail(app.ExitUsage, fmt.Errorf("the questions of %s have no answers to compare with", c.name),
 			`each line needs an answer: {"id": "1", "question": "…", "answer": "…"}`)
 	}
-	return c.draftBench(c.name, &c.flags.benchFlags, c.measured, items)
+	return draftBench(c.App, c.name, &c.flags.benchFlags, c.measured, items)
 }
 
 // measuring returns the council in which the models of another one answer once each and do not talk: one seat a model,
@@ -209,14 +212,14 @@ func (c *calibration) open(draft *bench.Run) (*bench.Run, error) {
 		return nil, unreportable(err)
 	}
 	if !c.flags.force {
-		return nil, fail(exitUsage, fmt.Errorf("%s has a calibration with other settings:\n  %s", c.flags.out,
+		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s has a calibration with other settings:\n  %s", c.flags.out,
 			strings.Join(changed.Changes, "\n  ")), "choose another folder with -o, or move that one away with --force")
 	}
 	aside := c.flags.out + time.Now().UTC().Format(".20060102-150405")
 	if err := os.Rename(c.flags.out, aside); err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
-	c.say(c.cmd, "the earlier calibration is now in "+aside)
+	c.Say(c.cmd, "the earlier calibration is now in "+aside)
 	return c.create(draft)
 }
 
@@ -242,7 +245,7 @@ func (c *calibration) same(old, draft *bench.Run) error {
 
 // create checks the models, leaves out those that cannot be asked, and writes the folder.
 func (c *calibration) create(draft *bench.Run) (*bench.Run, error) {
-	if !c.flags.noCheck && endpoints(c.measured) {
+	if !c.flags.noCheck && app.HasEndpoint(c.measured) {
 		if err := c.checkModels(); err != nil {
 			return nil, err
 		}
@@ -254,7 +257,7 @@ func (c *calibration) create(draft *bench.Run) (*bench.Run, error) {
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(c.flags.out), 0o700); err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	if err := draft.Create(c.flags.out); err != nil {
 		return nil, occupied(err, c.flags.out)
@@ -264,15 +267,15 @@ func (c *calibration) create(draft *bench.Run) (*bench.Run, error) {
 
 // checkModels finds the models that cannot be asked.
 func (c *calibration) checkModels() error {
-	members, err := council.Convene(c.measured, c.env())
+	members, err := council.Convene(c.measured, c.Env())
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	defer members.Close()
 	for _, k := range members.Preflight(c.cmd.Context()) {
 		if k.Err != nil {
-			c.left = append(c.left, unmeasured{k.Model, problem(k)})
-			c.say(c.cmd, k.Model+" cannot be measured: "+problem(k))
+			c.left = append(c.left, unmeasured{k.Model, app.CheckedProblem(k)})
+			c.Say(c.cmd, k.Model+" cannot be measured: "+app.CheckedProblem(k))
 		}
 	}
 	return c.cmd.Context().Err()
@@ -285,9 +288,9 @@ func (c *calibration) work(run *bench.Run) error {
 	if err := c.keep(run); err != nil { // who was left out must be known when the run is resumed
 		return err
 	}
-	worked := c.benchWork(c.cmd, run, f)
-	var how *exitError
-	if errors.As(worked, &how) && how.code != exitBudget && how.code != exitError1 {
+	worked := benchWork(c.App, c.cmd, run, f)
+	var how *app.Error
+	if errors.As(worked, &how) && how.Code != app.ExitBudget && how.Code != app.ExitFailure {
 		return worked
 	}
 	if err := c.keep(run); err != nil {
@@ -299,16 +302,16 @@ func (c *calibration) work(run *bench.Run) error {
 	if c.flags.learn {
 		observed, err := run.Observations(true)
 		if err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 		path := c.council.Trust.File
 		if path == "" {
-			path = c.trustPath()
+			path = c.TrustPath()
 		}
-		if err := c.app.learn(c.cmd.ErrOrStderr(), council.TrustSpec{File: path, Learn: true}, observed); err != nil {
+		if err := c.App.Learn(c.cmd.ErrOrStderr(), council.TrustSpec{File: path, Learn: true}, observed); err != nil {
 			return err
 		}
-		c.say(c.cmd, count(len(observed), "answer")+" learned, marked as graded")
+		c.Say(c.cmd, app.Count(len(observed), "answer")+" learned, marked as graded")
 	}
 	return worked
 }
@@ -324,10 +327,10 @@ func (c *calibration) command() string {
 			words = append(words, "--"+name, council.ShellWord(fl.Value.String()))
 		}
 	}
-	for _, m := range c.flags.source.models {
+	for _, m := range c.flags.source.Models {
 		words = append(words, "--model", council.ShellWord(m))
 	}
-	for _, s := range c.flags.source.sets {
+	for _, s := range c.flags.source.Sets {
 		words = append(words, "--set", council.ShellWord(s))
 	}
 	return strings.Join(words, " ")

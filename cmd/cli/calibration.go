@@ -12,6 +12,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/seating"
@@ -62,8 +63,8 @@ const calibrationFile = "calibration.json"
 const maxCalibration = 64 << 20
 
 // calibrationDir is the folder in which synod ask looks for the calibrations of a council, one folder a task.
-func (a *app) calibrationDir(name string) string {
-	return filepath.Join(a.dirs.state, "calibrations", folderName(name))
+func calibrationDir(a *app.App, name string) string {
+	return filepath.Join(a.Dirs.State, "calibrations", folderName(name))
 }
 
 // folderName makes a name of a folder from the name of a council or a task.
@@ -102,7 +103,7 @@ func readResult(dir string) (*calibrated, error) {
 
 // result computes the result from the files of a run.
 func (c *calibration) result(run *bench.Run) (*calibrated, error) {
-	run.Prices = c.prices
+	run.Prices = c.Prices
 	rep, err := run.Report()
 	if err != nil {
 		return nil, err
@@ -176,7 +177,7 @@ func (c *calibration) keep(run *bench.Run) error {
 		err = durable.WriteFile(filepath.Join(run.Dir(), calibrationFile), append(b, '\n'))
 	}
 	if err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	return nil
 }
@@ -187,16 +188,16 @@ func (c *calibration) printResult(run *bench.Run) error {
 		return unreportable(err)
 	}
 	if c.flags.asJSON {
-		return writeJSON(c.cmd.OutOrStdout(), r)
+		return app.WriteJSON(c.cmd.OutOrStdout(), r)
 	}
 	if err := r.print(c.cmd.OutOrStdout()); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	return nil
 }
 
 func (r *calibrated) print(w io.Writer) error {
-	fmt.Fprintf(w, "%d of %d questions of %s", r.Finished, r.Questions, oneLine(r.Task))
+	fmt.Fprintf(w, "%d of %d questions of %s", r.Finished, r.Questions, app.OneLine(r.Task))
 	if slices.ContainsFunc(r.MembersKind, func(k string) bool { return k != string(llm.Endpoint) }) {
 		fmt.Fprintf(w, " · members: %s", strings.Join(r.MembersKind, ", "))
 	}
@@ -217,18 +218,18 @@ func (r *calibrated) print(w io.Writer) error {
 		} else if m.USD != nil {
 			usd = fmt.Sprintf("%.6f", *m.USD)
 		}
-		t.Add(oneLine(m.Model), m.Kind, share, interval, n, m.Silent, m.Failed, median, p95, usd)
+		t.Add(app.OneLine(m.Model), m.Kind, share, interval, n, m.Silent, m.Failed, median, p95, usd)
 	}
 	if err := t.Write(w, "text"); err != nil {
 		return err
 	}
 	for _, u := range r.Unmeasured {
-		fmt.Fprintf(w, "%s was not measured: %s\n", oneLine(u.Model), oneLine(u.Reason))
+		fmt.Fprintf(w, "%s was not measured: %s\n", app.OneLine(u.Model), app.OneLine(u.Reason))
 	}
 	if err := r.printPairs(w); err != nil {
 		return err
 	}
-	say(w, "\neffective votes: "+votesText(r.Votes, len(r.Seats)))
+	app.PrintLine(w, "\neffective votes: "+votesText(r.Votes, len(r.Seats)))
 	r.printSuggestion(w)
 	return nil
 }
@@ -248,11 +249,11 @@ func (r *calibrated) printPairs(w io.Writer) error {
 			within := metrics.Rate{Low: max(c.Low, -1), High: min(c.High, 1)}
 			rho, interval = decimals(c.Value), ends(&within, decimals)
 		}
-		other := oneLine(p.B)
+		other := app.OneLine(p.B)
 		if p.A == p.B {
 			other = "its copy"
 		}
-		t.Add(oneLine(p.A), other, p.BothWrong, p.Questions, rho, interval)
+		t.Add(app.OneLine(p.A), other, p.BothWrong, p.Questions, rho, interval)
 	}
 	return t.Write(w, "text")
 }
@@ -265,7 +266,7 @@ func (r *calibrated) printSuggestion(w io.Writer) {
 	}
 	var names []string
 	for _, name := range s.Models {
-		names = append(names, oneLine(name))
+		names = append(names, app.OneLine(name))
 	}
 	fmt.Fprintf(w, "\nsuggested: %s · one seat each, F=%d on the complete graph\n", strings.Join(names, ", "), s.F)
 	fmt.Fprintf(w, "  more than half right: %s %% of %d questions, each decided by those whom the rule chooses by "+
@@ -308,8 +309,8 @@ func votesText(r *metrics.Rate, seats int) string {
 
 // knownVotes returns the effective votes of a council's seats from its latest calibration: nil if there is none, or if
 // a member has changed since.
-func (a *app) knownVotes(name string, seats []council.Seat) (votes *metrics.Rate, from *calibrated) {
-	all, _ := filepath.Glob(filepath.Join(a.calibrationDir(name), "*", calibrationFile)) // the pattern is a valid one
+func knownVotes(a *app.App, name string, seats []council.Seat) (votes *metrics.Rate, from *calibrated) {
+	all, _ := filepath.Glob(filepath.Join(calibrationDir(a, name), "*", calibrationFile)) // the pattern is a valid one
 	for _, path := range all {
 		r, err := readResult(filepath.Dir(path))
 		if err != nil || from != nil && from.Created >= r.Created { // synod calibrate reports a broken one
@@ -336,11 +337,11 @@ func (r *calibrated) votesOf(seats []council.Seat) *metrics.Rate {
 }
 
 // printVotes prints how many independent votes the members of a council are worth, if that was measured.
-func (a *app) printVotes(w io.Writer, c *council.Council) {
+func printVotes(a *app.App, w io.Writer, c *council.Council) {
 	seats := c.Seats()
-	if votes, r := a.knownVotes(c.Plan().Spec().Council, seats); votes != nil {
+	if votes, r := knownVotes(a, c.Plan().Spec().Council, seats); votes != nil {
 		day, _, _ := strings.Cut(r.Created, "T")
-		fmt.Fprintf(w, "  effective votes: %s, measured on %s, %s\n", votesText(votes, len(seats)), oneLine(r.Task),
-			oneLine(day))
+		fmt.Fprintf(w, "  effective votes: %s, measured on %s, %s\n", votesText(votes, len(seats)), app.OneLine(r.Task),
+			app.OneLine(day))
 	}
 }

@@ -15,10 +15,11 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/campaign"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 )
 
-func campaignCommand(a *app) *cobra.Command {
+func campaignCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "campaign",
 		Short: "Try the claims of the protocols in executions with faults",
@@ -40,7 +41,7 @@ type campaignFlags struct {
 	asJSON  bool
 }
 
-func campaignRun(a *app) *cobra.Command {
+func campaignRun(a *app.App) *cobra.Command {
 	var f campaignFlags
 	cmd := &cobra.Command{
 		Use:   "run",
@@ -54,7 +55,7 @@ demands was not tried · 130 interrupted.`,
 		Example: `  synod research campaign run --tier T1 -o runs/campaign
   synod research campaign run --minutes 5 --protocol sac,decentllms`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.campaignRun(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runCampaign(a, cmd, f) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.options.Tier, "tier", "", "how much: T0 (half a minute), T1 (minutes) or T2 (an hour)")
@@ -69,28 +70,28 @@ demands was not tried · 130 interrupted.`,
 	return cmd
 }
 
-func (a *app) campaignRun(cmd *cobra.Command, f campaignFlags) error {
+func runCampaign(a *app.App, cmd *cobra.Command, f campaignFlags) error {
 	switch {
 	case f.minutes < 0 || f.minutes > 1e6:
-		return fail(exitUsage, fmt.Errorf("--minutes is %v; it must be between 0 and 1000000", f.minutes))
+		return app.Fail(app.ExitUsage, fmt.Errorf("--minutes is %v; it must be between 0 and 1000000", f.minutes))
 	case f.setup.Workers < 1:
-		return fail(exitUsage, fmt.Errorf("--workers is %d; it must be 1 or more", f.setup.Workers))
+		return app.Fail(app.ExitUsage, fmt.Errorf("--workers is %d; it must be 1 or more", f.setup.Workers))
 	case f.options.Tier == "" && f.options.Executions == 0 && f.minutes == 0:
-		return fail(exitUsage, errors.New("say how much to try: --tier T1, --executions 100000 or --minutes 5"))
+		return app.Fail(app.ExitUsage, errors.New("say how much to try: --tier T1, --executions 100000 or --minutes 5"))
 	}
 	f.options.Time = time.Duration(f.minutes * float64(time.Minute))
-	show := a.newBar(cmd, false, "starting")
+	show := a.NewBar(cmd, false, "starting")
 	f.setup.Progress = func(s *campaign.State) {
-		if show.to != nil {
+		if show.To != nil {
 			text := campaignProgress(s)
-			show.say(func() string { return text })
-			show.set(int64(s.Tally.Executions), int64(s.Planned))
+			show.Say(func() string { return text })
+			show.Set(int64(s.Tally.Executions), int64(s.Planned))
 		}
 	}
 	s, err := campaign.Run(cmd.Context(), f.options, f.setup)
-	show.done()
+	show.Done()
 	if err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
 	if cmd.Context().Err() != nil && errors.Is(context.Cause(cmd.Context()), context.Canceled) {
 		return interruptedCampaign(s, f)
@@ -107,7 +108,7 @@ func campaignProgress(s *campaign.State) string {
 	done := s.Tally.Executions
 	text := fmt.Sprintf("%d executions, %.0f a second", done, float64(done)/s.Spent.Seconds())
 	if s.Planned > 0 {
-		text += ", " + eta(int(done), int(s.Planned-min(done, s.Planned)), s.Spent)
+		text += ", " + app.Eta(int(done), int(s.Planned-min(done, s.Planned)), s.Spent)
 	}
 	if n := s.Tally.Violations(); n > 0 {
 		text += fmt.Sprintf(", %d VIOLATIONS", n)
@@ -123,22 +124,22 @@ func interruptedCampaign(s *campaign.State, f campaignFlags) error {
 			"synod "+
 			"campaign report %s", s.Tally.Executions, council.ShellWord(f.setup.Dir))
 	}
-	return fail(exitInterrupted, nil, hint)
+	return app.Fail(app.ExitInterrupted, nil, hint)
 }
 
 // printCampaign prints a report, and fails if it is red.
 func printCampaign(w io.Writer, s *campaign.State, format string) error {
 	r := s.Report()
 	if err := r.Write(w, format); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	if why := r.Red(); why != "" && (len(r.Failures) > 0 || s.Options.Tier != "") {
-		return fail(exitGate, errors.New("the campaign is red: "+why))
+		return app.Fail(app.ExitGate, errors.New("the campaign is red: "+why))
 	}
 	return nil
 }
 
-func campaignReport(*app) *cobra.Command {
+func campaignReport(*app.App) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "report DIR",
@@ -152,12 +153,13 @@ demands was not tried.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(campaign.Formats(), format) {
-				return fail(exitUsage, fmt.Errorf("--format is %q%s; it must be one of %s", format, synod.Hint(format,
+				return app.Fail(app.ExitUsage, fmt.Errorf("--format is %q%s; it must be one of %s", format, synod.Hint(
+					format,
 					campaign.Formats()), strings.Join(campaign.Formats(), ", ")))
 			}
 			s, err := campaign.Open(args[0])
 			if err != nil {
-				return fail(exitError1, err, "name the folder of synod research campaign run -o FOLDER")
+				return app.Fail(app.ExitFailure, err, "name the folder of synod research campaign run -o FOLDER")
 			}
 			return printCampaign(cmd.OutOrStdout(), s, format)
 		},
@@ -184,9 +186,10 @@ Exit codes: 0 it violates the same claim again · 1 the file cannot be read · 7
 			saved, err := campaign.Load(args[0])
 			if err != nil {
 				if errors.Is(err, os.ErrNotExist) {
-					return fail(exitError1, err, "check the path; campaigns save violations in FOLDER/failures")
+					return app.Fail(app.ExitFailure, err, "check the path; campaigns save violations in "+
+						"FOLDER/failures")
 				}
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			return replayCampaign(cmd.OutOrStdout(), saved, asJSON)
 		},
@@ -211,17 +214,18 @@ func replayCampaign(w io.Writer, saved *campaign.Saved, asJSON bool) error {
 	out.Reproduced = slices.ContainsFunc(out.Violations,
 		func(v campaign.Violation) bool { return v.Claim == saved.Claim })
 	if asJSON {
-		if err := writeJSON(w, out); err != nil {
-			return fail(exitError1, err)
+		if err := app.WriteJSON(w, out); err != nil {
+			return app.Fail(app.ExitFailure, err)
 		}
 	} else {
 		showExecution(w, &x)
 		for _, v := range out.Violations {
-			fmt.Fprintf(w, "violated: %s\n", printable(v.String()))
+			fmt.Fprintf(w, "violated: %s\n", app.Printable(v.String()))
 		}
 	}
 	if !out.Reproduced {
-		return fail(exitVerify, fmt.Errorf("claim %s is not violated; the file says: %s", saved.Claim, saved.Detail),
+		return app.Fail(app.ExitVerify, fmt.Errorf("claim %s is not violated; the file says: %s", saved.Claim,
+			saved.Detail),
 			"the program has changed since, or the bug is fixed")
 	}
 	return nil

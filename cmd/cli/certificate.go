@@ -1,18 +1,13 @@
 package cli
 
 import (
-	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/core/sign"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/roster"
@@ -22,96 +17,38 @@ import (
 // certify records the decision of an outcome in the ledger, and writes its certificate, signed by
 // the owner of all members, as far as the user asked for either. Without a decision there is
 // neither, and the exit code says why.
-func (a *app) certify(cmd *cobra.Command, f *askFlags, p *council.Plan, in council.Instance,
+func certify(a *app.App, cmd *cobra.Command, f *askFlags, p *council.Plan, in council.Instance,
 	o *council.Outcome) error {
-	head, err := a.enter(cmd, f, p, o)
+	head, err := enter(a, cmd, f, p, o)
 	if err != nil || f.certificate == "" || o.Answer == nil {
 		return err
 	}
-	secret, path, err := a.ownerKey(f.key)
+	secret, path, err := a.SigningKey(f.key)
 	if err != nil {
-		return fail(exitError1, err, "give the key of the owner with --key FILE")
+		return app.Fail(app.ExitFailure, err, "give the key of the owner with --key FILE")
 	}
 	s, err := p.Owned(in, o, secret.PublicKey())
 	if err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	s.Ledger = head
 	c, err := certificate.Signed(&s, secret)
 	if err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	file, err := c.File()
 	if err == nil {
 		err = durable.WriteFile(f.certificate, file)
 	}
 	if err != nil {
-		return fail(exitError1, fmt.Errorf("--certificate: %w", err), "the answer above is complete")
+		return app.Fail(app.ExitFailure, fmt.Errorf("--certificate: %w", err), "the answer above is complete")
 	}
-	if !a.quiet {
+	if !a.Quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "certificate: %s · one owner signs for all members, with the key in %s\n"+
 			"public key:  %s\nverify it:   synod verify %s\n", f.certificate, path,
 			hex.EncodeToString(secret.PublicKey()), council.ShellWord(f.certificate))
 	}
 	return nil
-}
-
-// ownerKey returns the key in a file. If path is empty, it is the key of this user, which is
-// made when it is needed for the first time.
-func (a *app) ownerKey(path string) (sign.Secret, string, error) {
-	own := path == ""
-	if own {
-		path = filepath.Join(a.dirs.config, "owner.key")
-	}
-	const most = 1 << 10
-	text, err := durable.ReadFile(path, most)
-	if own && errors.Is(err, fs.ErrNotExist) {
-		if err := createKey(path); err != nil {
-			return sign.Secret{}, path, err
-		}
-		text, err = durable.ReadFile(path, most)
-	}
-	if err != nil {
-		return sign.Secret{}, path, err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return sign.Secret{}, path, err
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return sign.Secret{}, path, fmt.Errorf("others may read the key %s: run chmod 600 %s", path,
-			council.ShellWord(path))
-	}
-	secret, err := sign.ParseSecret(string(text))
-	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	return secret, path, err
-}
-
-// createKey writes a new key that only the user can read. If another process was faster,
-// its key stays.
-func createKey(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	secret, err := sign.Generate(rand.Reader)
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".key-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = fmt.Fprintln(f, secret.Reveal())
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return durable.SyncDir(filepath.Dir(path))
 }
 
 // verifyCertificate checks the certificate in a file. The error is the first problem.
@@ -136,11 +73,11 @@ func verifyCertificate(file []byte, council *certificate.Council, question, answ
 				"%x)",
 				given.name, given.name, given.hash))
 		case given.name == "question" && merged(c.Statement, *given.text):
-			r.Claims = append(r.Claims, "it is about this question and the schema in it: "+brief(*given.text, 60))
+			r.Claims = append(r.Claims, "it is about this question and the schema in it: "+app.Brief(*given.text, 60))
 		case string(certificate.AnswerHash(*given.text)) != string(given.hash):
 			return v, fmt.Errorf("certificate: it is about another %s, with the SHA-256 %x", given.name, given.hash)
 		default:
-			r.Claims = append(r.Claims, fmt.Sprintf("it is about this %s: %s", given.name, brief(*given.text, 60)))
+			r.Claims = append(r.Claims, fmt.Sprintf("it is about this %s: %s", given.name, app.Brief(*given.text, 60)))
 		}
 	}
 	v.Warning = r.Warning
@@ -180,14 +117,14 @@ func readRoster(path string) (*certificate.Council, error) {
 func signedRoster(path string) (*roster.Signed, error) {
 	text, err := durable.ReadFile(path, 2*roster.MaxFile)
 	if err != nil {
-		return nil, fail(exitUsage, err, "give the file of the council's roster with --roster FILE")
+		return nil, app.Fail(app.ExitUsage, err, "give the file of the council's roster with --roster FILE")
 	}
 	r, err := roster.Parse(text)
 	if err == nil {
 		err = r.Verify()
 	}
 	if err != nil {
-		return nil, fail(exitVerify, err)
+		return nil, app.Fail(app.ExitVerify, err)
 	}
 	return r, nil
 }

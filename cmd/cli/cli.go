@@ -17,9 +17,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -27,8 +25,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/llm"
 )
 
 // Main runs the command line of this process and exits with its code. The first
@@ -47,8 +45,8 @@ func Main() {
 // exit code. Errors and hints are written to stderr. Progress bars are drawn only
 // if stderr is a terminal.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root, out, messages := newRoot(), newScreen(stdout), newScreen(stderr)
-	messages.colours = coloured(stderr)
+	root, out, messages := newRoot(), app.NewScreen(stdout), app.NewScreen(stderr)
+	messages.Colours = app.Coloured(stderr)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(out)
@@ -60,32 +58,33 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		narrow(root, n)
 	}
 	err := root.ExecuteContext(ctx)
-	var e *exitError
+	var e *app.Error
 	switch {
 	case err == nil:
-		e = &exitError{code: exitOK}
+		e = &app.Error{Code: app.ExitOK}
 	case !errors.As(err, &e):
-		e = &exitError{exitUsage, err, unknownCommand(root, err)} // cobra reports only usage errors itself
+		// cobra reports only usage errors itself
+		e = &app.Error{Code: app.ExitUsage, Err: err, Hint: unknownCommand(root, err)}
 	}
-	if out.Flush(); out.Err() != nil && e.code != exitError1 { // whoever reads the output did not get it
-		e = &exitError{code: exitError1, err: fmt.Errorf("write the output: %w", out.Err())}
+	if out.Flush(); out.Err() != nil && e.Code != app.ExitFailure { // whoever reads the output did not get it
+		e = &app.Error{Code: app.ExitFailure, Err: fmt.Errorf("write the output: %w", out.Err())}
 	}
-	if e.err != nil {
-		paint(messages, red, "synod:")
-		text := wrapped("synod: "+printable(e.err.Error()), messages.Columns())
+	if e.Err != nil {
+		app.Paint(messages, app.Red, "synod:")
+		text := wrapped("synod: "+app.Printable(e.Err.Error()), messages.Columns())
 		fmt.Fprintln(messages, strings.TrimPrefix(text, "synod:"))
 	}
-	if e.hint != "" {
-		fmt.Fprintln(messages, wrapped(printable(e.hint), messages.Columns()))
+	if e.Hint != "" {
+		fmt.Fprintln(messages, wrapped(app.Printable(e.Hint), messages.Columns()))
 	}
 	messages.Flush()
-	return e.code
+	return e.Code
 }
 
 // narrow breaks the lines of the help of a command and of those below it.
 func narrow(cmd *cobra.Command, columns int) {
 	if cmd.Long = wrapped(cmd.Long, columns); cmd.Example == "" && !cmd.HasSubCommands() { // a topic, without commands
-		cmd.Long = hung(cmd.Long, columns)
+		cmd.Long = app.Hang(cmd.Long, columns)
 	}
 	for _, sub := range cmd.Commands() {
 		narrow(sub, columns)
@@ -104,7 +103,7 @@ func wrapped(text string, columns int) string {
 		case !strings.HasPrefix(line, " "):
 			lines[i] = table.Wrap(line, columns)
 		case remedy.MatchString(line):
-			lines[i] = hung(line, columns)
+			lines[i] = app.Hang(line, columns)
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -134,7 +133,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			found, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return fail(exitUsage, fmt.Errorf("there is no command %q", strings.Join(args, " ")),
+				return app.Fail(app.ExitUsage, fmt.Errorf("there is no command %q", strings.Join(args, " ")),
 					"try: synod --help")
 			}
 			found.InitDefaultHelpFlag()
@@ -158,76 +157,19 @@ func refuseUnknown(cmd *cobra.Command) {
 			return cmd.Help()
 		}
 		if !cmd.HasSubCommands() {
-			return fail(exitUsage, fmt.Errorf("%s takes no arguments", cmd.CommandPath()))
+			return app.Fail(app.ExitUsage, fmt.Errorf("%s takes no arguments", cmd.CommandPath()))
 		}
 		var known []string
 		for _, c := range cmd.Commands() {
 			known = append(known, c.Name())
 		}
-		return fail(exitUsage, fmt.Errorf("unknown command %s %q%s; available: %s", cmd.CommandPath(), args[0],
+		return app.Fail(app.ExitUsage, fmt.Errorf("unknown command %s %q%s; available: %s", cmd.CommandPath(), args[0],
 			synod.Hint(args[0], known), strings.Join(known, ", ")))
 	}
 }
 
-// Exit codes; see "synod help exit-codes".
-const (
-	exitOK          = 0
-	exitError1      = 1
-	exitUsage       = 2
-	exitUndecided   = 3
-	exitDegraded    = 4
-	exitBudget      = 5
-	exitDeadline    = 6
-	exitVerify      = 7
-	exitGate        = 100
-	exitInterrupted = 130
-)
-
-// exitError ends the program with an exit code. Nothing is printed for a nil err.
-type exitError struct {
-	code int
-	err  error
-	hint string // what the user can do about it
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// fail returns an exitError with an optional hint.
-func fail(code int, err error, hint ...string) error {
-	e := &exitError{code: code, err: err}
-	if len(hint) > 0 {
-		e.hint = hint[0]
-	}
-	return e
-}
-
-// app holds what the commands share.
-type app struct {
-	home    string
-	quiet   bool
-	verbose bool
-	dirs    dirs
-	prices  llm.Prices  // prices of models; nil: the published prices
-	locks   []io.Closer // of files that the command works on
-}
-
-// unlock lets other processes work on the files of the command.
-func (a *app) unlock() {
-	for _, lock := range a.locks {
-		lock.Close()
-	}
-	a.locks = nil
-}
-
 func newRoot() *cobra.Command {
-	a := &app{}
+	a := &app.App{}
 	var prices string
 	root := &cobra.Command{
 		Use:   "synod",
@@ -238,21 +180,18 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
   synod ask --model ollama:llama3.2 "What is 17 + 25?"
   synod ask -c council.yaml --json "Is 91 prime?"
   synod list protocols`,
-		Version:       version(),
+		Version:       app.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			a.sayMoved(cmd)
-			if a.dirs, err = findDirs(a.home); err != nil {
-				return err
-			}
-			return a.readPrices(prices)
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			sayMoved(a, cmd)
+			return a.Open(prices)
 		},
 	}
 	root.SetVersionTemplate("synod {{.Version}}\n")
-	a.addFlags(root, &prices)
+	addFlags(a, root, &prices)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fail(exitUsage, flagError(c, err), "try: "+c.CommandPath()+" --help")
+		return app.Fail(app.ExitUsage, flagError(c, err), "try: "+c.CommandPath()+" --help")
 	})
 	root.DisableSuggestions = true // unknownCommand makes them
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
@@ -261,20 +200,20 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		}
 		return pflag.NormalizedName(name)
 	})
-	a.addGroups(root)
+	addGroups(a, root)
 	root.AddCommand(engineCommand())
 	addCompletion(root)
 	return root
 }
 
 // addFlags adds the flags of all commands.
-func (a *app) addFlags(root *cobra.Command, prices *string) {
+func addFlags(a *app.App, root *cobra.Command, prices *string) {
 	fl := root.PersistentFlags()
-	fl.StringVar(&a.home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
+	fl.StringVar(&a.Home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
 	fl.StringVar(prices, "prices", os.Getenv("SYNOD_PRICES"),
 		"price `file`; its prices take precedence over the published ones")
-	fl.BoolVarP(&a.quiet, "quiet", "q", false, "print only the answer and errors")
-	fl.BoolVarP(&a.verbose, "verbose", "v", false, "print more details")
+	fl.BoolVarP(&a.Quiet, "quiet", "q", false, "print only the answer and errors")
+	fl.BoolVarP(&a.Verbose, "verbose", "v", false, "print more details")
 }
 
 // unknownCommand is the hint for cobra's error about an unknown command.
@@ -312,48 +251,6 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// readPrices reads the named price file or, if file is empty, prices.yaml in the
-// configuration folder if it exists.
-func (a *app) readPrices(file string) (err error) {
-	optional := file == ""
-	if optional {
-		file = filepath.Join(a.dirs.config, "prices.yaml")
-	}
-	a.prices, err = llm.ReadPrices(file)
-	switch {
-	case optional && errors.Is(err, os.ErrNotExist):
-		return nil
-	case err != nil:
-		return fail(exitUsage, err, "the format of a price file is:\n  prices:\n  - {server: api.openai.com, model: "+
-			"gpt-4o, prompt: 2.5, completion: 10, date: 2026-11-01}")
-	}
-	return nil
-}
-
-// version returns the release and the commit that the program was built from.
-func version() string {
-	v := release
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	commit, dirty := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && len(s.Value) >= 12:
-			commit = s.Value[:12]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "+changes"
-		}
-	}
-	if commit == "" {
-		commit = "unknown commit"
-	}
-	return v + " (" + commit + dirty + ")"
-}
-
-const release = "0.1.0"
-
 func exitCodesTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
@@ -370,39 +267,4 @@ func exitCodesTopic() *cobra.Command {
   100  a gate or assertion failed
   130  interrupted; the state is saved and the command that continues is printed`,
 	}
-}
-
-// dirs are the folders that Synod uses: the XDG base directories, or folders under --home.
-type dirs struct{ config, data, cache, state string }
-
-func findDirs(home string) (dirs, error) {
-	if home != "" {
-		home, err := filepath.Abs(home)
-		if err != nil {
-			return dirs{}, fail(exitUsage, fmt.Errorf("--home: %w", err))
-		}
-		if err := folderOf("--home", home); err != nil {
-			return dirs{}, err
-		}
-		return dirs{home + "/config", home + "/data", home + "/cache", home + "/state"}, nil
-	}
-	user, err := os.UserHomeDir()
-	if err != nil {
-		user = ""
-	}
-	at := func(env, under string) string {
-		if d := os.Getenv(env); d != "" {
-			return d + "/synod"
-		}
-		if user == "" {
-			return ""
-		}
-		return user + under + "/synod"
-	}
-	d := dirs{at("XDG_CONFIG_HOME", "/.config"), at("XDG_DATA_HOME", "/.local/share"), at("XDG_CACHE_HOME", "/.cache"),
-		at("XDG_STATE_HOME", "/.local/state")}
-	if d.config == "" || d.data == "" || d.cache == "" || d.state == "" {
-		return d, fail(exitUsage, errors.New("no home folder is known"), "set HOME or give a folder with --home FOLDER")
-	}
-	return d, nil
 }

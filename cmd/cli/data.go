@@ -3,20 +3,18 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/internal/fetch"
 )
 
-// tasks returns the store of fetched data sets.
-func (a *app) tasks() task.Store { return task.Store{Dir: filepath.Join(a.dirs.data, "tasks")} }
-
-func dataCommand(a *app) *cobra.Command {
+func dataCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
 		Short: "Fetch, convert and list data sets and recorded replies",
@@ -34,7 +32,7 @@ papers and benchmarks publish questions and replies.`,
 	return cmd
 }
 
-func dataPull(a *app) *cobra.Command {
+func dataPull(a *app.App) *cobra.Command {
 	var all bool
 	var revision string
 	cmd := &cobra.Command{
@@ -58,17 +56,17 @@ what is pinned (it is deleted) · 130 interrupted.`,
 			"data pull gsm8k\n  synod data pull mmlu-pro --revision 0a1b2c…   # the hub's newer revision",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if all == (len(names) > 0) {
-				return fail(exitUsage, errors.New("give the names of data sets, or --all"),
+				return app.Fail(app.ExitUsage, errors.New("give the names of data sets, or --all"),
 					"list them with: synod data list")
 			}
-			jobs, err := a.wanted(cmd, names)
+			jobs, err := wanted(a, cmd, names)
 			if err != nil {
 				return err
 			}
 			if err := checkRevision(revision, jobs); err != nil {
 				return err
 			}
-			return a.dataPullAll(cmd, jobs, revision)
+			return dataPullAll(a, cmd, jobs, revision)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "fetch every data set whose published source is pinned")
@@ -82,8 +80,8 @@ func checkRevision(revision string, jobs []pullJob) error {
 	if revision == "" || len(jobs) == 1 && jobs[0].entry.Source.Rows != nil && len(revision) == 40 {
 		return nil
 	}
-	return fail(exitUsage, errors.New("--revision takes the 40 digits of a commit, for one data set whose rows come "+
-		"from the public hub"), "example: synod data pull mmlu-pro --revision "+strings.Repeat("0a", 20))
+	return app.Fail(app.ExitUsage, errors.New("--revision takes the 40 digits of a commit, for one data set whose "+
+		"rows come from the public hub"), "example: synod data pull mmlu-pro --revision "+strings.Repeat("0a", 20))
 }
 
 // pullJob is something that can be fetched: a data set, or recorded replies that are made of published files.
@@ -96,27 +94,27 @@ type pullJob struct {
 
 // dataPullAll fetches everything. It continues after a failure, so that one host that
 // is down does not prevent fetching from others.
-func (a *app) dataPullAll(cmd *cobra.Command, jobs []pullJob, revision string) error {
-	code, missed := exitOK, 0
+func dataPullAll(a *app.App, cmd *cobra.Command, jobs []pullJob, revision string) error {
+	code, missed := app.ExitOK, 0
 	for _, j := range jobs {
-		var failed *exitError
-		if err := a.dataPull(cmd, j, revision); !errors.As(err, &failed) {
+		var failed *app.Error
+		if err := pullData(a, cmd, j, revision); !errors.As(err, &failed) {
 			continue
 		}
-		if len(jobs) == 1 || failed.code == exitInterrupted {
+		if len(jobs) == 1 || failed.Code == app.ExitInterrupted {
 			return failed
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "synod: %s\n%s\n", printable(failed.err.Error()), printable(failed.hint))
-		code, missed = max(code, failed.code), missed+1
+		fmt.Fprintf(cmd.ErrOrStderr(), "synod: %s\n%s\n", app.Printable(failed.Err.Error()), app.Printable(failed.Hint))
+		code, missed = max(code, failed.Code), missed+1
 	}
 	if missed > 0 {
-		return fail(code, fmt.Errorf("%d of %d data sets could not be fetched", missed, len(jobs)))
+		return app.Fail(code, fmt.Errorf("%d of %d data sets could not be fetched", missed, len(jobs)))
 	}
 	return nil
 }
 
 // wanted returns the data sets and recorded replies with these names or, without names, all that can be fetched.
-func (a *app) wanted(cmd *cobra.Command, names []string) (jobs []pullJob, err error) {
+func wanted(a *app.App, cmd *cobra.Command, names []string) (jobs []pullJob, err error) {
 	for _, name := range names {
 		if s, err := task.PromptSets.Find(name); err == nil {
 			jobs = append(jobs, pullJob{name: name, words: &s})
@@ -128,7 +126,8 @@ func (a *app) wanted(cmd *cobra.Command, names []string) (jobs []pullJob, err er
 		}
 		e, err := task.Catalogue.Find(name)
 		if err != nil {
-			return nil, fail(exitUsage, err, "list data sets, recorded replies and prompts with: synod data list")
+			return nil, app.Fail(app.ExitUsage, err, "list data sets, recorded replies and prompts with: synod data "+
+				"list")
 		}
 		jobs = append(jobs, pullJob{name: name, entry: e})
 	}
@@ -137,7 +136,7 @@ func (a *app) wanted(cmd *cobra.Command, names []string) (jobs []pullJob, err er
 	}
 	var unpinned []string
 	for _, e := range task.Catalogue.All() {
-		switch state := a.tasks().State(e); {
+		switch state := questions.Store(a).State(e); {
 		case state == task.Inside, len(e.Parts()) > 1:
 		case state == task.Unpinned:
 			unpinned = append(unpinned, e.Name)
@@ -146,7 +145,7 @@ func (a *app) wanted(cmd *cobra.Command, names []string) (jobs []pullJob, err er
 		}
 	}
 	for _, c := range traces() {
-		if a.tasks().MadeState(c) == task.Unpinned {
+		if questions.Store(a).MadeState(c) == task.Unpinned {
 			unpinned = append(unpinned, c.Name)
 			continue
 		}
@@ -159,7 +158,7 @@ func (a *app) wanted(cmd *cobra.Command, names []string) (jobs []pullJob, err er
 			unpinned = append(unpinned, s.Name)
 		}
 	}
-	a.say(cmd, "no pinned source, see synod data list, and pass with --data: "+strings.Join(unpinned, ", "))
+	a.Say(cmd, "no pinned source, see synod data list, and pass with --data: "+strings.Join(unpinned, ", "))
 	return jobs, nil
 }
 
@@ -176,19 +175,12 @@ func traces() (all []task.Conversion) {
 	return all
 }
 
-// say prints a line on stderr unless --quiet is given.
-func (a *app) say(cmd *cobra.Command, line string) {
-	if !a.quiet {
-		fmt.Fprintln(cmd.ErrOrStderr(), oneLine(line))
-	}
-}
-
-// dataPull fetches one data set. Its errors have advice.
-func (a *app) dataPull(cmd *cobra.Command, j pullJob, revision string) error {
-	show, at := a.download(cmd, j.name)
+// pullData fetches one data set. Its errors have advice.
+func pullData(a *app.App, cmd *cobra.Command, j pullJob, revision string) error {
+	show, at := a.Download(cmd, j.name)
 	notice := func(line string) {
-		if !a.onTerminal(cmd) {
-			a.say(cmd, line)
+		if !a.OnTerminal(cmd) {
+			a.Say(cmd, line)
 		}
 	}
 	var err error
@@ -196,15 +188,15 @@ func (a *app) dataPull(cmd *cobra.Command, j pullJob, revision string) error {
 	give := "pass your own copy to synod bench run with --data PATH; its layout: " + j.entry.Layout
 	switch {
 	case j.words != nil:
-		err = a.tasks().PullPrompts(cmd.Context(), *j.words, options)
+		err = questions.Store(a).PullPrompts(cmd.Context(), *j.words, options)
 		give = promptsHint(*j.words)
 	case j.made != nil:
-		err = a.tasks().PullMade(cmd.Context(), *j.made, options)
+		err = questions.Store(a).PullMade(cmd.Context(), *j.made, options)
 		give = convertHint(*j.made)
 	default:
-		err = a.tasks().Pull(cmd.Context(), j.entry, options)
+		err = questions.Store(a).Pull(cmd.Context(), j.entry, options)
 	}
-	show.done()
+	show.Done()
 	if j.entry.Made != "" {
 		c, _ := task.Conversions.Find(j.entry.Made)
 		give = convertHint(c)
@@ -213,7 +205,7 @@ func (a *app) dataPull(cmd *cobra.Command, j pullJob, revision string) error {
 	case err == nil:
 		return nil
 	case cmd.Context().Err() != nil:
-		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command "+
+		return app.Fail(app.ExitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command "+
 			"continues"))
 	}
 	return notPulled(err, j.name, give)
@@ -227,21 +219,21 @@ func notPulled(err error, name, give string) error {
 	var private *task.UnpublishedError
 	switch {
 	case errors.As(err, &none):
-		return fail(exitError1, err, give)
+		return app.Fail(app.ExitFailure, err, give)
 	case errors.As(err, &private):
-		return fail(exitError1, err, give)
+		return app.Fail(app.ExitFailure, err, give)
 	case errors.As(err, &other):
-		return fail(exitError1, err, fmt.Sprintf("accept it with: synod data pull %s --revision %s\nIts questions may "+
-			"differ from those of earlier runs. Or convert the table of the pinned revision and pass it with --data: "+
-			"see docs/measure/data.md", name, other.Served))
+		return app.Fail(app.ExitFailure, err, fmt.Sprintf("accept it with: synod data pull %s --revision %s\nIts "+
+			"questions may differ from those of earlier runs. Or convert the table of the pinned revision and pass it "+
+			"with --data: see docs/measure/data.md", name, other.Served))
 	case errors.Is(err, fetch.ErrDigest):
-		return fail(exitVerify, err, "the file was deleted. Try again. If this happens again, the published file has "+
-			"changed or the connection is not trustworthy")
+		return app.Fail(app.ExitVerify, err, "the file was deleted. Try again. If this happens again, the published "+
+			"file has changed or the connection is not trustworthy")
 	case errors.As(err, &pull):
-		return fail(exitError1, err, "check the network and HTTPS_PROXY; the same command continues where it stopped. "+
-			"Or "+give)
+		return app.Fail(app.ExitFailure, err, "check the network and HTTPS_PROXY; the same command continues where it "+
+			"stopped. Or "+give)
 	}
-	return fail(exitError1, err)
+	return app.Fail(app.ExitFailure, err)
 }
 
 // dataRow is a row of "synod data list".
@@ -260,23 +252,26 @@ type dataRow struct {
 	Rows *task.Rows `json:"rows,omitempty"` // of the public hub, in place of a file
 }
 
-func (a *app) dataRows() (rows []dataRow) {
+func dataRows(a *app.App) (rows []dataRow) {
 	for _, e := range task.Catalogue.All() {
-		rows = append(rows, dataRow{e.Name, e.Summary, a.tasks().State(e), e.Form, e.Items, e.Layout, e.Source.URL,
+		rows = append(rows, dataRow{e.Name, e.Summary, questions.Store(a).State(e), e.Form, e.Items, e.Layout,
+			e.Source.URL,
 			e.Source.SHA256, e.Source.Size, e.About, e.Source.Rows})
 	}
 	for _, c := range traces() {
-		rows = append(rows, dataRow{Name: c.Name, Summary: c.Summary, State: a.tasks().MadeState(c), Form: "replies",
+		rows = append(rows, dataRow{Name: c.Name, Summary: c.Summary, State: questions.Store(a).MadeState(c),
+			Form:   "replies",
 			Layout: c.Input, About: c.About})
 	}
 	for _, s := range task.PromptSets.All() {
-		rows = append(rows, dataRow{Name: s.Name, Summary: s.Summary, State: a.tasks().PromptsState(s), Form: "prompts",
+		rows = append(rows, dataRow{Name: s.Name, Summary: s.Summary, State: questions.Store(a).PromptsState(s),
+			Form:   "prompts",
 			Layout: s.Input, URL: s.From.URL, About: s.About})
 	}
 	return rows
 }
 
-func dataList(a *app) *cobra.Command {
+func dataList(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -291,13 +286,13 @@ func dataList(a *app) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), struct {
+				return app.WriteJSON(cmd.OutOrStdout(), struct {
 					Version int       `json:"version"`
 					Sets    []dataRow `json:"sets"`
-				}{1, a.dataRows()})
+				}{1, dataRows(a)})
 			}
 			t := table.Table{Head: []string{"NAME", "DATA", "ITEMS", "BYTES", "SUMMARY"}}
-			for _, r := range a.dataRows() {
+			for _, r := range dataRows(a) {
 				t.Add(r.Name, r.State, orDash(int64(r.Items)), orDash(r.Bytes), r.Summary)
 			}
 			return t.Write(cmd.OutOrStdout(), "text")

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli/app"
 )
 
 // convertHint says what to get and how to convert it.
@@ -26,7 +27,7 @@ func promptsHint(s task.PromptSet) string {
 		s.Input, s.Name, s.Name)
 }
 
-func dataConvert(a *app) *cobra.Command {
+func dataConvert(a *app.App) *cobra.Command {
 	var folder string
 	cmd := &cobra.Command{
 		Use:   "convert LAYOUT PATH… -o FOLDER",
@@ -51,57 +52,58 @@ usage.`,
 				return listLayouts(cmd)
 			}
 			if s, err := task.PromptSets.Find(args[0]); err == nil {
-				return a.promptsConvert(cmd, s, args[1:], folder)
+				return promptsConvert(a, cmd, s, args[1:], folder)
 			}
 			c, err := task.Conversions.Find(args[0])
 			if err != nil {
-				return fail(exitUsage, err, "list layouts with: synod data convert")
+				return app.Fail(app.ExitUsage, err, "list layouts with: synod data convert")
 			}
 			if len(args) < 2 || folder == "" {
-				return fail(exitUsage, fmt.Errorf("%s needs what to convert and -o FOLDER", c.Name), convertHint(c))
+				return app.Fail(app.ExitUsage, fmt.Errorf("%s needs what to convert and -o FOLDER", c.Name),
+					convertHint(c))
 			}
-			return a.dataConvert(cmd, c, args[1:], folder)
+			return convertData(a, cmd, c, args[1:], folder)
 		},
 	}
 	cmd.Flags().StringVarP(&folder, "out", "o", "", "`folder` of data that gets the file")
 	return cmd
 }
 
-// dataConvert makes the file of a conversion. An existing file is replaced only after the new one is complete.
-func (a *app) dataConvert(cmd *cobra.Command, c task.Conversion, in []string, folder string) error {
+// convertData makes the file of a conversion. An existing file is replaced only after the new one is complete.
+func convertData(a *app.App, cmd *cobra.Command, c task.Conversion, in []string, folder string) error {
 	made, note, err := c.Make(in)
 	if err != nil {
-		return fail(exitError1, err, convertHint(c))
+		return app.Fail(app.ExitFailure, err, convertHint(c))
 	}
 	to := filepath.Join(folder, filepath.FromSlash(c.File))
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	if err := os.WriteFile(to+".new", made, 0o644); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	if err := os.Rename(to+".new", to); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	if note != "" {
-		a.say(cmd, "note: "+note)
+		a.Say(cmd, "note: "+note)
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), to)
 	return nil
 }
 
 // promptsConvert makes the templates of a set of prompts.
-func (a *app) promptsConvert(cmd *cobra.Command, s task.PromptSet, in []string, folder string) error {
+func promptsConvert(a *app.App, cmd *cobra.Command, s task.PromptSet, in []string, folder string) error {
 	if len(in) == 0 || folder == "" {
-		return fail(exitUsage, fmt.Errorf("%s needs what to convert and -o FOLDER", s.Name), promptsHint(s))
+		return app.Fail(app.ExitUsage, fmt.Errorf("%s needs what to convert and -o FOLDER", s.Name), promptsHint(s))
 	}
 	to := filepath.Join(folder, s.Folder())
 	note, err := s.Convert(in, to)
 	if err != nil {
-		return fail(exitError1, err, promptsHint(s))
+		return app.Fail(app.ExitFailure, err, promptsHint(s))
 	}
 	if note != "" {
-		a.say(cmd, "note: "+note)
+		a.Say(cmd, "note: "+note)
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), to)
 	return nil

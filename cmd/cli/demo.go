@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/stats"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
@@ -61,7 +62,7 @@ type played struct {
 	outcomes  []council.Outcome
 }
 
-func demoCommand(a *app) *cobra.Command {
+func demoCommand(a *app.App) *cobra.Command {
 	var n int
 	var seed uint64
 	var asJSON bool
@@ -77,16 +78,17 @@ models, and the figures are not a claim about any.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if n < 1 || n > 10_000 {
-				return fail(exitUsage, fmt.Errorf("-n is %d; it must be between 1 and 10000 (example: -n 200)", n))
+				return app.Fail(app.ExitUsage, fmt.Errorf("-n is %d; it must be between 1 and 10000 (example: -n 200)",
+					n))
 			}
 			all, err := playScenes(cmd.Context(), n, seed)
 			switch {
 			case errors.Is(err, context.Canceled):
-				return fail(exitInterrupted, errors.New("interrupted"))
+				return app.Fail(app.ExitInterrupted, errors.New("interrupted"))
 			case err != nil:
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			case asJSON:
-				return writeJSON(cmd.OutOrStdout(), struct {
+				return app.WriteJSON(cmd.OutOrStdout(), struct {
 					Version   int      `json:"version"`
 					Members   string   `json:"members_kind"`
 					Questions int      `json:"questions"`
@@ -94,7 +96,7 @@ models, and the figures are not a claim about any.`,
 					Scenes    []played `json:"scenes"`
 				}{1, string(llm.Simulated), n, seed, all})
 			}
-			return sayf(cmd.OutOrStdout(), "%s", printable(demoText(all, n, seed)))
+			return app.Sayf(cmd.OutOrStdout(), "%s", app.Printable(demoText(all, n, seed)))
 		},
 	}
 	cmd.Flags().IntVarP(&n, "questions", "n", 200, "number of questions")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
@@ -29,8 +30,8 @@ type check struct {
 	optional bool
 }
 
-func doctorCommand(a *app) *cobra.Command {
-	var source specFlags
+func doctorCommand(a *app.App) *cobra.Command {
+	var source app.CouncilFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that this machine has what a council needs",
@@ -43,10 +44,10 @@ servers of the council, and asks for their lists of models, which costs nothing.
 		Example: "  synod doctor\n  synod doctor -c council.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := a.checks()
+			checks := doctorChecks(a)
 			if cmd.Flags().Changed("council") || cmd.Flags().Changed("model") {
 				var err error
-				if checks, err = a.memberChecks(cmd, &source); err != nil {
+				if checks, err = memberChecks(a, cmd, &source); err != nil {
 					return err
 				}
 			}
@@ -61,29 +62,29 @@ servers of the council, and asks for their lists of models, which costs nothing.
 					state, found = "BAD    ", err.Error()
 					bad++
 				}
-				if err := sayf(cmd.OutOrStdout(), "%s %-18s %s\n", state, c.what, oneLine(found)); err != nil {
-					return fail(exitError1, err)
+				if err := app.Sayf(cmd.OutOrStdout(), "%s %-18s %s\n", state, c.what, app.OneLine(found)); err != nil {
+					return app.Fail(app.ExitFailure, err)
 				}
 			}
 			if bad > 0 {
-				return fail(exitError1, fmt.Errorf("%s failed", count(bad, "check")))
+				return app.Fail(app.ExitFailure, fmt.Errorf("%s failed", app.Count(bad, "check")))
 			}
 			return nil
 		},
 	}
-	source.add(cmd)
+	source.Add(cmd)
 	return cmd
 }
 
 // memberChecks returns a check for each model of a council.
-func (a *app) memberChecks(cmd *cobra.Command, source *specFlags) (checks []check, err error) {
-	spec, err := source.load(a)
+func memberChecks(a *app.App, cmd *cobra.Command, source *app.CouncilFlags) (checks []check, err error) {
+	spec, err := source.Load(a)
 	if err != nil {
-		return nil, configError(err)
+		return nil, app.ConfigError(err)
 	}
-	c, err := council.Convene(spec, a.env())
+	c, err := council.Convene(spec, a.Env())
 	if err != nil {
-		return nil, configError(err)
+		return nil, app.ConfigError(err)
 	}
 	defer c.Close()
 	checks = append(checks, check{what: "guarantee", do: func(context.Context) (string, error) {
@@ -99,9 +100,9 @@ func (a *app) memberChecks(cmd *cobra.Command, source *specFlags) (checks []chec
 		return strings.Join(claims, "; "), nil
 	}})
 	for _, k := range c.Preflight(cmd.Context()) {
-		checks = append(checks, check{what: member(k), do: func(context.Context) (string, error) {
+		checks = append(checks, check{what: app.CheckedMember(k), do: func(context.Context) (string, error) {
 			if k.Err != nil {
-				return "", errors.New(problem(k))
+				return "", errors.New(app.CheckedProblem(k))
 			}
 			return cmp.Or(k.Found, "has no server to check"), nil
 		}})
@@ -109,15 +110,16 @@ func (a *app) memberChecks(cmd *cobra.Command, source *specFlags) (checks []chec
 	return checks, nil
 }
 
-func (a *app) checks() []check {
+func doctorChecks(a *app.App) []check {
 	checks := []check{
 		{what: "synod", do: func(context.Context) (string, error) {
-			return fmt.Sprintf("%s, %s, %s/%s, %d cores", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+			return fmt.Sprintf("%s, %s, %s/%s, %d cores", app.Version(), runtime.Version(), runtime.GOOS,
+				runtime.GOARCH,
 				runtime.NumCPU()), nil
 		}},
-		{what: "journals", do: writable(filepath.Join(a.dirs.state, "journals"))},
-		{what: "models folder", do: writable(a.store().Dir)},
-		{what: "embedded model", do: a.tryEmbedded},
+		{what: "journals", do: writable(filepath.Join(a.Dirs.State, "journals"))},
+		{what: "models folder", do: writable(a.Store().Dir)},
+		{what: "embedded model", do: func(ctx context.Context) (string, error) { return tryEmbedded(a, ctx) }},
 	}
 	for _, e := range []struct{ what, env string }{
 		{"OpenAI key", "OPENAI_API_KEY"}, {"OpenRouter key", "OPENROUTER_API_KEY"},
@@ -147,8 +149,8 @@ func writable(dir string) func(context.Context) (string, error) {
 }
 
 // tryEmbedded starts the engine with the default model and generates one token.
-func (a *app) tryEmbedded(ctx context.Context) (string, error) {
-	at, err := a.store().Resolve(models.Default)
+func tryEmbedded(a *app.App, ctx context.Context) (string, error) {
+	at, err := a.Store().Resolve(models.Default)
 	if err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/record/evidence"
@@ -44,7 +45,7 @@ func conduct(o *council.Outcome) (lines []string) {
 	return lines
 }
 
-func evidenceCommand(a *app) *cobra.Command {
+func evidenceCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evidence",
 		Short: "Save or verify evidence that a member equivocated",
@@ -55,7 +56,7 @@ offline. There is none against an honest member.`,
 	return cmd
 }
 
-func evidenceSave(a *app) *cobra.Command {
+func evidenceSave(a *app.App) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "save JOURNAL",
@@ -68,28 +69,28 @@ journal instead.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run, o, err := recalled(args[0])
 			if err != nil {
-				return unreadable(err)
+				return app.Unreadable(err)
 			}
 			p, err := council.PlanOf(run)
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			if err := os.MkdirAll(dir, 0o700); err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			in := council.InstanceOf(run)
 			for i := range o.Evidence {
 				e, err := p.EvidenceFile(in, &o.Evidence[i])
 				if err != nil {
-					return fail(exitError1, err)
+					return app.Fail(app.ExitFailure, err)
 				}
 				path := filepath.Join(dir, fmt.Sprintf("evidence-%d.pem", i+1))
 				if err := durable.WriteFile(path, e.File()); err != nil {
-					return fail(exitError1, err)
+					return app.Fail(app.ExitFailure, err)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s  against %s\n", path, oneLine(o.Evidence[i].ID))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s  against %s\n", path, app.OneLine(o.Evidence[i].ID))
 			}
-			if len(o.Evidence) == 0 && !a.quiet {
+			if len(o.Evidence) == 0 && !a.Quiet {
 				fmt.Fprintln(cmd.ErrOrStderr(), "there is no evidence in this journal")
 			}
 			return nil
@@ -123,7 +124,8 @@ is not, or the first thing that is wrong (exit code 7).`,
 			v := Verification{Version: 1, Kind: "evidence", Claims: []string{}, NotProved: []string{}}
 			text, err := durable.ReadFile(args[0], evidence.MaxSize)
 			if errors.Is(err, os.ErrNotExist) {
-				return fail(exitVerify, err, "check the path; make the file with: synod operate evidence save JOURNAL")
+				return app.Fail(app.ExitVerify, err, "check the path; make the file with: synod operate evidence save "+
+					"JOURNAL")
 			}
 			var e *evidence.Evidence
 			if err == nil {

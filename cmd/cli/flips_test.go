@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -36,7 +37,7 @@ func show(home string, commands [][]string) (s shown) {
 	for _, args := range commands {
 		var out, errs bytes.Buffer
 		code := Run(context.Background(), append([]string{"--home", home}, args...), nil, &out, &errs)
-		s.failed = s.failed || code == exitError1 || code == exitUsage || code == exitVerify
+		s.failed = s.failed || code == app.ExitFailure || code == app.ExitUsage || code == app.ExitVerify
 		s.text += fmt.Sprintf("exit %d\n%s", code, measured.ReplaceAllString(out.String(), ""))
 		if strings.Contains(errs.String(), "panic") {
 			s.text += errs.String()

@@ -13,11 +13,13 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/bench/manifest"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/protocol/game"
 )
 
 type gameFlags struct {
+	app.JournalFlags
 	n, b     int
 	rounds   int
 	between  string
@@ -29,14 +31,11 @@ type gameFlags struct {
 	end      string
 	members  string
 	seed     uint64
-	path     string
-	resume   string
-	trust    bool
 	sets     []string
 	asJSON   bool
 }
 
-func gameCommand(a *app) *cobra.Command {
+func gameCommand(a *app.App) *cobra.Command {
 	var f gameFlags
 	cmd := &cobra.Command{
 		Use:   "game",
@@ -60,7 +59,7 @@ it is printed.`,
   synod research game -n 7 -b 2 --members council.yaml --json       # uses the model "player" of the file
   synod research game --resume JOURNAL`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.game(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return playGame(a, cmd, f) },
 	}
 	f.add(cmd)
 	return cmd
@@ -90,9 +89,9 @@ func (f *gameFlags) add(cmd *cobra.Command) {
 			"players")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed)")
 	fl.StringArrayVar(&f.sets, "set", nil, "set a limit or breaker, such as breakers.no_progress=5 (repeatable)")
-	fl.StringVar(&f.resume, "resume", "", "resume the game in this `journal`, which gets the rest of the game")
-	fl.BoolVar(&f.trust, "trust", false, "with --resume: "+fmt.Sprintf(trustFlag, "journal"))
-	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
+	fl.StringVar(&f.Resume, "resume", "", "resume the game in this `journal`, which gets the rest of the game")
+	fl.BoolVar(&f.Trust, "trust", false, "with --resume: "+fmt.Sprintf(app.TrustFlag, "journal"))
+	fl.StringVar(&f.Path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON after it has ended")
 }
 
@@ -124,12 +123,12 @@ func (f *gameFlags) spec() (council.Spec, error) {
 	if _, err := council.ReadPlan(spec); err != nil {
 		return spec, err
 	}
-	return (&specFlags{sets: f.sets}).setLimits(spec, "a game takes its other settings from flags")
+	return (&app.CouncilFlags{Sets: f.sets}).SetLimits(spec, "a game takes its other settings from flags")
 }
 
-func (a *app) game(cmd *cobra.Command, f gameFlags) error {
-	defer a.unlock()
-	if err := folderOf("--journal", f.path); err != nil {
+func playGame(a *app.App, cmd *cobra.Command, f gameFlags) error {
+	defer a.Unlock()
+	if err := app.FolderOf("--journal", f.Path); err != nil {
 		return err
 	}
 	ask, spec, err := f.begin(cmd, a)
@@ -138,37 +137,37 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	}
 	plan, err := council.ReadPlan(spec)
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	g, ok := plan.Protocol().(*game.Game)
 	if !ok {
-		return fail(exitUsage, fmt.Errorf("%s: this journal is not from a game", f.resume),
-			"resume it with: synod ask --resume "+council.ShellWord(f.resume))
+		return app.Fail(app.ExitUsage, fmt.Errorf("%s: this journal is not from a game", f.Resume),
+			"resume it with: synod ask --resume "+council.ShellWord(f.Resume))
 	}
-	if err := a.fetchModels(cmd, spec); err != nil {
+	if err := a.FetchModels(cmd, spec); err != nil {
 		return err
 	}
-	c, err := council.Convene(spec, a.env())
+	c, err := council.Convene(spec, a.Env())
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	defer c.Close()
-	board := newBoard(cmd, g, c.Seats(), f.asJSON || a.quiet)
+	board := newBoard(cmd, g, c.Seats(), f.asJSON || a.Quiet)
 	board.head(c.Plan().Bound())
 	ask.Noted = board.note
 	o, err := c.Decide(cmd.Context(), ask)
 	var torn *council.JournalError
 	var untold *council.EscalationError
 	if err != nil && !errors.As(err, &torn) && !errors.As(err, &untold) {
-		return notBegun(err)
+		return app.NotBegun(err)
 	}
 	if untold != nil {
-		fmt.Fprintln(cmd.ErrOrStderr(), "synod:", oneLine(untold.Error()))
+		fmt.Fprintln(cmd.ErrOrStderr(), "synod:", app.OneLine(untold.Error()))
 	}
 	if !f.asJSON {
 		board.end(&o)
-	} else if err := writeJSON(cmd.OutOrStdout(), board.record(&o)); err != nil {
-		return fail(exitError1, err)
+	} else if err := app.WriteJSON(cmd.OutOrStdout(), board.record(&o)); err != nil {
+		return app.Fail(app.ExitFailure, err)
 	}
 	return gameResult(&o, torn)
 }
@@ -177,48 +176,47 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 func gameResult(o *council.Outcome, torn *council.JournalError) error {
 	switch {
 	case torn != nil && torn.Cut:
-		return fail(exitError1, torn, o.Advice().Next)
+		return app.Fail(app.ExitFailure, torn, o.Advice().Next)
 	case torn != nil:
-		return fail(exitError1, torn)
+		return app.Fail(app.ExitFailure, torn)
 	case cutOff(o):
-		return verdict(*o)
+		return app.Verdict(*o)
 	}
 	return gameFailed(o)
 }
 
 // begin returns the council and the run of a new game, or of the game to resume.
-func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec, error) {
-	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Mark: a.mark(ownJournal),
+func (f *gameFlags) begin(cmd *cobra.Command, a *app.App) (council.Ask, council.Spec, error) {
+	ask := council.Ask{Seed: f.seed, Program: "synod " + app.Release, Mark: a.Mark(app.OwnJournal),
 		Again: "synod research game --resume"}
-	if f.resume != "" {
+	if f.Resume != "" {
 		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop",
 			"threat", "end", "members", "seed"} {
 			if cmd.Flags().Changed(flag) {
-				return ask, council.Spec{}, fail(exitUsage,
+				return ask, council.Spec{}, app.Fail(app.ExitUsage,
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
-		resume := askFlags{resume: f.resume, path: f.path, trust: f.trust, source: specFlags{sets: f.sets}}
-		ask, spec, err := a.resumed(ask, nil, &resume, "game")
+		ask, spec, err := a.Resumed(ask, nil, &f.JournalFlags, &app.CouncilFlags{Sets: f.sets}, "game")
 		if err == nil && !council.Unfinished(ask.Resume) {
-			err = fail(exitUsage, fmt.Errorf("%s: the game is over and cannot be resumed", f.resume),
-				"replay it with: synod replay "+council.ShellWord(f.resume))
+			err = app.Fail(app.ExitUsage, fmt.Errorf("%s: the game is over and cannot be resumed", f.Resume),
+				"replay it with: synod replay "+council.ShellWord(f.Resume))
 		}
 		return ask, spec, err
 	}
 	spec, err := f.spec()
 	if err != nil {
-		return ask, spec, fail(exitUsage, err)
+		return ask, spec, app.Fail(app.ExitUsage, err)
 	}
 	if !cmd.Flags().Changed("seed") {
 		ask.Seed = rand.Uint64N(1 << 48)
 	}
 	plan, err := council.ReadPlan(spec)
 	if err != nil {
-		return ask, spec, configError(err)
+		return ask, spec, app.ConfigError(err)
 	}
 	g := plan.Protocol().(*game.Game)
-	ask.Question, ask.Journal = manifest.GameQuestion(g.Low, g.High), a.journalPath(&askFlags{path: f.path})
+	ask.Question, ask.Journal = manifest.GameQuestion(g.Low, g.High), a.JournalPath(&f.JournalFlags)
 	return ask, spec, nil
 }
 
@@ -244,7 +242,8 @@ func unreached(o *council.Outcome) *council.Member {
 // gameFailed returns an error if the model of a player could not be reached.
 func gameFailed(o *council.Outcome) error {
 	if m := unreached(o); m != nil {
-		return fail(exitDegraded, fmt.Errorf("the model of player %s was never reached: %s", m.ID, oneLine(m.Trouble)))
+		return app.Fail(app.ExitDegraded, fmt.Errorf("the model of player %s was never reached: %s", m.ID, app.OneLine(
+			m.Trouble)))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/game"
@@ -224,7 +225,7 @@ func (b *board) honest() []bool {
 }
 
 // sayf prints text; whoever runs the command learns at its end that the output could not be written.
-func (b *board) sayf(format string, args ...any) { _ = sayf(b.out, format, args...) }
+func (b *board) sayf(format string, args ...any) { _ = app.Sayf(b.out, format, args...) }
 
 // end prints the outcome of the game, failed calls, and the journal.
 func (b *board) end(o *council.Outcome) {

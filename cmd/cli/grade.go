@@ -14,6 +14,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli/app"
 )
 
 type gradeFlags struct {
@@ -55,11 +56,11 @@ depend on the verdicts.`,
 			}
 			switch {
 			case f.batch && len(args) > 0:
-				return fail(exitUsage, errors.New("--batch reads answers from stdin; give none as arguments"))
+				return app.Fail(app.ExitUsage, errors.New("--batch reads answers from stdin; give none as arguments"))
 			case f.batch:
 				return f.gradeLines(cmd.InOrStdin(), cmd.OutOrStdout())
 			case len(args) != 2:
-				return fail(exitUsage, fmt.Errorf("give two answers, the key and the answer to grade, not %d",
+				return app.Fail(app.ExitUsage, fmt.Errorf("give two answers, the key and the answer to grade, not %d",
 					len(args)), "try: synod grade --help")
 			}
 			return f.grade(cmd.OutOrStdout(), args[0], args[1])
@@ -138,12 +139,12 @@ func (f gradeFlags) verdict(g task.Grade) task.Verdict {
 func (f gradeFlags) grade(out io.Writer, want, got string) error {
 	q, err := f.question(f.form, f.choices)
 	if err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
 	g := task.GradeReply(q, want, got)
 	g.Verdict = f.verdict(g)
 	if f.asJSON {
-		err = writeJSON(out, struct {
+		err = app.WriteJSON(out, struct {
 			Version int `json:"version"`
 			task.Grade
 		}{1, g})
@@ -152,13 +153,13 @@ func (f gradeFlags) grade(out io.Writer, want, got string) error {
 	}
 	switch {
 	case err != nil:
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	case g.Verdict == task.Right:
 		return nil
 	case g.Verdict == task.Wrong:
-		return fail(exitGate, nil)
+		return app.Fail(app.ExitGate, nil)
 	}
-	return fail(exitError1, nil)
+	return app.Fail(app.ExitFailure, nil)
 }
 
 func explainGrade(g task.Grade) string {
@@ -166,7 +167,7 @@ func explainGrade(g task.Grade) string {
 		if s == "" {
 			return "nothing"
 		}
-		return oneLine(s)
+		return app.OneLine(s)
 	}
 	s := fmt.Sprintf("%s\nwant      %s\ngot       %s\nstrict    %s\nflexible  %s", g.Verdict, read(g.Want), read(g.Got),
 		g.Strict, g.Flexible)
@@ -216,14 +217,14 @@ func (f gradeFlags) gradeLines(in io.Reader, out io.Writer) error {
 		}
 		line, err := f.gradeLine(bytes.TrimSpace(raw))
 		if err != nil {
-			return fail(exitError1, fmt.Errorf("stdin, line %d: %w", n, err))
+			return app.Fail(app.ExitFailure, fmt.Errorf("stdin, line %d: %w", n, err))
 		}
 		if _, err := w.Write(append(line, '\n')); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 	}
 	if err := s.Err(); err != nil {
-		return fail(exitError1, fmt.Errorf("read stdin: %w", err))
+		return app.Fail(app.ExitFailure, fmt.Errorf("read stdin: %w", err))
 	}
 	return nil
 }

@@ -12,13 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/graph/robustness"
 	"synod.dev/synod/graph/topology"
 )
 
-func graphCommand(a *app) *cobra.Command {
+func graphCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph",
 		Short: "Build, check, design and draw communication graphs",
@@ -66,9 +67,9 @@ func (l *timeLimit) start(cmd *cobra.Command) (stop func() bool) {
 // reached returns the error of a search that has ended without a result.
 func (l *timeLimit) reached(cmd *cobra.Command) error {
 	if cmd.Context().Err() != nil {
-		return fail(exitInterrupted, errors.New("interrupted before an answer was found"))
+		return app.Fail(app.ExitInterrupted, errors.New("interrupted before an answer was found"))
 	}
-	return fail(exitDeadline, fmt.Errorf("no answer within %s", l.limit), "give it more time with --time-limit")
+	return app.Fail(app.ExitDeadline, fmt.Errorf("no answer within %s", l.limit), "give it more time with --time-limit")
 }
 
 // claimRule is the flag for the property that robustness is needed for.
@@ -83,13 +84,13 @@ func (r *claimRule) add(cmd *cobra.Command) {
 func (r *claimRule) needs(f int) (int, error) {
 	switch {
 	case f < 0 || f > graph.MaxNodes:
-		return 0, fail(exitUsage, fmt.Errorf("--f is %d; it must be 0 or more", f))
+		return 0, app.Fail(app.ExitUsage, fmt.Errorf("--f is %d; it must be 0 or more", f))
 	case r.name == "sac":
 		return f + 1, nil
 	case r.name == "strong":
 		return 2*f + 1, nil
 	}
-	return 0, fail(exitUsage, fmt.Errorf("--rule is %q; it must be sac or strong", r.name))
+	return 0, app.Fail(app.ExitUsage, fmt.Errorf("--rule is %q; it must be sac or strong", r.name))
 }
 
 // sacCalls returns the number of model calls of a SAC question, at most and without reuse: n first answers,
@@ -116,14 +117,14 @@ func (o *graphOut) write(cmd *cobra.Command, file format.File) error {
 		err = os.WriteFile(o.path, f.Write(file), 0o666)
 	}
 	if err != nil {
-		return fail(exitError1, fmt.Errorf("write the graph: %w", err))
+		return app.Fail(app.ExitFailure, fmt.Errorf("write the graph: %w", err))
 	}
 	return nil
 }
 
-// report writes the graph if that was asked for, and prints v as JSON or by calling text: on stdout, or on
+// reportGraph writes the graph if that was asked for, and prints v as JSON or by calling text: on stdout, or on
 // stderr if the graph is written to stdout.
-func (a *app) report(cmd *cobra.Command, out graphOut, asJSON bool, file format.File, v any,
+func reportGraph(a *app.App, cmd *cobra.Command, out graphOut, asJSON bool, file format.File, v any,
 	text func(io.Writer) error) error {
 	w := cmd.OutOrStdout()
 	if out.path != "" {
@@ -135,7 +136,7 @@ func (a *app) report(cmd *cobra.Command, out graphOut, asJSON bool, file format.
 		}
 	}
 	switch {
-	case a.quiet && out.path == "-":
+	case a.Quiet && out.path == "-":
 		return nil
 	case asJSON:
 		return json.NewEncoder(w).Encode(v)
@@ -163,13 +164,13 @@ func formatFor(path, name string) (format.Format, error) {
 	if name != "" {
 		f, err := format.Find(name)
 		if err != nil {
-			return f, fail(exitUsage, err)
+			return f, app.Fail(app.ExitUsage, err)
 		}
 		return f, nil
 	}
 	f, err := format.Of(path)
 	if err != nil {
-		return f, fail(exitUsage, err, "name the format; available: "+formatNames())
+		return f, app.Fail(app.ExitUsage, err, "name the format; available: "+formatNames())
 	}
 	return f, nil
 }
@@ -197,11 +198,12 @@ func (p *placeFlag) nodes(s namedGraph, seed uint64, stop func() bool) ([]int, e
 	rule, number, _ := strings.Cut(p.text, ":")
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		return nil, fail(exitUsage, fmt.Errorf("--place is %q; it must be RULE:COUNT, for example worst:2", p.text))
+		return nil, app.Fail(app.ExitUsage, fmt.Errorf("--place is %q; it must be RULE:COUNT, for example worst:2",
+			p.text))
 	}
 	nodes, err := topology.Place(s.built, rule, n, seed, stop)
 	if err != nil {
-		return nil, fail(exitUsage, err)
+		return nil, app.Fail(app.ExitUsage, err)
 	}
 	return nodes, nil
 }
@@ -218,19 +220,11 @@ func placementLines() string {
 	return strings.TrimSuffix(lines, "\n")
 }
 
-// count returns a number and a noun, such as "1 edge" or "2 edges".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // exactly returns an error for any other number of arguments.
 func exactly(n int, want string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return fail(exitUsage, fmt.Errorf("%s takes %s", cmd.CommandPath(), want))
+			return app.Fail(app.ExitUsage, fmt.Errorf("%s takes %s", cmd.CommandPath(), want))
 		}
 		return nil
 	}
@@ -260,7 +254,7 @@ func graphListCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := cmd.OutOrStdout()
 			if asJSON {
-				return writeJSON(w, familyEntries())
+				return app.WriteJSON(w, familyEntries())
 			}
 			var b strings.Builder
 			for _, f := range familyEntries() {
@@ -272,7 +266,7 @@ func graphListCommand() *cobra.Command {
 					b.WriteString("    seed: of the random choices\n")
 				}
 			}
-			return sayf(w, "%s", b.String())
+			return app.Sayf(w, "%s", b.String())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
@@ -294,7 +288,7 @@ func familyEntries() []familyEntry {
 // quickLimit is the time limit for robustness that is printed as extra information only.
 const quickLimit = time.Second
 
-func graphNewCommand(a *app) *cobra.Command {
+func graphNewCommand(a *app.App) *cobra.Command {
 	var source graphSource
 	var out graphOut
 	var n int
@@ -316,20 +310,21 @@ always builds the same graph.`,
 			}
 			b, err := topology.Build(args[0], n, params[args[0]], source.seed)
 			if err != nil {
-				return fail(exitUsage, err)
+				return app.Fail(app.ExitUsage, err)
 			}
 			if err := out.write(cmd, format.File{Graph: b.Graph}); err != nil {
 				return err
 			}
-			if a.quiet {
+			if a.Quiet {
 				return nil
 			}
 			quick := timeLimit{limit: quickLimit}
 			res := robustness.Find(b.Graph, quick.start(cmd))
-			line := fmt.Sprintf("%s on %s: %s, r=%s", b.Topology, count(b.N(), "node"), count(b.EdgeCount(), "edge"),
+			line := fmt.Sprintf("%s on %s: %s, r=%s", b.Topology, app.Count(b.N(), "node"), app.Count(b.EdgeCount(),
+				"edge"),
 				between(max(res.Lower, b.AtLeast), res.Upper))
 			if b.Draws > 0 {
-				line += fmt.Sprintf(" (%s until one was accepted)", count(b.Draws, "draw"))
+				line += fmt.Sprintf(" (%s until one was accepted)", app.Count(b.Draws, "draw"))
 			}
 			fmt.Fprintln(cmd.ErrOrStderr(), line)
 			return nil
@@ -342,7 +337,7 @@ always builds the same graph.`,
 	return cmd
 }
 
-func graphConvertCommand(a *app) *cobra.Command {
+func graphConvertCommand(a *app.App) *cobra.Command {
 	var source graphSource
 	var to string
 	var formats strings.Builder
@@ -365,7 +360,7 @@ func graphConvertCommand(a *app) *cobra.Command {
 			if err := out.write(cmd, s.file); err != nil {
 				return err
 			}
-			return a.checkNames(cmd, s.file, out)
+			return checkNames(a, cmd, s.file, out)
 		},
 	}
 	source.addFrom(cmd)
@@ -374,14 +369,14 @@ func graphConvertCommand(a *app) *cobra.Command {
 }
 
 // checkNames prints a warning if a format cannot store the names of the nodes.
-func (a *app) checkNames(cmd *cobra.Command, file format.File, out graphOut) error {
+func checkNames(a *app.App, cmd *cobra.Command, file format.File, out graphOut) error {
 	f, err := formatFor(out.path, out.format)
-	if err != nil || a.quiet || file.Names == nil {
+	if err != nil || a.Quiet || file.Names == nil {
 		return err
 	}
 	again, err := f.Parse(f.Write(file))
 	if err != nil {
-		return fail(exitError1, fmt.Errorf("the written graph cannot be read again: %w", err))
+		return app.Fail(app.ExitFailure, fmt.Errorf("the written graph cannot be read again: %w", err))
 	}
 	if again.Names == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the nodes have lost their names: %s cannot store them\n", f.Name)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/graph/robustness"
@@ -21,7 +22,7 @@ type checkFlags struct {
 	asJSON bool
 }
 
-func graphCheckCommand(a *app) *cobra.Command {
+func graphCheckCommand(a *app.App) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use:   "check [FILE… | - | --family A,B -n N[,N…]]",
@@ -47,7 +48,7 @@ With --f the exit code is 100 unless every graph is proven to be robust enough.`
   synod graph check --family er,regular -n 16,24,32 --seed 7 --format csv
   generate | synod graph check - | jq .r`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.graphCheck(cmd, args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return graphCheck(a, cmd, args, f) },
 	}
 	f.source.add(cmd)
 	f.limit.add(cmd, "for each graph")
@@ -65,20 +66,20 @@ With --f the exit code is 100 unless every graph is proven to be robust enough.`
 	return cmd
 }
 
-func (a *app) graphCheck(cmd *cobra.Command, args []string, f checkFlags) error {
+func graphCheck(a *app.App, cmd *cobra.Command, args []string, f checkFlags) error {
 	if cmd.Flags().Changed("f") {
 		if _, err := f.rule.needs(f.f); err != nil {
 			return err
 		}
 	}
 	if f.rounds < 0 {
-		return fail(exitUsage, fmt.Errorf("--rounds is %d; it must be 0 or more", f.rounds))
+		return app.Fail(app.ExitUsage, fmt.Errorf("--rounds is %d; it must be 0 or more", f.rounds))
 	}
 	out, err := newGraphTable(cmd.OutOrStdout(), f.outFormat(args), f.checker)
 	if err != nil {
 		return err
 	}
-	return a.checkAll(cmd, args, f, out)
+	return checkAll(a, cmd, args, f, out)
 }
 
 func (f *checkFlags) outFormat(args []string) string {
@@ -94,7 +95,7 @@ func (f *checkFlags) outFormat(args []string) string {
 }
 
 // checkAll checks every graph, and prints the results also if it ends in an error.
-func (a *app) checkAll(cmd *cobra.Command, args []string, f checkFlags, out *graphTable) error {
+func checkAll(a *app.App, cmd *cobra.Command, args []string, f checkFlags, out *graphTable) error {
 	var failed error
 	short, unknown := 0, 0
 	for s, err := range f.source.graphs(cmd, args) {
@@ -120,13 +121,13 @@ func (a *app) checkAll(cmd *cobra.Command, args []string, f checkFlags, out *gra
 		}
 	}
 	if err := out.end(); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
-	if !a.quiet {
+	if !a.Quiet {
 		out.printNotes(cmd.ErrOrStderr())
 	}
 	if cmd.Context().Err() != nil {
-		return fail(exitInterrupted, errors.New("interrupted; the graphs that were finished are printed"))
+		return app.Fail(app.ExitInterrupted, errors.New("interrupted; the graphs that were finished are printed"))
 	}
 	if failed != nil {
 		return failed
@@ -138,10 +139,11 @@ func (a *app) checkAll(cmd *cobra.Command, args []string, f checkFlags, out *gra
 func (f *checkFlags) passed(short, unknown int) error {
 	switch {
 	case short > 0:
-		return fail(exitGate, fmt.Errorf("not robust enough for F=%d: %s", f.f, count(short, "graph")),
+		return app.Fail(app.ExitGate, fmt.Errorf("not robust enough for F=%d: %s", f.f, app.Count(short, "graph")),
 			fmt.Sprintf("to find edges that would help: synod graph improve FILE --f %d --rule %s", f.f, f.rule.name))
 	case unknown > 0:
-		return fail(exitGate, fmt.Errorf("not known to be robust enough for F=%d: %s", f.f, count(unknown, "graph")),
+		return app.Fail(app.ExitGate, fmt.Errorf("not known to be robust enough for F=%d: %s", f.f, app.Count(unknown,
+			"graph")),
 			"give it more time with --time-limit")
 	}
 	return nil
@@ -229,7 +231,7 @@ func (x *checker) check(cmd *cobra.Command, s namedGraph) (*GraphReport, error) 
 	o.Witness, o.Names = pairOf(res.Witness), namePair(s.file, res.Witness)
 	if o.Witness != nil {
 		if err := graph.VerifyWitness(g, o.Upper+1, res.Witness); err != nil {
-			return nil, fail(exitVerify, fmt.Errorf("%s: the witness is not valid: %w", s.name, err),
+			return nil, app.Fail(app.ExitVerify, fmt.Errorf("%s: the witness is not valid: %w", s.name, err),
 				"this is a bug in synod; please report it with the graph")
 		}
 	}
@@ -240,12 +242,12 @@ func (x *checker) check(cmd *cobra.Command, s namedGraph) (*GraphReport, error) 
 	}
 	if x.rs {
 		if err = x.checkPairs(o, g, res, stop); err != nil {
-			return nil, fail(exitError1, fmt.Errorf("%s: %w", s.name, err))
+			return nil, app.Fail(app.ExitFailure, fmt.Errorf("%s: %w", s.name, err))
 		}
 	}
 	if x.measures {
 		if o.measures, err = measure(g); err != nil {
-			return nil, fail(exitError1, fmt.Errorf("%s: %w", s.name, err))
+			return nil, app.Fail(app.ExitFailure, fmt.Errorf("%s: %w", s.name, err))
 		}
 	}
 	o.Note = x.note(cmd, o)

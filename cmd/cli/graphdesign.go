@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/design"
 	"synod.dev/synod/graph/format"
@@ -44,7 +45,7 @@ type designFlags struct {
 	asJSON       bool
 }
 
-func graphDesignCommand(a *app) *cobra.Command {
+func graphDesignCommand(a *app.App) *cobra.Command {
 	var f designFlags
 	cmd := &cobra.Command{
 		Use:   "design -n N --f F",
@@ -56,7 +57,7 @@ number of edges is known and reached. The same command makes the same graph, unl
 the time limit ends the search.`,
 		Example: "  synod graph design -n 10 --f 2\n  synod graph design -n 20 --f 3 --time-limit 1m -o twenty.graphml",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.design(cmd, f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return designGraph(a, cmd, f) },
 	}
 	f.out.add(cmd, "")
 	f.limit.add(cmd, "for fewer edges")
@@ -71,10 +72,10 @@ the time limit ends the search.`,
 	return cmd
 }
 
-func (a *app) design(cmd *cobra.Command, f designFlags) error {
+func designGraph(a *app.App, cmd *cobra.Command, f designFlags) error {
 	if !cmd.Flags().Changed("f") || !cmd.Flags().Changed("nodes") {
-		return fail(exitUsage, errors.New("-n, the number of nodes, and --f, the number of faulty neighbours of each "+
-			"node, are required"))
+		return app.Fail(app.ExitUsage, errors.New("-n, the number of nodes, and --f, the number of faulty neighbours "+
+			"of each node, are required"))
 	}
 	want, err := f.rule.needs(f.f)
 	if err != nil {
@@ -82,11 +83,11 @@ func (a *app) design(cmd *cobra.Command, f designFlags) error {
 	}
 	made, err := design.Design(f.n, want, f.seed, f.tries, f.limit.start(cmd))
 	if err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
 	full, err := topology.Build("complete", f.n, nil, 0)
 	if err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
 	file := format.File{Graph: made.Graph}
 	d := &graphDesign{
@@ -95,11 +96,11 @@ func (a *app) design(cmd *cobra.Command, f designFlags) error {
 		Plain:   made.Plain, Method: made.Method, Rounds: f.rounds, Calls: sacCalls(made.Graph, f.rounds),
 		Full: sacCalls(full.Graph, f.rounds), Graph: toJSON(file),
 	}
-	if err := a.report(cmd, f.out, f.asJSON, file, d, d.write); err != nil {
+	if err := reportGraph(a, cmd, f.out, f.asJSON, file, d, d.write); err != nil {
 		return err
 	}
 	if cmd.Context().Err() != nil {
-		return fail(exitInterrupted, errors.New("interrupted; the best graph so far is printed"))
+		return app.Fail(app.ExitInterrupted, errors.New("interrupted; the best graph so far is printed"))
 	}
 	return nil
 }
@@ -116,7 +117,7 @@ func (d *graphDesign) write(w io.Writer) error {
 	for _, e := range d.Graph.Edges {
 		edges = append(edges, fmt.Sprintf("%d–%d", e[0], e[1]))
 	}
-	return sayf(w, `%d-robust, for F=%d (%s)
+	return app.Sayf(w, `%d-robust, for F=%d (%s)
 nodes            %d
 edges            %d; %s; the best construction without search has %d
 calls/question   %d at T=%d; the complete graph takes %d
@@ -147,7 +148,7 @@ type improveFlags struct {
 	asJSON bool
 }
 
-func graphImproveCommand(a *app) *cobra.Command {
+func graphImproveCommand(a *app.App) *cobra.Command {
 	f := improveFlags{checker: checker{f: -1, rounds: 6}}
 	cmd := &cobra.Command{
 		Use:   "improve FILE --f F",
@@ -157,7 +158,7 @@ of each node, and reports whether fewer are proven not to be enough.`,
 		Example: "  synod graph improve net.graphml --f 2\n  synod graph improve net.json --f 1 " +
 			"--rule strong -o better.json",
 		Args: exactly(1, "a file, and --f"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.improve(cmd, args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return improveGraph(a, cmd, args[0], f) },
 	}
 	f.source.addFrom(cmd)
 	f.out.add(cmd, "")
@@ -169,9 +170,9 @@ of each node, and reports whether fewer are proven not to be enough.`,
 	return cmd
 }
 
-func (a *app) improve(cmd *cobra.Command, path string, f improveFlags) error {
+func improveGraph(a *app.App, cmd *cobra.Command, path string, f improveFlags) error {
 	if !cmd.Flags().Changed("f") {
-		return fail(exitUsage, errors.New("--f, the number of faulty neighbours of each node, is required"))
+		return app.Fail(app.ExitUsage, errors.New("--f, the number of faulty neighbours of each node, is required"))
 	}
 	want, err := f.rule.needs(f.f)
 	if err != nil {
@@ -186,7 +187,7 @@ func (a *app) improve(cmd *cobra.Command, path string, f improveFlags) error {
 		return f.limit.reached(cmd)
 	}
 	if err != nil {
-		return fail(exitUsage, fmt.Errorf("%s: %w", s.name, err))
+		return app.Fail(app.ExitUsage, fmt.Errorf("%s: %w", s.name, err))
 	}
 	file := format.File{Graph: better.Graph, Names: s.file.Names}
 	i := &improvement{Version: 1, F: f.f, Rule: f.rule.name, Wanted: want, Add: slices.Grow(better.Added, 0),
@@ -205,7 +206,7 @@ func (a *app) improve(cmd *cobra.Command, path string, f improveFlags) error {
 	if i.After.Lower < want {
 		return f.limit.reached(cmd)
 	}
-	return a.report(cmd, f.out, f.asJSON, file, i, func(w io.Writer) error {
+	return reportGraph(a, cmd, f.out, f.asJSON, file, i, func(w io.Writer) error {
 		fmt.Fprintln(w, i.summary(file))
 		return tabulate(w, f.checker, i.Before, i.After)
 	})
@@ -222,13 +223,13 @@ func (i *improvement) summary(file format.File) string {
 	}
 	var edges []string
 	for _, e := range i.Add {
-		edges = append(edges, oneLine(file.Name(e[0]))+join+oneLine(file.Name(e[1])))
+		edges = append(edges, app.OneLine(file.Name(e[0]))+join+app.OneLine(file.Name(e[1])))
 	}
 	proven := "fewer may be enough"
 	if i.Optimal {
 		proven = "fewer are proven not to be enough"
 	}
-	return fmt.Sprintf("add %s (%s): %s", count(len(edges), "edge"), proven, strings.Join(edges, ", "))
+	return fmt.Sprintf("add %s (%s): %s", app.Count(len(edges), "edge"), proven, strings.Join(edges, ", "))
 }
 
 // departure is the JSON object that "synod graph without" prints.
@@ -250,7 +251,7 @@ type withoutFlags struct {
 	asJSON bool
 }
 
-func graphWithoutCommand(a *app) *cobra.Command {
+func graphWithoutCommand(a *app.App) *cobra.Command {
 	f := withoutFlags{checker: checker{f: -1, rounds: 6}}
 	cmd := &cobra.Command{
 		Use:   "without FILE NODE…",
@@ -264,7 +265,7 @@ order; the graph that -o writes keeps their names.
   synod graph without net.json alice -o rest.json
   synod graph without net.json --place worst:2`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.without(cmd, args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return graphWithout(a, cmd, args, f) },
 	}
 	f.source.addFrom(cmd)
 	f.place.add(cmd, "remove the nodes that a rule picks")
@@ -275,9 +276,9 @@ order; the graph that -o writes keeps their names.
 	return cmd
 }
 
-func (a *app) without(cmd *cobra.Command, args []string, f withoutFlags) error {
+func graphWithout(a *app.App, cmd *cobra.Command, args []string, f withoutFlags) error {
 	if len(args) < 1 || (len(args) > 1) == (f.place.text != "") {
-		return fail(exitUsage, errors.New("want a file, and either the nodes that leave or --place"))
+		return app.Fail(app.ExitUsage, errors.New("want a file, and either the nodes that leave or --place"))
 	}
 	s, err := f.source.read(cmd, args[0])
 	if err != nil {
@@ -302,7 +303,7 @@ func (a *app) without(cmd *cobra.Command, args []string, f withoutFlags) error {
 	if d.After, err = f.check(cmd, without); err != nil {
 		return err
 	}
-	return a.report(cmd, f.out, f.asJSON, rest, d,
+	return reportGraph(a, cmd, f.out, f.asJSON, rest, d,
 		func(w io.Writer) error { return tabulate(w, f.checker, d.Before, d.After) })
 }
 
@@ -313,13 +314,13 @@ func leave(s namedGraph, names []string) (format.File, *departure, error) {
 	for _, name := range names {
 		i, err := s.file.Node(name)
 		if err != nil {
-			return format.File{}, nil, fail(exitUsage, fmt.Errorf("%s: %w", s.name, err))
+			return format.File{}, nil, app.Fail(app.ExitUsage, fmt.Errorf("%s: %w", s.name, err))
 		}
 		nodes = append(nodes, i)
 	}
 	rest, kept, err := graph.Without(s.file.Graph, nodes)
 	if err != nil {
-		return format.File{}, nil, fail(exitUsage, fmt.Errorf("%s: %w", s.name, err))
+		return format.File{}, nil, app.Fail(app.ExitUsage, fmt.Errorf("%s: %w", s.name, err))
 	}
 	for _, i := range kept {
 		d.Kept = append(d.Kept, s.file.Name(i))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/graph/draw"
 	"synod.dev/synod/graph/robustness"
 )
@@ -25,7 +26,7 @@ type drawFlags struct {
 	format  string
 }
 
-func graphDrawCommand(a *app) *cobra.Command {
+func graphDrawCommand(a *app.App) *cobra.Command {
 	var f drawFlags
 	cmd := &cobra.Command{
 		Use:   "draw FILE | --family FAMILY -n N",
@@ -40,7 +41,7 @@ colours.
   synod graph draw net.graphml --witness -o net.png
   synod graph draw --family tree -n 7 --role weak=3,4 --place root:1 -o tree.svg`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.draw(cmd, args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return drawGraph(a, cmd, args, f) },
 	}
 	f.source.add(cmd)
 	f.place.add(cmd, "colour the nodes that a rule picks as adversaries")
@@ -55,7 +56,7 @@ colours.
 	return cmd
 }
 
-func (a *app) draw(cmd *cobra.Command, args []string, f drawFlags) error {
+func drawGraph(a *app.App, cmd *cobra.Command, args []string, f drawFlags) error {
 	render, err := f.renderer()
 	if err != nil {
 		return err
@@ -75,15 +76,15 @@ func (a *app) draw(cmd *cobra.Command, args []string, f drawFlags) error {
 	f.prove(cmd, s, &d)
 	image, err := render(d)
 	if err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
 	if f.path == "-" {
-		_, err = rawOut(cmd).Write(image)
+		_, err = app.RawOut(cmd).Write(image)
 	} else {
 		err = os.WriteFile(f.path, image, 0o666)
 	}
 	if err != nil {
-		return fail(exitError1, fmt.Errorf("write the drawing: %w", err))
+		return app.Fail(app.ExitFailure, fmt.Errorf("write the drawing: %w", err))
 	}
 	return nil
 }
@@ -103,8 +104,8 @@ func (f *drawFlags) prove(cmd *cobra.Command, s namedGraph, d *draw.Drawing) {
 		d.Witness = res.Witness
 	}
 	if d.Title == "" {
-		d.Title = fmt.Sprintf("%s: %s, %s, r=%s", oneLine(filepath.Base(s.name)), count(d.Graph.N(), "node"),
-			count(d.Graph.EdgeCount(), "edge"),
+		d.Title = fmt.Sprintf("%s: %s, %s, r=%s", app.OneLine(filepath.Base(s.name)), app.Count(d.Graph.N(), "node"),
+			app.Count(d.Graph.EdgeCount(), "edge"),
 			between(max(res.Lower, s.built.AtLeast), res.Upper))
 	}
 }
@@ -127,7 +128,8 @@ func (f *drawFlags) renderer() (func(draw.Drawing) ([]byte, error), error) {
 	case "png":
 		return draw.Drawing.PNG, nil
 	}
-	return nil, fail(exitUsage, fmt.Errorf("cannot draw as %q; give -o FILE.svg, -o FILE.pdf, -o FILE.png or --format",
+	return nil, app.Fail(app.ExitUsage, fmt.Errorf("cannot draw as %q; give -o FILE.svg, -o FILE.pdf, -o FILE.png or "+
+		"--format",
 		format))
 }
 
@@ -140,14 +142,14 @@ func (f *drawFlags) nodeRoles(cmd *cobra.Command, s namedGraph) ([]string, error
 	for _, r := range f.roles {
 		role, list, ok := strings.Cut(r, "=")
 		if !ok || role == "" {
-			return nil, fail(exitUsage, fmt.Errorf("--role is %q; it must be ROLE=NODE,NODE…", r))
+			return nil, app.Fail(app.ExitUsage, fmt.Errorf("--role is %q; it must be ROLE=NODE,NODE…", r))
 		}
 		for _, name := range strings.Split(list, ",") {
 			i, err := s.file.Node(name)
 			if err != nil {
-				return nil, fail(exitUsage, fmt.Errorf("--role %s: %w", role, err))
+				return nil, app.Fail(app.ExitUsage, fmt.Errorf("--role %s: %w", role, err))
 			}
-			roles[i] = oneLine(role)
+			roles[i] = app.OneLine(role)
 		}
 	}
 	placed, err := f.place.nodes(s, f.source.seed, f.limit.start(cmd))

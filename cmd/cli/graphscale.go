@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/bench/scale"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/internal/durable"
 )
@@ -29,14 +30,15 @@ minute or more.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, n := range sizes {
 				if n < 9 || n > graph.MaxNodes {
-					return fail(exitUsage, fmt.Errorf("--nodes is %d; it must be between 9 and %d", n, graph.MaxNodes))
+					return app.Fail(app.ExitUsage, fmt.Errorf("--nodes is %d; it must be between 9 and %d", n,
+						graph.MaxNodes))
 				}
 			}
 			for _, part := range []func() (scale.Page, error){scale.Limits, scale.Committees,
 				func() (scale.Page, error) { return scale.Runs(sizes) }} {
 				p, err := part()
 				if err != nil {
-					return fail(exitError1, err)
+					return app.Fail(app.ExitFailure, err)
 				}
 				for _, name := range slices.Sorted(maps.Keys(p.Tables)) {
 					fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s\n", name, p.Tables[name])
@@ -46,7 +48,7 @@ minute or more.`,
 						continue
 					}
 					if err := durable.WriteFile(filepath.Join(out, name), svg); err != nil {
-						return fail(exitError1, err)
+						return app.Fail(app.ExitFailure, err)
 					}
 				}
 			}

@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 
-	"synod.dev/synod/core/param"
-
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/graph/topology"
 )
@@ -68,7 +68,7 @@ func (s *graphSource) graphs(cmd *cobra.Command, args []string) iter.Seq2[namedG
 	return func(yield func(namedGraph, error) bool) {
 		switch {
 		case len(args) > 0 && len(s.families) > 0:
-			yield(namedGraph{}, fail(exitUsage, errors.New("give files or --family, not both")))
+			yield(namedGraph{}, app.Fail(app.ExitUsage, errors.New("give files or --family, not both")))
 		case len(s.families) > 0:
 			s.fromFamilies(yield)
 		case len(args) > 0:
@@ -78,7 +78,7 @@ func (s *graphSource) graphs(cmd *cobra.Command, args []string) iter.Seq2[namedG
 				}
 			}
 		default:
-			yield(namedGraph{}, fail(exitUsage, errors.New("no graph is given"),
+			yield(namedGraph{}, app.Fail(app.ExitUsage, errors.New("no graph is given"),
 				"give files, - for stdin, or --family with -n; see: "+cmd.CommandPath()+" --help"))
 		}
 	}
@@ -86,7 +86,7 @@ func (s *graphSource) graphs(cmd *cobra.Command, args []string) iter.Seq2[namedG
 
 func (s *graphSource) fromFamilies(yield func(namedGraph, error) bool) {
 	if len(s.sizes) == 0 {
-		yield(namedGraph{}, fail(exitUsage, errors.New("--family needs -n, the number of nodes, such as -n 7")))
+		yield(namedGraph{}, app.Fail(app.ExitUsage, errors.New("--family needs -n, the number of nodes, such as -n 7")))
 		return
 	}
 	params, err := s.paramsByFamily()
@@ -108,7 +108,7 @@ func (s *graphSource) fromFamily(name string, n int, params map[string]any, yiel
 	for k := range max(s.count, 1) {
 		b, err := topology.Build(name, n, params, s.seed+uint64(k))
 		if err != nil {
-			yield(namedGraph{}, fail(exitUsage, err))
+			yield(namedGraph{}, app.Fail(app.ExitUsage, err))
 			return false
 		}
 		label := name
@@ -138,13 +138,13 @@ func (s *graphSource) paramsByFamily() (map[string]map[string]any, error) {
 		key, text, ok := strings.Cut(p, "=")
 		var value any
 		if !ok || key == "" || param.UnmarshalAny([]byte(text), &value) != nil {
-			return nil, fail(exitUsage, fmt.Errorf("--param is %q; it must be KEY=VALUE, for example k=3", p))
+			return nil, app.Fail(app.ExitUsage, fmt.Errorf("--param is %q; it must be KEY=VALUE, for example k=3", p))
 		}
 		accepted, known := key == "seed", []string{"seed"}
 		for _, name := range s.families {
 			f, err := topology.Catalogue.Find(name)
 			if err != nil {
-				return nil, fail(exitUsage, err)
+				return nil, app.Fail(app.ExitUsage, err)
 			}
 			for _, param := range f.Params() {
 				known = append(known, param.Key)
@@ -160,7 +160,8 @@ func (s *graphSource) paramsByFamily() (map[string]map[string]any, error) {
 			byFamily[name][key] = value
 		}
 		if !accepted {
-			return nil, fail(exitUsage, fmt.Errorf("unknown parameter %q of %s%s", key, strings.Join(s.families, ", "),
+			return nil, app.Fail(app.ExitUsage, fmt.Errorf("unknown parameter %q of %s%s", key, strings.Join(s.families,
+				", "),
 				synod.Hint(key, known)), "list them with: synod graph list")
 		}
 	}
@@ -197,14 +198,15 @@ func (s *graphSource) read(cmd *cobra.Command, path string) (namedGraph, error) 
 	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, maxGraphFile+1))
 	if err != nil {
-		return namedGraph{}, fail(exitError1, fmt.Errorf("%s: %w", name, err))
+		return namedGraph{}, app.Fail(app.ExitFailure, fmt.Errorf("%s: %w", name, err))
 	}
 	if len(data) > maxGraphFile {
-		return namedGraph{}, fail(exitUsage, fmt.Errorf("%s: the file has more than %d MiB", name, maxGraphFile>>20))
+		return namedGraph{}, app.Fail(app.ExitUsage, fmt.Errorf("%s: the file has more than %d MiB", name,
+			maxGraphFile>>20))
 	}
 	file, err := how.Parse(data)
 	if err != nil {
-		return namedGraph{}, fail(exitUsage, fmt.Errorf("%s: %w", name, err))
+		return namedGraph{}, app.Fail(app.ExitUsage, fmt.Errorf("%s: %w", name, err))
 	}
 	return namedGraph{name, file, topology.Built{Graph: file.Graph}}, nil
 }
@@ -216,7 +218,7 @@ func open(cmd *cobra.Command, path string) (in io.ReadCloser, name string, err e
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, "", fail(exitUsage, err, "check the path")
+		return nil, "", app.Fail(app.ExitUsage, err, "check the path")
 	}
 	return f, path, nil
 }
@@ -229,12 +231,12 @@ func (s *graphSource) one(cmd *cobra.Command, args []string) (only namedGraph, e
 			return namedGraph{}, err
 		}
 		if some {
-			return namedGraph{}, fail(exitUsage, errors.New("want one graph, not several"))
+			return namedGraph{}, app.Fail(app.ExitUsage, errors.New("want one graph, not several"))
 		}
 		only, some = next, true
 	}
 	if !some {
-		return namedGraph{}, fail(exitUsage, errors.New("the input has no graph"))
+		return namedGraph{}, app.Fail(app.ExitUsage, errors.New("the input has no graph"))
 	}
 	return only, nil
 }
@@ -255,7 +257,7 @@ func stream(cmd *cobra.Command, in io.Reader, name string, yield func(namedGraph
 		case !more:
 			return true
 		case line.err != nil:
-			yield(namedGraph{}, fail(exitUsage, fmt.Errorf("%s, line %d: %w", name, k, line.err)))
+			yield(namedGraph{}, app.Fail(app.ExitUsage, fmt.Errorf("%s, line %d: %w", name, k, line.err)))
 			return false
 		case len(bytes.TrimSpace(line.text)) == 0:
 			continue
@@ -266,7 +268,7 @@ func stream(cmd *cobra.Command, in io.Reader, name string, yield func(namedGraph
 			if strings.Contains(err.Error(), "unexpected end") {
 				hint = "a stream has one graph a line; write a graph over several lines to a .json file"
 			}
-			yield(namedGraph{}, fail(exitUsage, fmt.Errorf("%s, line %d: %w", name, k, err), hint))
+			yield(namedGraph{}, app.Fail(app.ExitUsage, fmt.Errorf("%s, line %d: %w", name, k, err), hint))
 			return false
 		}
 		if !yield(namedGraph{fmt.Sprintf("%s:%d", name, k), file, topology.Built{Graph: file.Graph}}, nil) {

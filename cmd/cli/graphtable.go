@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 )
 
@@ -25,7 +26,7 @@ type graphTable struct {
 func newGraphTable(w io.Writer, format string, flags checker) (*graphTable, error) {
 	known := []string{"text", "json", "jsonl", "csv", "md"}
 	if !slices.Contains(known, format) {
-		return nil, fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", format,
+		return nil, app.Fail(app.ExitUsage, fmt.Errorf("--format is %q; it must be one of %s", format,
 			strings.Join(known, ", ")))
 	}
 	return &graphTable{w: w, format: format, flags: flags}, nil
@@ -40,7 +41,7 @@ func (t *graphTable) add(o *GraphReport) error {
 		return nil
 	}
 	if err := json.NewEncoder(t.w).Encode(o); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	return nil
 }
@@ -84,7 +85,7 @@ func (t *graphTable) row(o *GraphReport) []string {
 	if !o.Exact {
 		atLeast, t.inexact = "≥", true
 	}
-	row := []string{oneLine(o.Name), strconv.Itoa(o.Nodes), strconv.Itoa(o.Edges), between(o.Lower, o.Upper)}
+	row := []string{app.OneLine(o.Name), strconv.Itoa(o.Nodes), strconv.Itoa(o.Edges), between(o.Lower, o.Upper)}
 	if o.pairwise != nil {
 		row = append(row, between(o.SLower, o.SUpper))
 	}
@@ -128,7 +129,7 @@ func (t *graphTable) csvHead() []string {
 }
 
 func (t *graphTable) csvRow(o *GraphReport) []string {
-	row := []string{oneLine(o.Name)}
+	row := []string{app.OneLine(o.Name)}
 	for _, v := range []any{o.Nodes, o.Edges, o.Directed, o.Connected, o.R, o.Lower, o.Upper, o.Exact, o.FSAC,
 		o.FStrong, o.Calls, o.Seconds} {
 		row = append(row, fmt.Sprint(v))
@@ -203,7 +204,7 @@ func (o *GraphReport) witnessText() string {
 	}
 	s := fmt.Sprintf("{%s} | {%s}", sets[0], sets[1])
 	if o.cutNode != "" {
-		s = fmt.Sprintf("one faulty node is enough, at %s: %s", oneLine(o.cutNode), s)
+		s = fmt.Sprintf("one faulty node is enough, at %s: %s", app.OneLine(o.cutNode), s)
 	}
 	return s
 }
@@ -239,7 +240,7 @@ func nameList(names []string) string {
 		slices.Sort(all)
 		return numberList(all)
 	}
-	return oneLine(strings.Join(names, ", "))
+	return app.OneLine(strings.Join(names, ", "))
 }
 
 // printNotes explains the last column of the table and prints the notes on graphs, at most six.
@@ -256,6 +257,6 @@ func (t *graphTable) printNotes(w io.Writer) {
 			fmt.Fprintf(w, "… and %d more notes\n", len(t.messages)-k)
 			break
 		}
-		fmt.Fprintln(w, oneLine(note))
+		fmt.Fprintln(w, app.OneLine(note))
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"synod.dev/synod/cmd/cli/app"
 )
 
 // The groups of commands, by what somebody wants to do.
@@ -24,7 +26,7 @@ var moved = map[string]string{"game": researchGroup, "probe": researchGroup, "ca
 	"verify-claims": researchGroup, "ledger": operateGroup, "evidence": operateGroup, "trust": operateGroup}
 
 // addGroups adds all commands in five groups, of which help lists at most eight commands each.
-func (a *app) addGroups(root *cobra.Command) {
+func addGroups(a *app.App, root *cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: askGroup, Title: "Ask:"}, &cobra.Group{ID: serveGroup, Title: "Serve:"},
 		&cobra.Group{ID: measureGroup, Title: "Measure:"}, &cobra.Group{ID: researchGroup, Title: "Research:"},
 		&cobra.Group{ID: operateGroup, Title: "Operate:"})
@@ -39,34 +41,34 @@ func (a *app) addGroups(root *cobra.Command) {
 	add(serveGroup, besideCommands(a)...)
 	add(measureGroup, benchCommand(a), labCommand(a), attackCommand(a), dataCommand(a), gradeCommand())
 	add(researchGroup, graphCommand(a), listCommand(a), explainCommand(a),
-		a.rest("research", "Play games, train probes, and try the claims of the protocols", a.researching()))
+		rest(a, "research", "Play games, train probes, and try the claims of the protocols", researching(a)))
 	add(operateGroup, configCommand(a), journalsCommand(a), cacheCommand(a), environmentTopic(), exitCodesTopic(),
-		a.rest("operate", "Keep ledgers, evidence, and what members were trusted with", a.operating()))
-	for _, old := range slices.Concat(a.researching(), a.operating()) {
+		rest(a, "operate", "Keep ledgers, evidence, and what members were trusted with", operating(a)))
+	for _, old := range slices.Concat(researching(a), operating(a)) {
 		old.Hidden = true
 		root.AddCommand(old)
 	}
 }
 
-func (a *app) researching() []*cobra.Command {
+func researching(a *app.App) []*cobra.Command {
 	return []*cobra.Command{gameCommand(a), probeCommand(a), campaignCommand(a), verifyClaimsCommand(a)}
 }
 
-func (a *app) operating() []*cobra.Command {
+func operating(a *app.App) []*cobra.Command {
 	return []*cobra.Command{ledgerCommand(a), evidenceCommand(a), trustCommand(a)}
 }
 
 // rest is the command of a group that has further commands.
-func (a *app) rest(name, short string, all []*cobra.Command) *cobra.Command {
+func rest(a *app.App, name, short string, all []*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short}
 	cmd.AddCommand(all...)
 	return cmd
 }
 
 // sayMoved says the new name of a command that was called by its old one.
-func (a *app) sayMoved(cmd *cobra.Command) {
+func sayMoved(a *app.App, cmd *cobra.Command) {
 	words := strings.Fields(cmd.CommandPath())
-	if len(words) < 2 || moved[words[1]] == "" || a.quiet {
+	if len(words) < 2 || moved[words[1]] == "" || a.Quiet {
 		return
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s is now synod %s %s\n", strings.Join(words[:2], " "), moved[words[1]], words[1])

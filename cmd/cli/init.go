@@ -17,6 +17,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/seating"
@@ -32,7 +33,7 @@ type initFlags struct {
 	asJSON  bool
 }
 
-func initCommand(a *app) *cobra.Command {
+func initCommand(a *app.App) *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -49,7 +50,7 @@ docs/use/calibrate.md has the rule that chooses models from a long list.`,
   synod init --server http://10.0.0.5:8000/v1 -o team.yaml
   OPENAI_BASE_URL=http://127.0.0.1:8000/v1 synod init --yes`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runInit(a, cmd, f) },
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "out", "o", "synod.yaml", "council `file` to write")
@@ -100,7 +101,7 @@ type proposedCouncil struct {
 	Real string `json:"real_bound,omitempty"` // how the seats can get the bound that F promises
 }
 
-func (a *app) init(cmd *cobra.Command, f initFlags) error {
+func runInit(a *app.App, cmd *cobra.Command, f initFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -108,30 +109,30 @@ func (a *app) init(cmd *cobra.Command, f initFlags) error {
 	if err != nil {
 		return err
 	}
-	show := a.newBar(cmd, true, "asking for lists of models")
-	sources = a.probe(cmd.Context(), sources)
-	show.done()
+	show := a.NewBar(cmd, true, "asking for lists of models")
+	sources = probeSources(a, cmd.Context(), sources)
+	show.Done()
 	if err := cmd.Context().Err(); err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
-	p, err := a.propose(cmd.Context(), sources)
+	p, err := propose(a, cmd.Context(), sources)
 	if err != nil {
 		return err
 	}
 	p.File = f.out
-	if !f.asJSON && !a.quiet {
+	if !f.asJSON && !a.Quiet {
 		if err := p.print(cmd.ErrOrStderr()); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 	}
 	if !f.dryRun {
-		if p.Written, err = a.writeProposal(cmd, p, f); err != nil {
+		if p.Written, err = writeProposal(a, cmd, p, f); err != nil {
 			return err
 		}
 	}
 	switch {
 	case f.asJSON:
-		return writeJSON(cmd.OutOrStdout(), p)
+		return app.WriteJSON(cmd.OutOrStdout(), p)
 	case f.dryRun:
 		_, err = io.WriteString(cmd.OutOrStdout(), p.Text)
 	}
@@ -140,18 +141,18 @@ func (a *app) init(cmd *cobra.Command, f initFlags) error {
 
 // check refuses to replace a file before any server is asked.
 func (f *initFlags) check() error {
-	if err := folderOf("-o", f.out); err != nil || f.dryRun || f.force {
+	if err := app.FolderOf("-o", f.out); err != nil || f.dryRun || f.force {
 		return err
 	}
 	if _, err := os.Lstat(f.out); !errors.Is(err, os.ErrNotExist) {
-		return fail(exitUsage, fmt.Errorf("%s exists already", f.out), "replace it with --force, choose another file "+
-			"with -o, or only look with --dry-run")
+		return app.Fail(app.ExitUsage, fmt.Errorf("%s exists already", f.out), "replace it with --force, choose "+
+			"another file with -o, or only look with --dry-run")
 	}
 	return nil
 }
 
 // propose returns the council of what was found.
-func (a *app) propose(ctx context.Context, sources []source) (*proposal, error) {
+func propose(a *app.App, ctx context.Context, sources []source) (*proposal, error) {
 	p := &proposal{Version: 1, Found: []foundServer{}, Seats: []proposedSeat{}}
 	for i := range sources {
 		s := &sources[i]
@@ -162,57 +163,57 @@ func (a *app) propose(ctx context.Context, sources []source) (*proposal, error) 
 		}
 		p.Found = append(p.Found, found)
 	}
-	picks := seating.Choose(a.candidates(sources))
+	picks := seating.Choose(candidates(a, sources))
 	p.Box, p.Text = len(picks) == 0, boxFile
 	if !p.Box {
 		for _, pick := range picks {
-			p.Seats = append(p.Seats, a.seatOf(pick, &sources[pick.Source]))
+			p.Seats = append(p.Seats, seatOf(a, pick, &sources[pick.Source]))
 		}
-		p.Text = a.councilFile(picks, sources)
+		p.Text = councilFile(a, picks, sources)
 	}
 	spec, _, err := council.Merge(council.Layer{Name: "the proposal", Text: []byte(p.Text)})
 	if err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	plan, err := council.NewPlan(spec)
 	if err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	p.Plan = proposedCouncil{Protocol: fmt.Sprint(spec.Protocol["name"]), Graph: fmt.Sprint(spec.Graph["family"]),
 		Seats: len(plan.Seats()), Bound: plan.Bound(), Real: plan.RealBound()}
 	if p.Box {
 		return p, nil
 	}
-	c, err := council.Convene(spec, a.env())
+	c, err := council.Convene(spec, a.Env())
 	if err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	defer c.Close()
-	p.Votes, _ = a.knownVotes(spec.Council, c.Seats())
-	p.Cost, err = a.costOf(ctx, spec, sources)
+	p.Votes, _ = knownVotes(a, spec.Council, c.Seats())
+	p.Cost, err = costOf(a, ctx, spec, sources)
 	return p, err
 }
 
 // costOf estimates the cost of a question. Servers on this machine or in a private network cost nothing.
-func (a *app) costOf(ctx context.Context, spec council.Spec, sources []source) (*bench.Estimate, error) {
-	env := a.env()
+func costOf(a *app.App, ctx context.Context, spec council.Spec, sources []source) (*bench.Estimate, error) {
+	env := a.Env()
 	q := synod.Question{ID: "question", Text: "What is 17 + 25?", Form: synod.Number}
 	run, err := bench.Draft(bench.Plan{Task: "init", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Seed: 1,
 		Spec: spec, Env: env})
 	if err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	e, err := run.Estimate(ctx)
 	if err != nil {
-		return nil, configError(err)
+		return nil, app.ConfigError(err)
 	}
 	return e, nil
 }
 
-func (a *app) seatOf(pick seating.Pick, s *source) proposedSeat {
+func seatOf(a *app.App, pick seating.Pick, s *source) proposedSeat {
 	seat := proposedSeat{Model: pick.Name, Family: pick.Family, Server: s.info.Server, Seats: pick.Seats,
 		Price: "unknown"}
-	switch p, known := a.priceOf(s, pick.Name); {
+	switch p, known := priceOf(a, s, pick.Name); {
 	case pick.Local && p.Prompt+p.Completion == 0:
 		seat.Price = "none: your own machine"
 	case known:
@@ -230,9 +231,9 @@ func (p *proposal) print(w io.Writer) error {
 			by = "key " + s.KeyEnv
 		}
 		if s.Error != "" {
-			models = "not asked: " + oneLine(s.Error)
+			models = "not asked: " + app.OneLine(s.Error)
 		}
-		t.Add(oneLine(s.What), oneLine(by), models)
+		t.Add(app.OneLine(s.What), app.OneLine(by), models)
 	}
 	if p.Box {
 		if len(p.Found) > 0 {
@@ -240,12 +241,12 @@ func (p *proposal) print(w io.Writer) error {
 				return err
 			}
 		}
-		return sayf(w, "%s", boxWorth)
+		return app.Sayf(w, "%s", boxWorth)
 	}
 	seats := table.Table{Head: []string{"seats", "family", "model", "server", "price of a million tokens, in / out"},
 		Align: "rllll"}
 	for _, s := range p.Seats {
-		seats.Add(s.Seats, oneLine(s.Family), oneLine(s.Model), s.Server, s.Price)
+		seats.Add(s.Seats, app.OneLine(s.Family), app.OneLine(s.Model), s.Server, s.Price)
 	}
 	err := errors.Join(t.Write(w, "text"), fprintln(w), seats.Write(w, "text"), fprintln(w))
 	b, text := p.Plan, strings.Builder{}
@@ -265,7 +266,7 @@ func (p *proposal) print(w io.Writer) error {
 	} else {
 		fmt.Fprintln(&text, "effective votes:", votesText(p.Votes, b.Seats))
 	}
-	return errors.Join(err, sayf(w, "%s", text.String()))
+	return errors.Join(err, app.Sayf(w, "%s", text.String()))
 }
 
 // heaviest warns of a family with more seats than F: an error that its models share is not tolerated.
@@ -280,7 +281,7 @@ func (p *proposal) heaviest() string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d seats are of family %s: an error that its models share is more than F=%d. Add keys "+
-		"or servers of other makers.", most, p.Plan.Seats, oneLine(of), p.Plan.F)
+		"or servers of other makers.", most, p.Plan.Seats, app.OneLine(of), p.Plan.F)
 }
 
 func fprintln(w io.Writer) error {
@@ -289,42 +290,23 @@ func fprintln(w io.Writer) error {
 }
 
 // writeProposal writes the file, and reports whether it did.
-func (a *app) writeProposal(cmd *cobra.Command, p *proposal, f initFlags) (bool, error) {
-	if in, ok := cmd.InOrStdin().(*os.File); ok && !f.yes && a.onTerminal(cmd) && isTerminal(in) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "write %s? [Y/n] ", oneLine(f.out))
+func writeProposal(a *app.App, cmd *cobra.Command, p *proposal, f initFlags) (bool, error) {
+	if in, ok := cmd.InOrStdin().(*os.File); ok && !f.yes && a.OnTerminal(cmd) && app.IsTerminal(in) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "write %s? [Y/n] ", app.OneLine(f.out))
 		line, err := bufio.NewReader(in).ReadString('\n')
 		if line = strings.ToLower(strings.TrimSpace(line)); err != nil || line != "" && line != "y" && line != "yes" {
-			a.say(cmd, "nothing was written")
+			a.Say(cmd, "nothing was written")
 			return false, nil
 		}
 	}
-	if err := writeNew(f.out, p.Text, f.force); err != nil {
+	if err := app.WriteNew(f.out, p.Text, f.force); err != nil {
 		return false, err
 	}
 	ask := "synod ask"
 	if filepath.Clean(f.out) != "synod.yaml" {
 		ask += " -c " + council.ShellWord(f.out)
 	}
-	a.say(cmd, fmt.Sprintf("%s is written. Check it with: synod doctor -c %s · ask with: %s \"What is 17 + 25?\"",
+	a.Say(cmd, fmt.Sprintf("%s is written. Check it with: synod doctor -c %s · ask with: %s \"What is 17 + 25?\"",
 		f.out, council.ShellWord(f.out), ask))
 	return true, nil
-}
-
-// writeNew writes a file that must not exist, unless it may be replaced.
-func writeNew(path, text string, replace bool) error {
-	if replace {
-		if err := writeBytes(path, []byte(text)); err != nil {
-			return fail(exitError1, err)
-		}
-		return nil
-	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return fail(exitError1, err)
-	}
-	_, err = io.WriteString(file, text)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fail(exitError1, errors.Join(err, os.Remove(path)))
-	}
-	return nil
 }

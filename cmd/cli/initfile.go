@@ -6,6 +6,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/seating"
 	"synod.dev/synod/graph"
@@ -16,12 +17,12 @@ import (
 const proposedTokens = 4000
 
 // councilFile writes the council file of chosen models.
-func (a *app) councilFile(picks []seating.Pick, sources []source) string {
+func councilFile(a *app.App, picks []seating.Pick, sources []source) string {
 	n, taken := 0, map[string]any{}
 	var models, seats strings.Builder
 	for _, p := range picks {
 		s := &sources[p.Source]
-		name := shortName(p.Name, taken)
+		name := app.ShortName(p.Name, taken)
 		taken[name] = true
 		fmt.Fprintf(&models, "  %s: {provider: %s, model: %s", scalar(name), s.provider, scalar(p.Name))
 		if s.url != "" {
@@ -64,7 +65,7 @@ func scalar(text string) string {
 
 // boxFile is the council file that is proposed where nothing was found.
 var boxFile = "# Proposed by synod init, which found no model: seven seats of the embedded model.\n" +
-	"# Run synod init --force again when there are models.\n" + defaultCouncil
+	"# Run synod init --force again when there are models.\n" + app.DefaultCouncil
 
 // boxWorth says what that council is worth.
 var boxWorth = `no model was found: this is the model in the box, seven seats of SmolLM2-135M-Instruct

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council/seating"
 	"synod.dev/synod/llm"
 )
@@ -63,22 +64,22 @@ func findSources(servers []string, named bool) ([]source, error) {
 		}
 	}
 	if _, err := llm.OllamaURL(os.Getenv("OLLAMA_HOST")); err != nil {
-		return nil, fail(exitUsage, err, "example: OLLAMA_HOST=127.0.0.1:11434")
+		return nil, app.Fail(app.ExitUsage, err, "example: OLLAMA_HOST=127.0.0.1:11434")
 	}
 	all = append(all, source{what: "Ollama", provider: "ollama", named: os.Getenv("OLLAMA_HOST") != ""})
 	for _, at := range servers {
 		base := at
 		if !strings.Contains(at, "://") {
 			if _, _, err := net.SplitHostPort(at); err != nil {
-				return nil, fail(exitUsage, fmt.Errorf("--server is %q; it must be HOST:PORT or a URL, such as "+
-					"127.0.0.1:8000", at))
+				return nil, app.Fail(app.ExitUsage, fmt.Errorf("--server is %q; it must be HOST:PORT or a URL, such "+
+					"as 127.0.0.1:8000", at))
 			}
 			base = "http://" + at
 		}
 		u, err := url.Parse(base)
 		if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" {
-			return nil, fail(exitUsage, fmt.Errorf("--server is %q; it must be HOST:PORT or a URL without password "+
-				"and query, such as http://127.0.0.1:8000/v1", llm.StripURL(base)))
+			return nil, app.Fail(app.ExitUsage, fmt.Errorf("--server is %q; it must be HOST:PORT or a URL without "+
+				"password and query, such as http://127.0.0.1:8000/v1", llm.StripURL(base)))
 		}
 		all = append(all, source{what: "server " + u.Host, provider: "openai", url: base, named: named})
 	}
@@ -88,14 +89,14 @@ func findSources(servers []string, named bool) ([]source, error) {
 // longestProbe is how long a server may take for its list of models.
 const longestProbe = 5 * time.Second
 
-// probe asks all servers at once for their models. It returns those that have some and those whose error is worth
-// showing; of two that are the same server the first.
-func (a *app) probe(ctx context.Context, all []source) []source {
+// probeSources asks all servers at once for their models. It returns those that have some and those whose error is
+// worth showing; of two that are the same server the first.
+func probeSources(a *app.App, ctx context.Context, all []source) []source {
 	ctx, cancel := context.WithTimeout(ctx, longestProbe)
 	defer cancel()
 	var wait sync.WaitGroup
 	for i := range all {
-		wait.Go(func() { all[i].ask(ctx, a.env()) })
+		wait.Go(func() { all[i].ask(ctx, a.Env()) })
 	}
 	wait.Wait()
 	seen := map[string]bool{}
@@ -157,25 +158,25 @@ func (s *source) local() bool {
 }
 
 // candidates are the models of all servers with what is known of their prices.
-func (a *app) candidates(all []source) (list []seating.Candidate) {
+func candidates(a *app.App, all []source) (list []seating.Candidate) {
 	for i := range all {
 		s := &all[i]
 		for _, name := range s.names {
 			c := seating.Candidate{Name: name, Source: i, Local: s.local()}
-			if p, known := a.priceOf(s, name); known {
+			if p, known := priceOf(a, s, name); known {
 				c.USD = new(p.Prompt + p.Completion)
 			}
 			list = append(list, c)
 		}
-		list = append(list, a.aliases(i, s)...)
+		list = append(list, aliases(a, i, s)...)
 	}
 	return list
 }
 
-func (a *app) priceOf(s *source, name string) (llm.Price, bool) {
+func priceOf(a *app.App, s *source, name string) (llm.Price, bool) {
 	info := s.info
 	info.Model = name
-	prices := a.prices
+	prices := a.Prices
 	if prices == nil {
 		prices = llm.Published()
 	}
@@ -188,7 +189,7 @@ func (a *app) priceOf(s *source, name string) (llm.Price, bool) {
 
 // aliases are the names without a date of Anthropic's models, whose list has only dated ones and whose price
 // is listed for the alias: claude-haiku-4-5 of claude-haiku-4-5-20251001.
-func (a *app) aliases(at int, s *source) (list []seating.Candidate) {
+func aliases(a *app.App, at int, s *source) (list []seating.Candidate) {
 	if s.provider != "anthropic" {
 		return nil
 	}
@@ -197,7 +198,7 @@ func (a *app) aliases(at int, s *source) (list []seating.Candidate) {
 		if i < 0 || len(name)-i != len("-20251001") {
 			continue
 		}
-		if p, known := a.priceOf(s, name[:i]); known && !slices.Contains(s.names, name[:i]) {
+		if p, known := priceOf(a, s, name[:i]); known && !slices.Contains(s.names, name[:i]) {
 			list = append(list, seating.Candidate{Name: name[:i], Source: at, USD: new(p.Prompt + p.Completion)})
 		}
 	}

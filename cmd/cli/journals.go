@@ -15,6 +15,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
@@ -24,9 +25,9 @@ import (
 // retention is the age from which "journals prune" removes a journal.
 const retention = "30d"
 
-func (a *app) journalsDir() string { return filepath.Join(a.dirs.state, "journals") }
+func journalsDir(a *app.App) string { return filepath.Join(a.Dirs.State, "journals") }
 
-func journalsCommand(a *app) *cobra.Command {
+func journalsCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "journals",
 		Short: "List, show or remove the journals of questions",
@@ -51,35 +52,36 @@ type journalEntry struct {
 	Answer   string    `json:"answer,omitempty"`
 }
 
-func journalsList(a *app) *cobra.Command {
+func journalsList(a *app.App) *cobra.Command {
 	var asJSON bool
 	var n int
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the journals, the newest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			files, err := a.journalFiles()
+			files, err := journalFiles(a)
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			if n < 1 {
-				return fail(exitUsage, fmt.Errorf("-n is %d; it must be at least 1, such as 20", n))
+				return app.Fail(app.ExitUsage, fmt.Errorf("-n is %d; it must be at least 1, such as 20", n))
 			}
 			more := max(len(files)-n, 0)
 			entries := []journalEntry{}
 			for _, f := range files[:len(files)-more] {
-				entries = append(entries, a.journalEntry(f))
+				entries = append(entries, entryOf(a, f))
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), entries)
+				return app.WriteJSON(cmd.OutOrStdout(), entries)
 			}
 			t := table.Table{Head: []string{"journal", "time", "members", "status", "stopped", "answer",
 				"question"}}
 			for _, e := range entries {
-				t.Add(e.Name, e.Time.Format("2006-01-02 15:04"), e.Members, e.Status, e.Stopped, brief(e.Answer, 20),
-					brief(e.Question, 50))
+				t.Add(e.Name, e.Time.Format("2006-01-02 15:04"), e.Members, e.Status, e.Stopped, app.Brief(e.Answer,
+					20),
+					app.Brief(e.Question, 50))
 			}
 			if err := t.Write(cmd.OutOrStdout(), "text"); err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			if more > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d older ones are not listed (-n)\n", more)
@@ -93,8 +95,8 @@ func journalsList(a *app) *cobra.Command {
 }
 
 // journalFiles returns the journals in the state folder, the newest first.
-func (a *app) journalFiles() ([]os.FileInfo, error) {
-	entries, err := os.ReadDir(a.journalsDir())
+func journalFiles(a *app.App) ([]os.FileInfo, error) {
+	entries, err := os.ReadDir(journalsDir(a))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -110,9 +112,9 @@ func (a *app) journalFiles() ([]os.FileInfo, error) {
 	return files, nil
 }
 
-func (a *app) journalEntry(f os.FileInfo) journalEntry {
+func entryOf(a *app.App, f os.FileInfo) journalEntry {
 	e := journalEntry{Name: f.Name(), Time: f.ModTime(), Bytes: f.Size(), Status: "damaged"}
-	run, o, err := recalled(filepath.Join(a.journalsDir(), f.Name()))
+	run, o, err := recalled(filepath.Join(journalsDir(a), f.Name()))
 	if err != nil {
 		return e
 	}
@@ -149,16 +151,7 @@ func recalled(path string) (*journal.Run, council.Outcome, error) {
 	return run, o, nil
 }
 
-// brief is the beginning of a text, of at most n characters.
-func brief(text string, n int) string {
-	r := []rune(oneLine(text))
-	if len(r) <= n {
-		return string(r)
-	}
-	return string(r[:n-1]) + "…"
-}
-
-func journalsShow(a *app) *cobra.Command {
+func journalsShow(a *app.App) *cobra.Command {
 	var asJSON bool
 	var show []string
 	cmd := &cobra.Command{
@@ -170,18 +163,18 @@ FOLDER#QUESTION-REPEAT of a bench run. No model is asked.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkShow(show); err != nil {
-				return fail(exitUsage, err)
+				return app.Fail(app.ExitUsage, err)
 			}
 			path := args[0]
 			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(path, "/#") {
-				path = filepath.Join(a.journalsDir(), path)
+				path = filepath.Join(journalsDir(a), path)
 			}
 			run, o, err := recalled(path)
 			if err != nil {
-				return unreadable(err)
+				return app.Unreadable(err)
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), o)
+				return app.WriteJSON(cmd.OutOrStdout(), o)
 			}
 			return printRun(cmd.OutOrStdout(), run, &o, path, show)
 		},
@@ -193,24 +186,24 @@ FOLDER#QUESTION-REPEAT of a bench run. No model is asked.`,
 
 // printRun prints the outcome of the run in a journal.
 func printRun(w io.Writer, run *journal.Run, o *council.Outcome, path string, show []string) error {
-	fmt.Fprintln(w, "question:", oneLine(run.Head.Question.Text))
+	fmt.Fprintln(w, "question:", app.OneLine(run.Head.Question.Text))
 	switch {
 	case o.Answer != nil && o.Form == synod.Prose:
 		fmt.Fprintf(w, "answer:\n%s\n", decisionText(o, o.Text))
 	case o.Answer != nil:
 		fmt.Fprintln(w, "answer:  ", decisionText(o, o.Text))
 	}
-	err := errors.Join(sayf(w, "status:   %s: %s\n", o.Status, oneLine(o.Reason)),
-		sayf(w, "stopped:  %s after %s · %s\n", o.Stopped, rounds(o.Rounds.Len()-1), callsOf(o)),
-		sayf(w, "%s\n", withstands(*o)))
+	err := errors.Join(app.Sayf(w, "status:   %s: %s\n", o.Status, app.OneLine(o.Reason)),
+		app.Sayf(w, "stopped:  %s after %s · %s\n", o.Stopped, rounds(o.Rounds.Len()-1), callsOf(o)),
+		app.Sayf(w, "%s\n", withstands(*o)))
 	if err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	fields(w, *o)
 	printClaims(w, o)
 	labels(w, *o)
 	if err := showMore(w, o, true, show); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	if council.Unfinished(run) {
 		fmt.Fprintln(w, "resume:  ", resumeCommand(run, path))
@@ -218,7 +211,7 @@ func printRun(w io.Writer, run *journal.Run, o *council.Outcome, path string, sh
 	return nil
 }
 
-func journalsPrune(a *app) *cobra.Command {
+func journalsPrune(a *app.App) *cobra.Command {
 	var older string
 	var dryRun bool
 	cmd := &cobra.Command{
@@ -231,11 +224,11 @@ those of runs that could be resumed. A journal that is being written is kept.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			age, err := age(older)
 			if err != nil {
-				return fail(exitUsage, err)
+				return app.Fail(app.ExitUsage, err)
 			}
-			files, err := a.journalFiles()
+			files, err := journalFiles(a)
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			before := time.Now().Add(-age)
 			gone, bytes, kept := 0, int64(0), 0
@@ -244,9 +237,9 @@ those of runs that could be resumed. A journal that is being written is kept.`,
 					kept++
 					continue
 				}
-				switch removed, err := remove(filepath.Join(a.journalsDir(), f.Name()), dryRun); {
+				switch removed, err := remove(filepath.Join(journalsDir(a), f.Name()), dryRun); {
 				case err != nil:
-					return fail(exitError1, err)
+					return app.Fail(app.ExitFailure, err)
 				case !removed:
 					kept++
 					continue
@@ -257,7 +250,7 @@ those of runs that could be resumed. A journal that is being written is kept.`,
 			if dryRun {
 				verb = "would remove"
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s %s, %s; kept %d\n", verb, count(gone, "journal"), size(bytes), kept)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s %s, %s; kept %d\n", verb, app.Count(gone, "journal"), size(bytes), kept)
 			return nil
 		},
 	}

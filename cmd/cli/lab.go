@@ -16,11 +16,14 @@ import (
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/display"
+	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 )
 
-func labCommand(a *app) *cobra.Command {
+func labCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "Run experiments that a file describes",
@@ -38,7 +41,7 @@ format.`,
 	return cmd
 }
 
-func labRun(a *app) *cobra.Command {
+func labRun(a *app.App) *cobra.Command {
 	var f benchFlags
 	var full bool
 	cmd := &cobra.Command{
@@ -58,7 +61,7 @@ are kept, and the same command goes on.`,
   synod lab run sac-table1 --members models.yaml --data ./data -o runs/t1
   synod lab run all --data ./data -o runs/all`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.labRun(cmd, args[0], f, full) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runGrid(a, cmd, args[0], f, full) },
 	}
 	fl := cmd.Flags()
 	f.addManifest(fl, &full)
@@ -71,13 +74,13 @@ are kept, and the same command goes on.`,
 
 // addManifest adds the flags that say which cells the folder of a manifest has.
 func (f *benchFlags) addManifest(fl *pflag.FlagSet, full *bool) {
-	fl.StringArrayVar(&f.source.sets, "set", nil, "set a `key=value` of every cell, such as f=2, questions=5 or "+
+	fl.StringArrayVar(&f.source.Sets, "set", nil, "set a `key=value` of every cell, such as f=2, questions=5 or "+
 		"prompts=FOLDER")
-	fl.IntVarP(&f.n, "number", "n", 0, "number of questions of every cell (default: that of the manifest)")
+	fl.IntVarP(&f.N, "number", "n", 0, "number of questions of every cell (default: that of the manifest)")
 	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the grid")
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each question is asked (default: that of the manifest)")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices (default: that of the manifest)")
-	fl.StringVar(&f.data, "data", "", "`file` or folder of the questions (default: what synod data pull fetched)")
+	fl.Uint64Var(&f.Seed, "seed", 1, "seed of all random choices (default: that of the manifest)")
+	fl.StringVar(&f.Data, "data", "", "`file` or folder of the questions (default: what synod data pull fetched)")
 	fl.StringVar(&f.members, "members", "", "simulated, embedded, recorded, or a council `file` whose models replace "+
 		"those of the same names")
 	fl.StringVar(&f.cell, "cell", "", "only the cells whose names match a `pattern`, such as 'sac-*'")
@@ -86,15 +89,15 @@ func (f *benchFlags) addManifest(fl *pflag.FlagSet, full *bool) {
 
 const allPresets = "all"
 
-func (a *app) labRun(cmd *cobra.Command, name string, f benchFlags, full bool) error {
+func runGrid(a *app.App, cmd *cobra.Command, name string, f benchFlags, full bool) error {
 	if err := f.check(cmd); err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
-	f.pulled = a.tasks().Dir
+	f.Pulled = questions.Store(a).Dir
 	o := f.manifestOptions(cmd, a)
 	o.Full = full
 	if name == allPresets {
-		return a.labAll(cmd, f, o)
+		return labAll(a, cmd, f, o)
 	}
 	m, err := findManifest(name)
 	if err != nil {
@@ -102,7 +105,7 @@ func (a *app) labRun(cmd *cobra.Command, name string, f benchFlags, full bool) e
 	}
 	grid, err := m.Draft(o)
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
 	if f.dryRun {
 		if err := printPlan(cmd, grid, f.asJSON); err != nil || len(grid.Runs) == 0 {
@@ -110,15 +113,15 @@ func (a *app) labRun(cmd *cobra.Command, name string, f benchFlags, full bool) e
 		}
 		return f.showPower(cmd, grid.Runs[0].N, grid.Runs[0].Repeat)
 	}
-	if err := a.bring(cmd, grid, f); err != nil {
+	if err := bringFiles(a, cmd, grid, f); err != nil {
 		return err
 	}
 	if len(grid.Cells) == 0 {
-		a.say(cmd, "all cells are computed without asking a member · see: synod bench report "+
+		a.Say(cmd, "all cells are computed without asking a member · see: synod bench report "+
 			council.ShellWord(grid.Dir()))
 		return nil
 	}
-	return a.benchWork(cmd, grid, f)
+	return benchWork(a, cmd, grid, f)
 }
 
 // findManifest returns a preset, or the manifest in a file.
@@ -127,16 +130,16 @@ func findManifest(name string) (*manifest.Manifest, error) {
 		return p.Manifest, nil
 	}
 	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
-		return nil, fail(exitUsage, fmt.Errorf("no preset is called %q%s", name, synod.Hint(name,
+		return nil, app.Fail(app.ExitUsage, fmt.Errorf("no preset is called %q%s", name, synod.Hint(name,
 			manifest.Presets().Names())), "see: synod list presets; the name of a manifest ends in .yaml")
 	}
 	m, err := manifest.Load(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fail(exitUsage, err, "check the path; begin one with: synod lab show sac-table1 > "+
+		return nil, app.Fail(app.ExitUsage, err, "check the path; begin one with: synod lab show sac-table1 > "+
 			council.ShellWord(name))
 	}
 	if err != nil {
-		return nil, configError(err)
+		return nil, app.ConfigError(err)
 	}
 	return m, nil
 }
@@ -159,26 +162,26 @@ func printPlan(cmd *cobra.Command, grid *bench.Grid, asJSON bool) error {
 			t.Add(c.Name, "cannot be run", "", "")
 		}
 		if err := t.Write(cmd.OutOrStdout(), "text"); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "\n%s with a run, %d without\n", count(len(grid.Runs), "cell"),
+		fmt.Fprintf(cmd.OutOrStdout(), "\n%s with a run, %d without\n", app.Count(len(grid.Runs), "cell"),
 			len(grid.Computed)+len(grid.Readings)+len(grid.Blank))
 	}
-	return printEstimate(cmd, cmd.OutOrStdout(), grid, asJSON, nil)
+	return display.PrintEstimate(cmd, cmd.OutOrStdout(), grid, asJSON, nil)
 }
 
-// bring makes the folder that of the grid and says what is new.
-func (a *app) bring(cmd *cobra.Command, grid *bench.Grid, f benchFlags) error {
+// bringFiles makes the folder that of the grid and says what is new.
+func bringFiles(a *app.App, cmd *cobra.Command, grid *bench.Grid, f benchFlags) error {
 	var e *bench.OccupiedError
 	if _, err := grid.Before(f.out); errors.As(err, &e) {
-		return fail(exitUsage, err, "choose another folder with -o")
+		return app.Fail(app.ExitUsage, err, "choose another folder with -o")
 	} else if err != nil {
 		return unreportable(err)
 	}
-	if err := a.fetchGrid(cmd, grid); err != nil {
+	if err := fetchGrid(a, cmd, grid); err != nil {
 		return err
 	}
-	if err := a.preflightBench(cmd, f, grid.Runs...); err != nil {
+	if err := preflightBench(a, cmd, f, grid.Runs...); err != nil {
 		return err
 	}
 	u, err := grid.Update(f.out)
@@ -190,36 +193,36 @@ func (a *app) bring(cmd *cobra.Command, grid *bench.Grid, f benchFlags) error {
 		text += fmt.Sprintf(", of which %d are there and %d new", u.Kept, u.New)
 	}
 	if u.Put > 0 {
-		text += fmt.Sprintf("; %s that no cell needs any more are kept", count(u.Put, "earlier run"))
+		text += fmt.Sprintf("; %s that no cell needs any more are kept", app.Count(u.Put, "earlier run"))
 	}
-	a.say(cmd, strings.TrimSpace(text+". "+grid.Note))
+	a.Say(cmd, strings.TrimSpace(text+". "+grid.Note))
 	return nil
 }
 
 // labAll runs every preset in its complete form and prints one table of verdicts.
-func (a *app) labAll(cmd *cobra.Command, f benchFlags, o manifest.Options) error {
+func labAll(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options) error {
 	o.Full = true
 	var all report.Verdicts
 	for _, p := range manifest.Presets().All() {
 		grid, err := p.Manifest.Draft(o)
 		if err != nil {
-			return configError(err)
+			return app.ConfigError(err)
 		}
 		if f.dryRun {
 			fmt.Fprintf(cmd.OutOrStdout(), "\n%s\n", p.Name)
-			if err := printEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON, nil); err != nil {
+			if err := display.PrintEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON, nil); err != nil {
 				return err
 			}
 			continue
 		}
 		one := f
 		one.out = filepath.Join(f.out, p.Name)
-		a.say(cmd, p.Name)
-		if err := a.bring(cmd, grid, one); err != nil {
+		a.Say(cmd, p.Name)
+		if err := bringFiles(a, cmd, grid, one); err != nil {
 			return err
 		}
 		if len(grid.Cells) > 0 {
-			if err := a.benchWork(cmd, grid, one); err != nil {
+			if err := benchWork(a, cmd, grid, one); err != nil {
 				return err
 			}
 		}
@@ -235,14 +238,14 @@ func (a *app) labAll(cmd *cobra.Command, f benchFlags, o manifest.Options) error
 	return all.Write(cmd.OutOrStdout(), "text")
 }
 
-func labResume(a *app) *cobra.Command {
+func labResume(a *app.App) *cobra.Command {
 	cmd := benchResume(a)
 	cmd.Short = "Resume a grid without its manifest"
 	cmd.Example = "  synod lab resume runs/mine --parallel 8"
 	return cmd
 }
 
-func labShow(*app) *cobra.Command {
+func labShow(*app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show PRESET|FILE.csv",
 		Short: "Print the manifest of a preset, or the figures of its paper",
@@ -253,14 +256,14 @@ func labShow(*app) *cobra.Command {
 			name := strings.TrimPrefix(args[0], "preset:")
 			if filepath.Ext(name) == "" || !strings.Contains(name, ".csv") {
 				if _, err := manifest.Presets().Find(name); err != nil {
-					return fail(exitUsage, err, "see: synod list presets")
+					return app.Fail(app.ExitUsage, err, "see: synod list presets")
 				}
 				name += ".yaml"
 			}
 			text, err := presets.File(name)
 			if err != nil {
-				return fail(exitUsage, fmt.Errorf("no preset has the file %s", name), "the files are named in the key "+
-					"paper of a preset, such as preset:sac.csv")
+				return app.Fail(app.ExitUsage, fmt.Errorf("no preset has the file %s", name), "the files are named in "+
+					"the key paper of a preset, such as preset:sac.csv")
 			}
 			_, err = cmd.OutOrStdout().Write(text)
 			return err
@@ -277,7 +280,7 @@ func labSchema() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := manifest.Schema()
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), string(b))
 			return err
@@ -285,7 +288,7 @@ func labSchema() *cobra.Command {
 	}
 }
 
-func labStatus(*app) *cobra.Command {
+func labStatus(*app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "status DIR",
@@ -303,10 +306,10 @@ func labStatus(*app) *cobra.Command {
 			}
 			hub, err := bench.ReadHubStatus(args[0])
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), struct {
+				return app.WriteJSON(cmd.OutOrStdout(), struct {
 					Version    int              `json:"version"`
 					Experiment string           `json:"experiment"`
 					Cells      []bench.State    `json:"cells"`
@@ -333,7 +336,7 @@ func printStates(out io.Writer, states []bench.State) error {
 		cells[s.State]++
 	}
 	if err := t.Write(out, "text"); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	var parts []string
 	for _, state := range []string{"finished", "partly", "waiting", "computed", "derived", "blank"} {
@@ -349,13 +352,13 @@ func printStates(out io.Writer, states []bench.State) error {
 func openGrid(dir string) (*bench.Grid, error) {
 	run, grid, err := openBench(dir)
 	if err == nil && run != nil {
-		return nil, fail(exitUsage, fmt.Errorf("%s contains a single run, not a grid", dir),
+		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s contains a single run, not a grid", dir),
 			"report it with: synod bench report "+council.ShellWord(dir))
 	}
 	return grid, err
 }
 
-func labCompare(a *app) *cobra.Command {
+func labCompare(a *app.App) *cobra.Command {
 	var format, out string
 	cmd := &cobra.Command{
 		Use:   "compare DIR DIR…",
@@ -374,7 +377,7 @@ corrected by Holm's method. No model is asked.`,
 					return err
 				}
 				for _, run := range grid.Runs {
-					run.Prices = a.prices
+					run.Prices = a.Prices
 				}
 				grids = append(grids, grid)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 )
 
@@ -24,7 +25,7 @@ type exportFlags struct {
 	rows bool // a row for every question
 }
 
-func labExport(a *app) *cobra.Command {
+func labExport(a *app.App) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:   "export DIR --format csv|parquet|latex|md|inspect",
@@ -51,15 +52,16 @@ DIR may also be the folder of a single run: a grid of one cell, without preset a
 			case err != nil:
 				return err
 			case grid != nil:
-				return a.labExport(cmd, grid, &f)
+				return exportRows(a, cmd, grid, &f)
 			case f.versus != "":
-				return fail(exitUsage, fmt.Errorf("--vs is %q, and %s is a single run, which has no figures of a paper",
+				return app.Fail(app.ExitUsage, fmt.Errorf("--vs is %q, and %s is a single run, which has no figures "+
+					"of a paper",
 					f.versus, args[0]),
 					"leave out --vs, or give the folder of a grid, as of: synod lab run sac-table1 -o runs/t1")
 			case f.format == "inspect":
-				return a.exportRun(cmd, run, strings.TrimPrefix(f.out, "-"))
+				return exportRun(a, cmd, run, strings.TrimPrefix(f.out, "-"))
 			}
-			return a.labExport(cmd, run.Grid(), &f)
+			return exportRows(a, cmd, run.Grid(), &f)
 		},
 	}
 	fl := cmd.Flags()
@@ -75,32 +77,32 @@ func (f *exportFlags) check() error {
 	case "csv", "latex", "md", "inspect":
 	case "parquet":
 		if f.out == "-" {
-			return fail(exitUsage, errors.New("--format parquet needs -o FILE, for example -o rows.parquet"))
+			return app.Fail(app.ExitUsage, errors.New("--format parquet needs -o FILE, for example -o rows.parquet"))
 		}
 	default:
-		return fail(exitUsage, fmt.Errorf("--format is %q%s; it must be one of %s", f.format,
+		return app.Fail(app.ExitUsage, fmt.Errorf("--format is %q%s; it must be one of %s", f.format,
 			synod.Hint(f.format, exportFormats), strings.Join(exportFormats, ", ")))
 	}
 	if f.versus != "" && f.versus != "paper" {
-		return fail(exitUsage, fmt.Errorf("--vs is %q; it must be paper", f.versus))
+		return app.Fail(app.ExitUsage, fmt.Errorf("--vs is %q; it must be paper", f.versus))
 	}
 	if f.rows && f.format != "csv" && f.format != "parquet" {
-		return fail(exitUsage, fmt.Errorf("--questions is for --format csv and parquet, not %s", f.format))
+		return app.Fail(app.ExitUsage, fmt.Errorf("--questions is for --format csv and parquet, not %s", f.format))
 	}
 	return nil
 }
 
-func (a *app) labExport(cmd *cobra.Command, grid *bench.Grid, f *exportFlags) error {
+func exportRows(a *app.App, cmd *cobra.Command, grid *bench.Grid, f *exportFlags) error {
 	switch {
 	case f.format == "inspect":
-		return a.exportGrid(cmd, grid, strings.TrimPrefix(f.out, "-"))
+		return exportGrid(a, cmd, grid, strings.TrimPrefix(f.out, "-"))
 	case f.format == "parquet":
 		return exportParquet(cmd, grid, f.out)
 	case f.rows:
 		return f.write(cmd, func(w io.Writer) error { return questionsCSV(w, grid) })
 	}
 	for _, run := range grid.Runs {
-		run.Prices = a.prices
+		run.Prices = a.Prices
 	}
 	g, err := grid.Report()
 	if err != nil {
@@ -142,12 +144,12 @@ const parquetProgram = "synod-parquet"
 
 // exportParquet writes a row for every finished question. The file is replaced when the new one is complete.
 func exportParquet(cmd *cobra.Command, grid *bench.Grid, out string) error {
-	path, err := beside(parquetProgram, "parquet")
+	path, err := app.Beside(parquetProgram, "parquet")
 	if err != nil {
 		return err
 	}
-	if err := writeFile(out, func(w io.Writer) error { return rowsThrough(cmd, path, grid, w) }); err != nil {
-		return fail(exitError1, fmt.Errorf("write %s: %w", out, err))
+	if err := app.WriteFile(out, func(w io.Writer) error { return rowsThrough(cmd, path, grid, w) }); err != nil {
+		return app.Fail(app.ExitFailure, fmt.Errorf("write %s: %w", out, err))
 	}
 	return nil
 }

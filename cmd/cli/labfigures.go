@@ -10,10 +10,11 @@ import (
 
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 )
 
-func labFigures(a *app) *cobra.Command {
+func labFigures(a *app.App) *cobra.Command {
 	out := "figures"
 	cmd := &cobra.Command{
 		Use:   "figures DIR…",
@@ -30,7 +31,7 @@ model is asked. All other plots: synod bench report DIR --plots FOLDER.`,
 			if err != nil {
 				return err
 			}
-			return a.drawFigures(cmd, grids, out)
+			return drawFigures(a, cmd, grids, out)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", out, "`folder` that gets a folder for each experiment")
@@ -42,7 +43,7 @@ func gridsIn(dirs []string) (grids []*bench.Grid, err error) {
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			return nil, fail(exitUsage, err)
+			return nil, app.Fail(app.ExitUsage, err)
 		}
 		var inside []*bench.Grid
 		for _, e := range entries {
@@ -69,12 +70,12 @@ func gridsIn(dirs []string) (grids []*bench.Grid, err error) {
 }
 
 // drawFigures writes the figures of every grid and prints the names of the SVG files.
-func (a *app) drawFigures(cmd *cobra.Command, grids []*bench.Grid, out string) error {
+func drawFigures(a *app.App, cmd *cobra.Command, grids []*bench.Grid, out string) error {
 	of := map[string]string{}
 	for _, grid := range grids {
 		if other, twice := of[grid.Preset]; twice {
-			return fail(exitUsage, fmt.Errorf("%s and %s are both of experiment %s, so their figures would have "+
-				"the same names", other, grid.Dir(), grid.Preset),
+			return app.Fail(app.ExitUsage, fmt.Errorf("%s and %s are both of experiment %s, so their figures would "+
+				"have the same names", other, grid.Dir(), grid.Preset),
 				"draw them one after the other, each with its own -o")
 		}
 		of[grid.Preset] = grid.Dir()
@@ -86,16 +87,16 @@ func (a *app) drawFigures(cmd *cobra.Command, grids []*bench.Grid, out string) e
 		}
 		plots := g.Specified()
 		if len(plots) == 0 {
-			a.say(cmd, fmt.Sprintf("%s: no figures: its manifest has no plots, or none with results yet · see: synod "+
+			a.Say(cmd, fmt.Sprintf("%s: no figures: its manifest has no plots, or none with results yet · see: synod "+
 				"bench report %s --plots FOLDER", grid.Preset, council.ShellWord(grid.Dir())))
 			continue
 		}
 		dir := filepath.Join(out, grid.Preset)
 		if err := report.Save(dir, plots); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 		for _, p := range plots {
-			fmt.Fprintln(cmd.OutOrStdout(), printable(filepath.Join(dir, p.Name+".svg")))
+			fmt.Fprintln(cmd.OutOrStdout(), app.Printable(filepath.Join(dir, p.Name+".svg")))
 		}
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod/bench"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/core/table"
 )
 
@@ -18,7 +20,7 @@ import (
 const labProgram = "synod-lab"
 
 // labHub makes the folder of a grid, as lab run does, and has synod-lab serve it to workers.
-func labHub(a *app) *cobra.Command {
+func labHub(a *app.App) *cobra.Command {
 	var f benchFlags
 	var full bool
 	cmd := &cobra.Command{
@@ -46,12 +48,13 @@ the budget is used · 130 interrupted.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		dir := args[0]
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			if err := a.hubFolder(cmd, dir, &f, full); err != nil {
+			if err := hubFolder(a, cmd, dir, &f, full); err != nil {
 				return err
 			}
 			dir = f.out
 		} else if f.out != "" && f.out != dir {
-			return fail(exitUsage, fmt.Errorf("%s is a folder: it is served where it is, and not as -o %s", dir, f.out))
+			return app.Fail(app.ExitUsage, fmt.Errorf("%s is a folder: it is served where it is, and not as -o %s", dir,
+				f.out))
 		}
 		call := []string{"hub", dir}
 		own.VisitAll(func(x *pflag.Flag) {
@@ -59,7 +62,7 @@ the budget is used · 130 interrupted.`,
 				call = append(call, "--"+x.Name+"="+x.Value.String())
 			}
 		})
-		return a.runBeside(cmd, labProgram, call)
+		return a.RunBeside(cmd, labProgram, call)
 	}
 	return cmd
 }
@@ -79,12 +82,12 @@ func hubFlags() *pflag.FlagSet {
 }
 
 // hubFolder brings the folder of a manifest up to date, without asking or fetching a model.
-func (a *app) hubFolder(cmd *cobra.Command, name string, f *benchFlags, full bool) error {
+func hubFolder(a *app.App, cmd *cobra.Command, name string, f *benchFlags, full bool) error {
 	f.parallel, f.noCheck = 1, true
 	if err := f.check(cmd); err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
-	f.pulled = a.tasks().Dir
+	f.Pulled = questions.Store(a).Dir
 	o := f.manifestOptions(cmd, a)
 	o.Full = full
 	m, err := findManifest(name)
@@ -93,27 +96,27 @@ func (a *app) hubFolder(cmd *cobra.Command, name string, f *benchFlags, full boo
 	}
 	grid, err := m.Draft(o)
 	if err != nil {
-		return configError(err)
+		return app.ConfigError(err)
 	}
-	return a.bring(cmd, grid, *f)
+	return bringFiles(a, cmd, grid, *f)
 }
 
-func labWorker(a *app) *cobra.Command {
+func labWorker(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "worker --hub ADDR", Short: "Play questions of an experiment for its hub", DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.runBeside(cmd, labProgram, append([]string{"worker"}, args...))
+			return a.RunBeside(cmd, labProgram, append([]string{"worker"}, args...))
 		},
 	}
 }
 
 // labWatch shows the folder of a run or a grid in a browser.
-func labWatch(a *app) *cobra.Command {
+func labWatch(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "watch DIR", Short: "Show an experiment that goes on as a web page",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.runBeside(cmd, "synod-serve", append([]string{"watch"}, args...))
+			return a.RunBeside(cmd, "synod-serve", append([]string{"watch"}, args...))
 		},
 	}
 }
@@ -151,7 +154,7 @@ func printHub(out io.Writer, s *bench.HubStatus) error {
 		}
 		fmt.Fprintln(out)
 		if err := t.Write(out, "text"); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 	}
 	return nil

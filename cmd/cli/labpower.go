@@ -11,6 +11,7 @@ import (
 
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/cmd/cli/app"
 )
 
 // powerFlags are the assumptions of a study, in percent and points.
@@ -22,7 +23,7 @@ type powerFlags struct {
 	format, out                 string
 }
 
-func labPower(a *app) *cobra.Command {
+func labPower(a *app.App) *cobra.Command {
 	f := powerFlags{}
 	cmd := &cobra.Command{
 		Use:   "power",
@@ -40,7 +41,7 @@ rightly. -n shows which difference a study of that size can show. No model is as
   synod lab power --detect 3 --from runs/sac --from runs/debate
   synod lab power --detect 5 -n 300 --repeat 4 --json`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.labPower(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return powerOf(a, cmd, f) },
 	}
 	fl := cmd.Flags()
 	fl.Float64Var(&f.detect, "detect", 5, "the difference to show, in `points`")
@@ -62,7 +63,7 @@ rightly. -n shows which difference a study of that size can show. No model is as
 
 var powerFormats = []string{"text", "json", "csv", "md", "html", "latex"}
 
-func (a *app) labPower(cmd *cobra.Command, f powerFlags) error {
+func powerOf(a *app.App, cmd *cobra.Command, f powerFlags) error {
 	p := report.Power{Detect: f.detect / 100, Base: f.base / 100, Differ: f.differ / 100, Power: f.power / 100,
 		Comparisons: f.comparisons, Repeat: f.repeat, N: f.n}
 	if f.repeat > 1 {
@@ -75,7 +76,7 @@ func (a *app) labPower(cmd *cobra.Command, f powerFlags) error {
 	}
 	plan, err := bench.Power(p)
 	if err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
 	r := reportFlags{out: f.out}
 	return r.write(cmd, func(w io.Writer) error { return plan.Write(w, f.format) })
@@ -84,7 +85,8 @@ func (a *app) labPower(cmd *cobra.Command, f powerFlags) error {
 // measured takes assumptions from earlier runs, except those that flags give.
 func (f *powerFlags) measured(cmd *cobra.Command, p *report.Power) error {
 	if len(f.from) > 2 {
-		return fail(exitUsage, errors.New("--from is given more than twice; it takes one run, or two to compare"))
+		return app.Fail(app.ExitUsage, errors.New("--from is given more than twice; it takes one run, or two to "+
+			"compare"))
 	}
 	var runs []*bench.Run
 	for _, dir := range f.from {
@@ -93,7 +95,7 @@ func (f *powerFlags) measured(cmd *cobra.Command, p *report.Power) error {
 			return err
 		}
 		if grid != nil {
-			return fail(exitUsage, fmt.Errorf("%s contains %d runs", dir, len(grid.Runs)),
+			return app.Fail(app.ExitUsage, fmt.Errorf("%s contains %d runs", dir, len(grid.Runs)),
 				"name one of its cells, such as "+dir+"/cells/NAME")
 		}
 		runs = append(runs, run)
@@ -122,7 +124,7 @@ func (f *benchFlags) showPower(cmd *cobra.Command, questions, repeats int) error
 	}
 	plan, err := bench.Power(report.Power{Detect: f.detect / 100, N: questions, Repeat: repeats})
 	if err != nil {
-		return fail(exitUsage, err, "more assumptions: synod lab power --help")
+		return app.Fail(app.ExitUsage, err, "more assumptions: synod lab power --help")
 	}
 	fmt.Fprintln(cmd.OutOrStdout())
 	return plan.Write(cmd.OutOrStdout(), "text")

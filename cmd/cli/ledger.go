@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
@@ -26,53 +27,54 @@ import (
 // enter records a decision in the ledger that the user named. It returns the head under
 // which the entry is; nil: the entry is in the queue, and the next command that opens the
 // ledger appends it. The answer does not wait for it.
-func (a *app) enter(cmd *cobra.Command, f *askFlags, p *council.Plan, o *council.Outcome) (*certificate.Head, error) {
-	a.ledgerOf(cmd, f, p)
+func enter(a *app.App, cmd *cobra.Command, f *askFlags, p *council.Plan, o *council.Outcome) (*certificate.Head,
+	error) {
+	ledgerOf(a, cmd, f, p)
 	if f.ledger == "" || o.Answer == nil {
 		return nil, nil
 	}
 	if o.Journal == "" {
-		return nil, fail(exitUsage, errors.New("--ledger records what is in the journal; it cannot be combined with "+
-			"--no-journal"))
+		return nil, app.Fail(app.ExitUsage, errors.New("--ledger records what is in the journal; it cannot be "+
+			"combined with --no-journal"))
 	}
 	run, err := journal.Load(o.Journal)
 	if err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	e, err := council.LedgerEntry(p, run, f.bodies)
 	if err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	if err := ledger.Submit(f.ledger, e); err != nil {
-		return nil, fail(exitError1, err, "the answer above is complete")
+		return nil, app.Fail(app.ExitFailure, err, "the answer above is complete")
 	}
-	secret, _, err := a.ownerKey(f.key)
+	secret, _, err := a.SigningKey(f.key)
 	if err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	l, err := ledger.Drain(cmd.Context(), f.ledger, secret)
 	if err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "ledger: %s\nthe decision waits in %s; the next use of the ledger records it\n",
-			oneLine(err.Error()), filepath.Join(f.ledger, "pending"))
+			app.OneLine(err.Error()), filepath.Join(f.ledger, "pending"))
 		return nil, nil
 	}
 	defer l.Close()
 	at, _ := l.Find(e)
 	h := l.Head().Head
-	if !a.quiet {
+	if !a.Quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "ledger: %s has it as entry %d of %d\n", f.ledger, at, h.Size)
 	}
 	return &certificate.Head{Log: hex.EncodeToString(h.Log), Size: h.Size, Root: h.Root}, nil
 }
 
 // ledgerOf takes what the council file says of the ledger, unless a flag says it.
-func (a *app) ledgerOf(cmd *cobra.Command, f *askFlags, p *council.Plan) {
+func ledgerOf(a *app.App, cmd *cobra.Command, f *askFlags, p *council.Plan) {
 	spec := p.Spec()
 	switch l := spec.Ledger; {
 	case f.ledger != "" || l.Name == "" || spec.Runner.Nodes(): // nodes record by themselves
 	case l.Name == council.LedgerLog:
 		f.ledger, f.bodies = cmp.Or(l.Folder, "ledger"), f.bodies || l.Bodies
-	case !a.quiet:
+	case !a.Quiet:
 		fmt.Fprintf(cmd.ErrOrStderr(), "ledger: %s is kept by nodes; this run in one process is not recorded "+
 			"(synod roster new)\n", l.Name)
 	}
@@ -95,7 +97,7 @@ func salt(spec *council.Spec) string {
 	return ""
 }
 
-func ledgerCommand(a *app) *cobra.Command {
+func ledgerCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
 		Short: "Show, prove, verify, export or witness a ledger of decisions",
@@ -122,12 +124,13 @@ func ledgerFolder(dir string) string {
 func openLedger(dir string) (*ledger.Log, error) {
 	path := ledgerFolder(dir)
 	if _, err := os.Stat(filepath.Join(path, "head.pem")); err != nil {
-		return nil, fail(exitError1, err, "make a ledger with: synod ask --ledger "+council.ShellWord(dir)+" …, or "+
+		return nil, app.Fail(app.ExitFailure, err, "make a ledger with: synod ask --ledger "+council.ShellWord(dir)+
+			" …, or "+
 			"name the folder of a node whose roster has a ledger")
 	}
 	l, err := ledger.Inspect(path)
 	if err != nil {
-		return nil, fail(exitVerify, err)
+		return nil, app.Fail(app.ExitVerify, err)
 	}
 	return l, nil
 }
@@ -139,7 +142,7 @@ func groupOf(path string) (*ledger.Group, error) {
 	}
 	signed, err := council.ReadRoster(path)
 	if err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	g, err := terms.Group(signed.Roster)
 	if err == nil && g == nil {
@@ -147,7 +150,7 @@ func groupOf(path string) (*ledger.Group, error) {
 			signed.Ledger.Kind)
 	}
 	if err != nil {
-		return nil, fail(exitUsage, err)
+		return nil, app.Fail(app.ExitUsage, err)
 	}
 	return g, nil
 }
@@ -176,7 +179,7 @@ func linesOf(l *ledger.Log) ([]ledgerLine, error) {
 	var records [][32]byte
 	for e, err := range ledger.Export(l) {
 		if err != nil {
-			return nil, fail(exitVerify, err)
+			return nil, app.Fail(app.ExitVerify, err)
 		}
 		line := ledgerLine{Index: uint64(len(lines)), Instance: e.Instance, Council: hex.EncodeToString(e.Council),
 			Parts: []ledgerPart{}, AssertedBy: e.Claimed()}
@@ -195,7 +198,7 @@ func linesOf(l *ledger.Log) ([]ledgerLine, error) {
 	return lines, nil
 }
 
-func ledgerShow(*app) *cobra.Command {
+func ledgerShow(*app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "show FOLDER", Short: "Show a ledger's head and its entries", Args: cobra.ExactArgs(1),
@@ -223,7 +226,7 @@ func ledgerShow(*app) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(w, out)
+				return app.WriteJSON(w, out)
 			}
 			who, signers := "operator: ", "witnesses:"
 			if out.Replicated {
@@ -233,7 +236,7 @@ func ledgerShow(*app) *cobra.Command {
 				len(out.Witnesses))
 			for _, e := range out.Entries {
 				by := assertion(&e)
-				fmt.Fprintf(w, "%6d  run %.12s…  council %.12s…  %d parts%s\n", e.Index, oneLine(e.Instance),
+				fmt.Fprintf(w, "%6d  run %.12s…  council %.12s…  %d parts%s\n", e.Index, app.OneLine(e.Instance),
 					e.Council, len(e.Parts), by)
 			}
 			return nil
@@ -249,12 +252,13 @@ func assertion(e *ledgerLine) string {
 	case e.AssertedBy == "":
 		return ""
 	case len(e.HeldBy) < 2:
-		return "  asserted by " + oneLine(e.AssertedBy) + " alone"
+		return "  asserted by " + app.OneLine(e.AssertedBy) + " alone"
 	}
-	return fmt.Sprintf("  asserted by %s, held by %s", oneLine(e.AssertedBy), oneLine(strings.Join(e.HeldBy, ", ")))
+	return fmt.Sprintf("  asserted by %s, held by %s", app.OneLine(e.AssertedBy), app.OneLine(strings.Join(e.HeldBy,
+		", ")))
 }
 
-func ledgerProve(*app) *cobra.Command {
+func ledgerProve(*app.App) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use: "prove FOLDER INDEX", Short: "Write the proof that an entry is in a ledger", Args: cobra.ExactArgs(2),
@@ -262,7 +266,8 @@ func ledgerProve(*app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := strconv.ParseUint(args[1], 10, 64)
 			if err != nil {
-				return fail(exitUsage, fmt.Errorf("the index is %q; it must be a whole number, such as 0", args[1]))
+				return app.Fail(app.ExitUsage, fmt.Errorf("the index is %q; it must be a whole number, such as 0",
+					args[1]))
 			}
 			l, err := openLedger(args[0])
 			if err != nil {
@@ -271,7 +276,7 @@ func ledgerProve(*app) *cobra.Command {
 			defer l.Close()
 			text, err := proofsOf(l, at)
 			if err != nil {
-				return fail(exitUsage, err)
+				return app.Fail(app.ExitUsage, err)
 			}
 			if out == "" {
 				_, err = cmd.OutOrStdout().Write(text)
@@ -279,7 +284,7 @@ func ledgerProve(*app) *cobra.Command {
 				err = durable.WriteFile(out, text)
 			}
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			return nil
 		},
@@ -428,7 +433,7 @@ func (v *Verification) entries(path string, by *verifying, g *ledger.Group) (*le
 	return head, v.holders(entries, g)
 }
 
-func ledgerExport(*app) *cobra.Command {
+func ledgerExport(*app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "export FOLDER", Short: "Print all entries of a ledger as JSON, one a line", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -444,7 +449,7 @@ func ledgerExport(*app) *cobra.Command {
 			}
 			for _, line := range lines {
 				if err := e.Encode(line); err != nil {
-					return fail(exitError1, err)
+					return app.Fail(app.ExitFailure, err)
 				}
 			}
 			return nil
@@ -452,7 +457,7 @@ func ledgerExport(*app) *cobra.Command {
 	}
 }
 
-func ledgerWitness(a *app) *cobra.Command {
+func ledgerWitness(a *app.App) *cobra.Command {
 	var state, key, roster string
 	cmd := &cobra.Command{
 		Use:   "witness FOLDER --state FILE",
@@ -463,11 +468,12 @@ older copy: the exit code is 7, and both signed heads are kept beside the state 
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if state == "" {
-				return fail(exitUsage, errors.New("--state FILE is missing: it keeps the last head that you signed"))
+				return app.Fail(app.ExitUsage, errors.New("--state FILE is missing: it keeps the last head that you "+
+					"signed"))
 			}
-			secret, _, err := a.ownerKey(key)
+			secret, _, err := a.SigningKey(key)
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			l, err := openLedger(args[0])
 			if err != nil {
@@ -479,18 +485,19 @@ older copy: the exit code is 7, and both signed heads are kept beside the state 
 				return err
 			}
 			if w.Group == nil && l.Head().Replicated() {
-				return fail(exitUsage, errors.New("replicas keep this ledger: name their roster with --roster FILE"))
+				return app.Fail(app.ExitUsage, errors.New("replicas keep this ledger: name their roster with --roster "+
+					"FILE"))
 			}
 			text, err := durable.ReadFile(state, 1<<24)
 			switch {
 			case err == nil:
 				if w.Last, err = ledger.ParseHead(text); err != nil {
-					return fail(exitError1, err)
+					return app.Fail(app.ExitFailure, err)
 				}
 			case !errors.Is(err, os.ErrNotExist):
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
-			return a.witness(cmd, l, w, state)
+			return witness(a, cmd, l, w, state)
 		},
 	}
 	cmd.Flags().StringVar(&state, "state", "", "`file` with the last head that you signed")
@@ -501,12 +508,12 @@ older copy: the exit code is 7, and both signed heads are kept beside the state 
 }
 
 // witness signs the head of a ledger. The state is on disk before the signature is given out.
-func (a *app) witness(cmd *cobra.Command, l *ledger.Log, w *ledger.Witness, state string) error {
+func witness(a *app.App, cmd *cobra.Command, l *ledger.Log, w *ledger.Witness, state string) error {
 	var path [][]byte
 	var err error
 	if w.Last != nil && w.Last.Head.Size <= l.Size() {
 		if path, err = l.Consistency(w.Last.Head.Size); err != nil {
-			return fail(exitError1, err)
+			return app.Fail(app.ExitFailure, err)
 		}
 	}
 	s, err := w.Sign(l.Head(), path)
@@ -515,17 +522,17 @@ func (a *app) witness(cmd *cobra.Command, l *ledger.Log, w *ledger.Witness, stat
 		if kept := durable.WriteFile(state+".fork", fork.File()); kept != nil {
 			err = errors.Join(err, kept)
 		}
-		return fail(exitVerify, err, "both signed heads are in "+state+".fork; synod operate ledger "+
+		return app.Fail(app.ExitVerify, err, "both signed heads are in "+state+".fork; synod operate ledger "+
 			"verify says what they prove")
 	}
 	if err != nil {
-		return fail(exitVerify, err)
+		return app.Fail(app.ExitVerify, err)
 	}
 	if err := durable.WriteFile(state, w.Last.File()); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	if err := l.Cosigned(s); err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "signed %d entries as the witness %x\n", w.Last.Head.Size, s.Key)
 	return nil

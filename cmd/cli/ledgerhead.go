@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/record/ledger"
 )
 
-func ledgerHead(*app) *cobra.Command {
+func ledgerHead(*app.App) *cobra.Command {
 	var cosign, witness, evidence string
 	var keys bool
 	cmd := &cobra.Command{
@@ -35,13 +36,13 @@ exit code is 7, and --evidence keeps what the log has signed.`,
 			}
 			checkpoint, err := l.CosignedCheckpoint()
 			if err != nil {
-				return fail(exitVerify, err)
+				return app.Fail(app.ExitVerify, err)
 			}
 			if cosign != "" {
 				checkpoint, err = askWitness(cmd, l, cosign, witness, evidence)
 			} else if !isOf(checkpoint, &l.Head().Head) {
 				if checkpoint, err = l.Head().Checkpoint(); err != nil {
-					err = fail(exitError1, err)
+					err = app.Fail(app.ExitFailure, err)
 				}
 			}
 			if err != nil {
@@ -81,7 +82,7 @@ func printKeys(cmd *cobra.Command, h *ledger.SignedHead) error {
 func askWitness(cmd *cobra.Command, l *ledger.Log, url, key, evidence string) ([]byte, error) {
 	w, err := ledger.ParseCosigner(key)
 	if err != nil {
-		return nil, fail(exitUsage, err)
+		return nil, app.Fail(app.ExitUsage, err)
 	}
 	checkpoint, err := ledger.Cosign(cmd.Context(), url, w, l)
 	var refused *ledger.RefusedError
@@ -89,18 +90,18 @@ func askWitness(cmd *cobra.Command, l *ledger.Log, url, key, evidence string) ([
 		hints := []string{}
 		if own, failed := refused.Head.Checkpoint(); evidence != "" && failed == nil {
 			if failed := durable.WriteFile(evidence, own); failed != nil {
-				return nil, fail(exitError1, failed)
+				return nil, app.Fail(app.ExitFailure, failed)
 			}
 			hints = append(hints, "the signed checkpoint is in "+evidence+
 				"; with the one that the witness has cosigned it shows what happened")
 		}
-		return nil, fail(exitVerify, err, hints...)
+		return nil, app.Fail(app.ExitVerify, err, hints...)
 	}
 	if err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	if err := l.KeepCheckpoint(checkpoint); err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	return l.CosignedCheckpoint()
 }

@@ -12,6 +12,7 @@ import (
 	"synod.dev/synod/adversary/defence"
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/param"
 	"synod.dev/synod/core/robust"
 	"synod.dev/synod/core/table"
@@ -210,7 +211,7 @@ func explainFamily(f topology.Entry) string {
 	return s + "\nseveral graphs by round: graph: {schedule: [{family: ring}, {family: star}]}"
 }
 
-func listCommand(a *app) *cobra.Command {
+func listCommand(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list [WHAT]",
@@ -222,20 +223,20 @@ func listCommand(a *app) *cobra.Command {
 			if len(args) == 1 {
 				i := slices.IndexFunc(all, func(s catalogue) bool { return s.name == args[0] })
 				if i < 0 {
-					return fail(exitUsage, fmt.Errorf("there is no list of %q%s; known lists: %v", args[0],
+					return app.Fail(app.ExitUsage, fmt.Errorf("there is no list of %q%s; known lists: %v", args[0],
 						synod.Hint(args[0], catalogueNames()), catalogueNames()))
 				}
 				all = all[i : i+1]
 			}
 			if asJSON && len(args) == 1 {
-				return writeJSON(cmd.OutOrStdout(), all[0].json())
+				return app.WriteJSON(cmd.OutOrStdout(), all[0].json())
 			}
 			if asJSON {
 				whole := map[string]any{}
 				for _, s := range all {
 					whole[s.name] = s.json()
 				}
-				return writeJSON(cmd.OutOrStdout(), whole)
+				return app.WriteJSON(cmd.OutOrStdout(), whole)
 			}
 			return printCatalogues(cmd, all, len(args) == 0)
 		},
@@ -275,7 +276,7 @@ func catalogueNames() []string {
 	return names
 }
 
-func explainCommand(a *app) *cobra.Command {
+func explainCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain NAME",
 		Short:   "Explain an entry of a list: what it does, guarantee, source",
@@ -293,10 +294,11 @@ func explainCommand(a *app) *cobra.Command {
 					if s.explain != nil {
 						text += fmt.Sprintf("\n%s\n", s.explain(e.Name))
 					}
-					return sayf(cmd.OutOrStdout(), "%s", text)
+					return app.Sayf(cmd.OutOrStdout(), "%s", text)
 				}
 			}
-			return fail(exitUsage, fmt.Errorf("no catalogue has an entry %q%s", args[0], synod.Hint(args[0], known)),
+			return app.Fail(app.ExitUsage, fmt.Errorf("no catalogue has an entry %q%s", args[0], synod.Hint(args[0],
+				known)),
 				"list all entries with: synod list")
 		},
 	}

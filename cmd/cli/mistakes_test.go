@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -60,7 +61,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, args := range []string{
 		"bench run good.jsonl -c good.yaml -o run", "ask -c good.yaml --journal j.jsonl Why?"} {
-		if code, out := typed(t, args, ""); code != exitOK {
+		if code, out := typed(t, args, ""); code != app.ExitOK {
 			t.Fatalf("synod %s: exit code %d\n%s", args, code, out)
 		}
 	}

@@ -4,32 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
-	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
 )
 
-// env returns the folders and prices that models use on this machine.
-func (a *app) env() llm.Env {
-	return llm.Env{Models: a.store().Dir, Cache: a.cacheDir(), Prices: a.prices,
-		Habits: filepath.Join(a.dirs.state, "servers.json")}
-}
-
-func (a *app) store() models.Store {
-	if dir := os.Getenv("SYNOD_MODELS"); dir != "" {
-		return models.Store{Dir: dir}
-	}
-	return models.Store{Dir: filepath.Join(a.dirs.data, "models")}
-}
-
-func modelsCommand(a *app) *cobra.Command {
+func modelsCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "models",
 		Short: "Fetch, list and remove embedded models",
@@ -42,7 +26,7 @@ func modelsCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func modelsPull(a *app) *cobra.Command {
+func modelsPull(a *app.App) *cobra.Command {
 	var opts models.Options
 	cmd := &cobra.Command{
 		Use:   "pull [NAME]",
@@ -58,7 +42,7 @@ stopped.`,
 			if len(args) == 1 {
 				name = args[0]
 			}
-			return a.pull(cmd, name, opts)
+			return a.Pull(cmd, name, opts)
 		},
 	}
 	cmd.Flags().StringVar(&opts.From, "from", "", "use this GGUF `file` or folder of libraries instead of fetching")
@@ -67,76 +51,19 @@ stopped.`,
 	return cmd
 }
 
-// pull fetches one entry of the catalogue of models and shows the progress.
-func (a *app) pull(cmd *cobra.Command, name string, opts models.Options) error {
-	show, at := a.download(cmd, name)
-	opts.Progress = at
-	if !a.quiet {
-		opts.Notice = func(line string) {
-			if !a.onTerminal(cmd) {
-				fmt.Fprintln(cmd.ErrOrStderr(), oneLine(line))
-			}
-		}
-	}
-	store := a.store()
-	var err error
-	if opts.From != "" || name == models.Library {
-		err = store.Pull(cmd.Context(), name, opts)
-	} else {
-		err = store.Ensure(cmd.Context(), name, opts)
-	}
-	show.done()
-	if err == nil {
-		return nil
-	}
-	if cmd.Context().Err() != nil {
-		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command "+
-			"continues"))
-	}
-	return fail(exitError1, err, "see the models with: synod models list")
-}
-
-// absentModels lists the models of the embedded seats of a council that are not on this machine.
-func (a *app) absentModels(spec council.Spec) (names []string) {
-	for _, seat := range spec.Seats {
-		m := spec.Models[seat.Model]
-		if name, ok := m["model"].(string); ok && m["provider"] == "embedded" && m["path"] == nil &&
-			!slices.Contains(names, name) {
-			if _, err := a.store().Resolve(name); err != nil {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-// fetchModels fetches the missing models of the embedded seats of a council.
-func (a *app) fetchModels(cmd *cobra.Command, spec council.Spec) error {
-	for _, name := range a.absentModels(spec) {
-		if !a.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "fetching %s and its library (only this time; see: synod models list)\n",
-				oneLine(name))
-		}
-		if err := a.pull(cmd, name, models.Options{}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func modelsList(a *app) *cobra.Command {
+func modelsList(a *app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the models that are installed or can be fetched",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows, err := a.modelRows()
+			rows, err := modelRows(a)
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), rows)
+				return app.WriteJSON(cmd.OutOrStdout(), rows)
 			}
 			t := table.Table{Head: []string{"NAME", "HERE", "TRIED", "SIZE", "LICENCE", "SUMMARY"}}
 			for _, r := range rows {
@@ -163,8 +90,8 @@ type modelRow struct {
 	SHA256  string `json:"sha256,omitempty"`
 }
 
-func (a *app) modelRows() ([]modelRow, error) {
-	here, err := a.store().List()
+func modelRows(a *app.App) ([]modelRow, error) {
+	here, err := a.Store().List()
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -194,15 +121,15 @@ func yes(is bool) string {
 	return "no"
 }
 
-func modelsRemove(a *app) *cobra.Command {
+func modelsRemove(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rm NAME",
 		Short:   "Remove an installed model",
 		Example: "  synod models rm gemma3-270m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.store().Remove(args[0]); err != nil {
-				return fail(exitError1, err, "see the models with: synod models list")
+			if err := a.Store().Remove(args[0]); err != nil {
+				return app.Fail(app.ExitFailure, err, "see the models with: synod models list")
 			}
 			return nil
 		},
@@ -219,10 +146,10 @@ func engineCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts, err := engine.ParseArgs(args)
 			if err != nil {
-				return fail(exitUsage, err)
+				return app.Fail(app.ExitUsage, err)
 			}
-			if err := engine.Serve(cmd.Context(), opts, cmd.InOrStdin(), rawOut(cmd)); err != nil {
-				return fail(exitError1, err)
+			if err := engine.Serve(cmd.Context(), opts, cmd.InOrStdin(), app.RawOut(cmd)); err != nil {
+				return app.Fail(app.ExitFailure, err)
 			}
 			return nil
 		},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 )
 
@@ -22,7 +23,7 @@ func overTime(b council.Bound) []string {
 			rounds = append(rounds, fmt.Sprintf("… %d more", len(o.Rounds)-t))
 			break
 		}
-		rounds = append(rounds, fmt.Sprintf("%d: %s, %s", t+1, count(g.Edges, "edge"), robustnessOf(g.R, g.Exact)))
+		rounds = append(rounds, fmt.Sprintf("%d: %s, %s", t+1, app.Count(g.Edges, "edge"), robustnessOf(g.R, g.Exact)))
 	}
 	lines := []string{"graph by round: " + strings.Join(rounds, " · ")}
 	if o.Repeats {

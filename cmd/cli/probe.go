@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"io"
 
-	"synod.dev/synod/internal/durable"
-
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm/probe"
 )
 
-func probeCommand(a *app) *cobra.Command {
+func probeCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Train a probe that estimates confidence from hidden states",
@@ -46,7 +46,7 @@ Exit codes: 0 ok · 1 the file is not a probe of this version.`,
 			}
 			if asJSON {
 				p.Weights = nil
-				return writeJSON(cmd.OutOrStdout(), p)
+				return app.WriteJSON(cmd.OutOrStdout(), p)
 			}
 			w := cmd.OutOrStdout()
 			printSubject(w, p.Subject)
@@ -54,7 +54,7 @@ Exit codes: 0 ok · 1 the file is not a probe of this version.`,
 				"variance, C = %v)\n",
 				p.Layer, p.Subject.Layers-1, p.Position, p.Components, 100*p.Variance, p.C)
 			fmt.Fprintf(w, "trained on  %d answers to %s, split with seed %d\n\non its held-out questions:\n",
-				p.Answers, oneLine(p.Task), p.Seed)
+				p.Answers, app.OneLine(p.Task), p.Seed)
 			return printFigures(w, []column{{"probe", p.Test, nil, 0}})
 		},
 	}
@@ -64,17 +64,18 @@ Exit codes: 0 ok · 1 the file is not a probe of this version.`,
 
 func printSubject(w io.Writer, s probe.Subject) {
 	fmt.Fprintf(w, "model       %s (sha256 %s)\nengine      %s, %d layers of width %d\nanswers     %s, form %s\n",
-		oneLine(s.Model), oneLine(s.SHA256), oneLine(s.Engine), s.Layers, s.Width, oneLine(s.Answers), oneLine(s.Form))
+		app.OneLine(s.Model), app.OneLine(s.SHA256), app.OneLine(s.Engine), s.Layers, s.Width, app.OneLine(s.Answers),
+		app.OneLine(s.Form))
 }
 
 func readProbe(path string) (*probe.Probe, error) {
 	text, err := durable.ReadFile(path, 64<<20)
 	if err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	p, err := probe.Decode(text)
 	if err != nil {
-		return nil, fail(exitError1, fmt.Errorf("%s: %w", path, err))
+		return nil, app.Fail(app.ExitFailure, fmt.Errorf("%s: %w", path, err))
 	}
 	return p, nil
 }

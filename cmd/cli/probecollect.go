@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"synod.dev/synod/core/param"
-
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/questions"
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
@@ -24,7 +25,7 @@ import (
 
 // collectFlags are the flags that select the questions, the model and the states.
 type collectFlags struct {
-	source    benchFlags // selects the questions
+	source    questions.Flags // selects the questions
 	model     string
 	sets      []string
 	layers    []int
@@ -34,13 +35,13 @@ type collectFlags struct {
 
 func (f *collectFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.IntVarP(&f.source.n, "number", "n", 0, "number of questions (default: all)")
-	fl.Uint64Var(&f.source.seed, "seed", 1, "seed of built-in problems, answers and the split")
-	fl.StringVar(&f.source.form, "form", "", "form of the answers to your own questions (default: guessed for each "+
+	fl.IntVarP(&f.source.N, "number", "n", 0, "number of questions (default: all)")
+	fl.Uint64Var(&f.source.Seed, "seed", 1, "seed of built-in problems, answers and the split")
+	fl.StringVar(&f.source.Form, "form", "", "form of the answers to your own questions (default: guessed for each "+
 		"line)")
-	fl.StringVar(&f.source.data, "data", "", "`file` of the task, or a folder that contains it (default: the file "+
+	fl.StringVar(&f.source.Data, "data", "", "`file` of the task, or a folder that contains it (default: the file "+
 		"that synod data pull fetched)")
-	fl.IntSliceVar(&f.source.levels, "level", nil, "only questions of these levels, such as 4,5")
+	fl.IntSliceVar(&f.source.Levels, "level", nil, "only questions of these levels, such as 4,5")
 	fl.StringVar(&f.model, "model", models.Default, "`name` of the embedded model")
 	fl.StringArrayVar(&f.sets, "set", nil, "a setting of the model, such as temperature=0.6, path=FILE or "+
 		"answers=written (repeatable)")
@@ -51,7 +52,7 @@ func (f *collectFlags) add(cmd *cobra.Command) {
 		"for each question")
 }
 
-func probeCollect(a *app) *cobra.Command {
+func probeCollect(a *app.App) *cobra.Command {
 	var f collectFlags
 	var out string
 	var asJSON bool
@@ -74,13 +75,13 @@ interrupted: collected answers are kept.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
-				return fail(exitUsage, errors.New("-o is missing: the folder for the answers"))
+				return app.Fail(app.ExitUsage, errors.New("-o is missing: the folder for the answers"))
 			}
-			folder, err := a.collect(cmd, args[0], out, f)
+			folder, err := collectAnswers(a, cmd, args[0], out, f)
 			if err != nil {
 				return err
 			}
-			return a.collected(cmd, folder, asJSON)
+			return collected(a, cmd, folder, asJSON)
 		},
 	}
 	f.add(cmd)
@@ -89,44 +90,45 @@ interrupted: collected answers are kept.`,
 	return cmd
 }
 
-// collect opens the model and collects answers into a new or existing folder.
-func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*collect.Folder, error) {
-	f.source.pulled = a.tasks().Dir
-	if err := f.source.checkNumber(cmd); err != nil {
-		return nil, fail(exitUsage, err)
+// collectAnswers opens the model and collects answers into a new or existing folder.
+func collectAnswers(a *app.App, cmd *cobra.Command, name, dir string, f collectFlags) (*collect.Folder, error) {
+	f.source.Pulled = questions.Store(a).Dir
+	if err := f.source.CheckNumber(cmd); err != nil {
+		return nil, app.Fail(app.ExitUsage, err)
 	}
-	items, err := f.source.items(name, &council.Spec{})
+	items, err := f.source.Items(name, &council.Spec{})
 	if err != nil {
-		return nil, fail(exitUsage, err)
+		return nil, app.Fail(app.ExitUsage, err)
 	}
 	if len(items) == 0 {
-		return nil, fail(exitUsage, fmt.Errorf("%s has no questions", name))
+		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s has no questions", name))
 	}
 	spec := council.Spec{Models: map[string]council.Params{"m": {"provider": "embedded", "model": f.model}},
 		Seats: []council.SeatSpec{{Model: "m"}}}
 	if !slices.ContainsFunc(f.sets, func(s string) bool { return strings.HasPrefix(s, "path=") }) {
-		if err := a.fetchModels(cmd, spec); err != nil {
+		if err := a.FetchModels(cmd, spec); err != nil {
 			return nil, err
 		}
 	}
-	member, err := a.openProber(f)
+	member, err := openProber(a, f)
 	if err != nil {
-		return nil, fail(exitUsage, err)
+		return nil, app.Fail(app.ExitUsage, err)
 	}
 	if c, can := member.(llm.Closer); can {
 		defer c.Close()
 	}
 	prober, can := llm.AsProber(member)
 	if !can {
-		return nil, fail(exitUsage, fmt.Errorf("%s is of kind %s and has no hidden states; only an embedded model has",
+		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s is of kind %s and has no hidden states; only an embedded "+
+			"model has",
 			member.Info().Name, member.Info().Kind))
 	}
-	asker := collect.Asker{Member: prober, Seed: f.source.seed}
-	return a.collectFrom(cmd, member.Info().Identity, filepath.Base(name), dir, items, asker, f)
+	asker := collect.Asker{Member: prober, Seed: f.source.Seed}
+	return collectFrom(a, cmd, member.Info().Identity, filepath.Base(name), dir, items, asker, f)
 }
 
 // openProber opens the embedded model with access to its hidden states.
-func (a *app) openProber(f collectFlags) (llm.Model, error) {
+func openProber(a *app.App, f collectFlags) (llm.Model, error) {
 	settings, given := council.Params{"provider": "embedded", "model": f.model, "temperature": 0}, council.Params{}
 	layer, err := council.Set("--set", f.sets)
 	if err == nil {
@@ -139,20 +141,20 @@ func (a *app) openProber(f collectFlags) (llm.Model, error) {
 		delete(settings, "model")
 	}
 	maps.Copy(settings, given)
-	env := a.env()
+	env := a.Env()
 	env.Hidden = true
 	return council.OpenModel(settings, env)
 }
 
 // collectFrom creates a folder or continues the collection in it.
-func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items []task.Item, asker collect.Asker,
+func collectFrom(a *app.App, cmd *cobra.Command, identity, name, dir string, items []task.Item, asker collect.Asker,
 	f collectFlags) (*collect.Folder, error) {
 	subject, err := asker.Member.Subject(cmd.Context())
 	if err != nil {
-		return nil, a.cutOff(err, nil, len(items))
+		return nil, collectionCut(a, err, nil, len(items))
 	}
 	subject.Form = collect.Form(items)
-	want := collect.Head{Program: "synod " + release, Task: name, Seed: f.source.seed, Subject: subject,
+	want := collect.Head{Program: "synod " + app.Release, Task: name, Seed: f.source.Seed, Subject: subject,
 		Identity: identity, Stated: !f.noStated && subject.Answers != "written", Layers: f.layers}
 	for _, p := range f.positions {
 		want.Positions = append(want.Positions, engine.Position(p))
@@ -164,23 +166,24 @@ func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items 
 	}
 	folder, err := collect.Resume(dir, want)
 	if errors.Is(err, collect.ErrOtherSettings) {
-		return nil, fail(exitUsage, err, "choose another folder, or use the settings that the collection started with")
+		return nil, app.Fail(app.ExitUsage, err, "choose another folder, or use the settings that the collection "+
+			"started with")
 	}
 	if err != nil {
-		return nil, fail(exitUsage, err)
+		return nil, app.Fail(app.ExitUsage, err)
 	}
-	show, at := a.steps(cmd, "questions")
+	show, at := a.Steps(cmd, "questions")
 	asker.Progress = at
 	err = folder.Collect(cmd.Context(), items, asker)
-	show.done()
+	show.Done()
 	if err != nil {
-		return nil, a.cutOff(err, folder, len(items))
+		return nil, collectionCut(a, err, folder, len(items))
 	}
 	return folder, nil
 }
 
-// cutOff returns the error of a collection that ended early, and tells what is kept.
-func (a *app) cutOff(err error, folder *collect.Folder, total int) error {
+// collectionCut returns the error of a collection that ended early, and tells what is kept.
+func collectionCut(a *app.App, err error, folder *collect.Folder, total int) error {
 	kept := "nothing was collected"
 	if folder != nil {
 		kept = fmt.Sprintf("%d of %d answers are kept in %s; the same command continues", len(folder.Lines), total,
@@ -188,9 +191,9 @@ func (a *app) cutOff(err error, folder *collect.Folder, total int) error {
 	}
 	var f *llm.Failure
 	if errors.Is(err, context.Canceled) || errors.As(err, &f) && errors.Is(f.Err, context.Canceled) {
-		return fail(exitInterrupted, nil, "interrupted: "+kept)
+		return app.Fail(app.ExitInterrupted, nil, "interrupted: "+kept)
 	}
-	return fail(exitError1, err, kept)
+	return app.Fail(app.ExitFailure, err, kept)
 }
 
 // collectedJSON is the output of "probe collect --json".
@@ -206,10 +209,10 @@ type collectedJSON struct {
 }
 
 // collected prints what a folder contains.
-func (a *app) collected(cmd *cobra.Command, folder *collect.Folder, asJSON bool) error {
+func collected(a *app.App, cmd *cobra.Command, folder *collect.Folder, asJSON bool) error {
 	data, left, err := folder.Data()
 	if err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	o := collectedJSON{Version: 1, Folder: folder.Dir, Task: folder.Head.Task, Subject: folder.Head.Subject,
 		Answers: len(data.Samples), Left: left}
@@ -226,10 +229,10 @@ func (a *app) collected(cmd *cobra.Command, folder *collect.Folder, asJSON bool)
 		o.Unstated = &unread
 	}
 	if asJSON {
-		return writeJSON(cmd.OutOrStdout(), o)
+		return app.WriteJSON(cmd.OutOrStdout(), o)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%d answers to %s in %s, %d right; left out: %d unreadable, %d without tokens\n",
-		o.Answers, oneLine(o.Task), oneLine(o.Folder), o.Right, left.Unreadable, left.Empty)
+		o.Answers, app.OneLine(o.Task), app.OneLine(o.Folder), o.Right, left.Unreadable, left.Empty)
 	if o.Unstated != nil {
 		fmt.Fprintf(cmd.OutOrStdout(), "stated confidence: %d of %d could not be read\n", unread, o.Answers)
 	}

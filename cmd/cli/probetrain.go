@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm/probe"
@@ -27,7 +28,7 @@ type trainFlags struct {
 	asJSON     bool
 }
 
-func probeTrain(a *app) *cobra.Command {
+func probeTrain(a *app.App) *cobra.Command {
 	var f trainFlags
 	defaults := probe.Defaults()
 	cmd := &cobra.Command{
@@ -48,7 +49,7 @@ error · 2 usage · 130 interrupted while collecting.`,
   synod research probe train runs/arc --collect arc-easy --data ./data -n 500
   synod research probe train runs/arc --components 16,64,256 --json`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.train(cmd, args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return trainProbe(a, cmd, args[0], f) },
 	}
 	f.collect.add(cmd)
 	cmd.Flags().StringVar(&f.task, "collect", "", "first collect answers to this `task`, with the flags of probe "+
@@ -61,13 +62,13 @@ error · 2 usage · 130 interrupted while collecting.`,
 	return cmd
 }
 
-func (a *app) train(cmd *cobra.Command, dir string, f trainFlags) error {
-	config := probe.Config{Seed: f.collect.source.seed, Components: f.components, C: f.c}
+func trainProbe(a *app.App, cmd *cobra.Command, dir string, f trainFlags) error {
+	config := probe.Config{Seed: f.collect.source.Seed, Components: f.components, C: f.c}
 	if err := config.Validate(); err != nil { // before collecting
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
 	if f.task != "" {
-		if _, err := a.collect(cmd, f.task, dir, f.collect); err != nil {
+		if _, err := collectAnswers(a, cmd, f.task, dir, f.collect); err != nil {
 			return err
 		}
 	}
@@ -75,29 +76,29 @@ func (a *app) train(cmd *cobra.Command, dir string, f trainFlags) error {
 	if err != nil {
 		return err
 	}
-	show, at := a.steps(cmd, "layers and positions")
+	show, at := a.Steps(cmd, "layers and positions")
 	config.Progress = at
 	report, p, err := probe.Train(data, config)
-	show.done()
+	show.Done()
 	if err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	text, err := p.Encode()
 	if err != nil {
 		return err
 	}
 	file := cmp.Or(f.out, filepath.Join(dir, "probe.json"))
-	if err := errors.Join(writeBytes(file, text), saveReport(dir, report)); err != nil {
-		return fail(exitError1, err)
+	if err := errors.Join(app.WriteBytes(file, text), saveReport(dir, report)); err != nil {
+		return app.Fail(app.ExitFailure, err)
 	}
 	if f.asJSON {
-		return writeJSON(cmd.OutOrStdout(), report)
+		return app.WriteJSON(cmd.OutOrStdout(), report)
 	}
 	if err := printTraining(cmd.OutOrStdout(), report, left); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "\nsaved: %s; plots and report in %s\nuse it: models: {m: {provider: embedded, "+
-		"model: %s, probe: %s}}\n", file, dir, oneLine(p.Subject.Model), file)
+		"model: %s, probe: %s}}\n", file, dir, app.OneLine(p.Subject.Model), file)
 	return nil
 }
 
@@ -109,11 +110,11 @@ func collectedData(dir string) (probe.Data, collect.Left, error) {
 		if errors.Is(err, collect.ErrNoFolder) {
 			hint = "collect answers with: synod research probe collect TASK -o " + council.ShellWord(dir)
 		}
-		return probe.Data{}, collect.Left{}, fail(exitError1, err, hint)
+		return probe.Data{}, collect.Left{}, app.Fail(app.ExitFailure, err, hint)
 	}
 	data, left, err := folder.Data()
 	if err != nil {
-		return data, left, fail(exitError1, err)
+		return data, left, app.Fail(app.ExitFailure, err)
 	}
 	return data, left, nil
 }
@@ -124,7 +125,7 @@ func saveReport(dir string, r probe.Report) error {
 	if err != nil {
 		return err
 	}
-	errs := []error{writeBytes(filepath.Join(dir, "report.json"), append(text, '\n'))}
+	errs := []error{app.WriteBytes(filepath.Join(dir, "report.json"), append(text, '\n'))}
 	for _, format := range draw.Formats() {
 		for _, d := range []struct {
 			name string
@@ -132,7 +133,7 @@ func saveReport(dir string, r probe.Report) error {
 		}{{"layers", draw.Layers}, {"reliability", draw.Reliability}} {
 			picture, err := d.draw(r, format)
 			if err == nil {
-				err = writeBytes(filepath.Join(dir, d.name+"."+format), picture)
+				err = app.WriteBytes(filepath.Join(dir, d.name+"."+format), picture)
 			}
 			errs = append(errs, err)
 		}
@@ -140,7 +141,7 @@ func saveReport(dir string, r probe.Report) error {
 	return errors.Join(errs...)
 }
 
-func probeEval(*app) *cobra.Command {
+func probeEval(*app.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "eval FILE DIR",
@@ -162,14 +163,14 @@ Exit codes: 0 ok · 1 error · 2 the probe does not fit the answers.`,
 				return err
 			}
 			if err := p.Fits(data.Subject); err != nil {
-				return fail(exitUsage, fmt.Errorf("%s on %s: %w", args[0], args[1], err))
+				return app.Fail(app.ExitUsage, fmt.Errorf("%s on %s: %w", args[0], args[1], err))
 			}
 			report, err := probe.Evaluate(p, data)
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), report)
+				return app.WriteJSON(cmd.OutOrStdout(), report)
 			}
 			return printMeasured(cmd.OutOrStdout(), report, left)
 		},
@@ -190,7 +191,7 @@ type column struct {
 func printTraining(w io.Writer, r probe.Report, left collect.Left) error {
 	printSubject(w, r.Subject)
 	fmt.Fprintf(w, "answers     %s; left out: %d unreadable, %d without tokens\nsplit       by question, seed %d: ",
-		oneLine(r.Task), left.Unreadable, left.Empty, r.Seed)
+		app.OneLine(r.Task), left.Unreadable, left.Empty, r.Seed)
 	for i, p := range []struct {
 		name string
 		c    probe.Count
@@ -221,7 +222,7 @@ func printTraining(w io.Writer, r probe.Report, left collect.Left) error {
 // printMeasured prints the figures of a probe on other answers.
 func printMeasured(w io.Writer, r probe.Report, left collect.Left) error {
 	printSubject(w, r.Subject)
-	fmt.Fprintf(w, "answers     %s: %d (%d right); left out: %d unreadable, %d without tokens\n\n", oneLine(r.Task),
+	fmt.Fprintf(w, "answers     %s: %d (%d right); left out: %d unreadable, %d without tokens\n\n", app.OneLine(r.Task),
 		r.Test.Answers, r.Test.Right, left.Unreadable, left.Empty)
 	return printHeldOut(w, r)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/read"
@@ -17,7 +18,7 @@ import (
 // that is worth reading, so for them it stays text, and so it does in a council that cannot decide prose. Where no
 // protocol is named, prose that is asked for is decided by the default protocol too.
 func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Origin) {
-	chosen := council.Chosen{F: from["f"] != "" && from["f"] != modelsLayer && from["f"] != defaultLayer}
+	chosen := council.Chosen{F: from["f"] != "" && from["f"] != app.ModelsLayer && from["f"] != app.DefaultLayer}
 	for key := range from {
 		chosen.Protocol = chosen.Protocol || key == "protocol" || strings.HasPrefix(key, "protocol.")
 	}
@@ -89,7 +90,7 @@ func decisionText(o *council.Outcome, text string) string {
 	case synod.JSON, synod.Action:
 		return jsonLine(synod.Answer(text))
 	default:
-		return oneLine(text)
+		return app.OneLine(text)
 	}
 	return withMarks(o, text)
 }
@@ -122,7 +123,7 @@ func printClaims(w io.Writer, o *council.Outcome) {
 	for i := range o.Claims {
 		c := &o.Claims[i]
 		fmt.Fprintf(w, "  %s %s %s: %s (for: %s; against: %s)\n", strings.TrimSpace(markOf(c)), c.ID, c.Verdict,
-			oneLine(c.Text), seatsOrNone(c.Supporters), seatsOrNone(c.Critics))
+			app.OneLine(c.Text), seatsOrNone(c.Supporters), seatsOrNone(c.Critics))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/protocol"
 )
@@ -38,7 +39,7 @@ func TestProseOnTerminal(t *testing.T) {
 		{ID: "c1", Text: "Tides rise", Verdict: protocol.Supported, End: 11},
 		{ID: "c2", Text: "The end", Verdict: protocol.Disputed, Start: len(text) - 8, End: len(text)}}}
 	var b bytes.Buffer
-	s := newScreen(&b)
+	s := app.NewScreen(&b)
 	if _, err := s.Write([]byte(decisionText(&o, text) + "\n")); err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/bench"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm/structured"
 	"synod.dev/synod/record/certificate"
 )
 
-func replayCommand(a *app) *cobra.Command {
+func replayCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay JOURNAL",
 		Short: "Replay a journal without any model",
@@ -29,42 +30,31 @@ a question of a bench run, and FOLDER/cells/NAME#QUESTION-REPEAT that of a grid.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run, err := bench.LoadJournal(args[0])
 			if err != nil {
-				return unreadable(err)
+				return app.Unreadable(err)
 			}
 			digest, err := council.Replay(run)
 			var bad *council.ConfigError
 			switch {
 			case errors.As(err, &bad):
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			case err != nil:
-				return fail(exitVerify, err)
+				return app.Fail(app.ExitVerify, err)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), digest)
 			v, err := council.Verify(run, run.Opinions())
 			if err != nil {
-				return fail(exitVerify, err)
+				return app.Fail(app.ExitVerify, err)
 			}
-			if v.Records > 0 && !a.quiet {
+			if v.Records > 0 && !a.Quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d signed records are valid; synod verify shows what they prove\n",
 					v.Records)
 			}
-			if council.Unfinished(run) && !a.quiet {
+			if council.Unfinished(run) && !a.Quiet {
 				fmt.Fprintln(cmd.ErrOrStderr(), "the run is not complete; resume it with:", resumeCommand(run, args[0]))
 			}
 			return nil
 		},
 	}
-}
-
-// unreadable returns the error of a journal that cannot be read: one that was changed fails verification.
-func unreadable(err error) error {
-	if errors.Is(err, journal.ErrChanged) {
-		return fail(exitVerify, err, "restore the file from a copy, or ask the question again")
-	}
-	if errors.Is(err, os.ErrNotExist) {
-		return fail(exitError1, err, "check the path; see the journals with: synod journals list")
-	}
-	return fail(exitError1, err)
 }
 
 // resumeCommand returns the command that resumes the run of a journal.
@@ -94,7 +84,7 @@ type Verification struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-func verifyCommand(*app) *cobra.Command {
+func verifyCommand(*app.App) *cobra.Command {
 	var asJSON bool
 	var question, answer, path, pool, draw string
 	cmd := &cobra.Command{
@@ -133,7 +123,7 @@ code is 7 if the file is not valid.`,
 					err = v.drawn(file, pool, draw)
 				}
 			} else if draw != "" {
-				return fail(exitUsage, errors.New("--draw is about a certificate"))
+				return app.Fail(app.ExitUsage, errors.New("--draw is about a certificate"))
 			} else {
 				v, err = verify(args[0])
 			}
@@ -162,12 +152,12 @@ func given(cmd *cobra.Command, flag string, value *string) *string {
 func (v *Verification) print(cmd *cobra.Command, err error, asJSON bool) error {
 	var bad *council.ConfigError
 	if errors.As(err, &bad) {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	v.concluded(err)
 	if asJSON {
-		if err := writeJSON(cmd.OutOrStdout(), v); err != nil {
-			return fail(exitError1, err)
+		if err := app.WriteJSON(cmd.OutOrStdout(), v); err != nil {
+			return app.Fail(app.ExitFailure, err)
 		}
 	} else if v.Valid {
 		fmt.Fprintln(cmd.OutOrStdout(), "VALID")
@@ -178,10 +168,10 @@ func (v *Verification) print(cmd *cobra.Command, err error, asJSON bool) error {
 		printList(cmd, "not proved:", v.NotProved)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return fail(exitVerify, err, "check the path; see the journals with: synod journals list")
+		return app.Fail(app.ExitVerify, err, "check the path; see the journals with: synod journals list")
 	}
 	if err != nil {
-		return fail(exitVerify, err)
+		return app.Fail(app.ExitVerify, err)
 	}
 	return nil
 }
@@ -196,7 +186,7 @@ func (v *Verification) concluded(err error) {
 func printList(cmd *cobra.Command, title string, lines []string) {
 	fmt.Fprintln(cmd.OutOrStdout(), title)
 	for _, line := range lines {
-		say(cmd.OutOrStdout(), "  - "+oneLine(line))
+		app.PrintLine(cmd.OutOrStdout(), "  - "+app.OneLine(line))
 	}
 }
 

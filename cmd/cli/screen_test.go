@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/clean"
 )
 
@@ -83,7 +84,7 @@ func TestScreenSplits(t *testing.T) {
 	text := "é\u202e€\U000e0041😀\xff\x1bend\xe2\x82"
 	for size := 1; size < 6; size++ {
 		var out bytes.Buffer
-		s := newScreen(&out)
+		s := app.NewScreen(&out)
 		for i := 0; i < len(text); i += size {
 			if n, err := s.Write([]byte(text[i:min(i+size, len(text))])); err != nil || n == 0 {
 				t.Fatal(n, err)
@@ -127,7 +128,7 @@ seats: [{id: a, model: d, count: 3}]
 		var messages bytes.Buffer
 		code := Run(context.Background(), append([]string{"--home", t.TempDir()}, args...), strings.NewReader(""),
 			full{}, &messages)
-		if code != exitError1 || !strings.Contains(messages.String(), "no space left") {
+		if code != app.ExitFailure || !strings.Contains(messages.String(), "no space left") {
 			t.Errorf("synod %s > /dev/full: exit %d, %q", strings.Join(args, " "), code, messages.String())
 		}
 	}
@@ -153,7 +154,7 @@ func TestUnknownWords(t *testing.T) {
 	groups = append(groups, []string{"help", "frobnicate"}, []string{"help", "bench", "frobnicate"},
 		[]string{"exit-codes", "frobnicate"})
 	for _, args := range groups {
-		if code, _, stderr := run(t, args...); code != exitUsage || !strings.Contains(stderr, "frobnicate") &&
+		if code, _, stderr := run(t, args...); code != app.ExitUsage || !strings.Contains(stderr, "frobnicate") &&
 			args[0] != "exit-codes" {
 			t.Errorf("synod %s: exit %d, %s", strings.Join(args, " "), code, stderr)
 		}
@@ -169,7 +170,7 @@ func TestUnknownWords(t *testing.T) {
 		{"game", "--members", "/nonexistent"}, {"config", "show", "-c", "/nonexistent"}, {"--prices", "/nonexistent",
 			"list"},
 	} {
-		if code, _, stderr := run(t, args...); code == exitOK || !strings.Contains(stderr, "nonexistent") {
+		if code, _, stderr := run(t, args...); code == app.ExitOK || !strings.Contains(stderr, "nonexistent") {
 			t.Errorf("synod %s: exit %d, %s", strings.Join(args, " "), code, stderr)
 		}
 	}
@@ -182,9 +183,9 @@ func TestPaint(t *testing.T) {
 		false: "agreed\\u001b[0m",
 	} {
 		var out bytes.Buffer
-		s := newScreen(&out)
-		s.colours = colours
-		paint(s, red, "agreed\x1b[0m")
+		s := app.NewScreen(&out)
+		s.Colours = colours
+		app.Paint(s, app.Red, "agreed\x1b[0m")
 		if out.String() != want {
 			t.Errorf("colours %t: %q, not %q", colours, out.String(), want)
 		}

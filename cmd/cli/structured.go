@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 
 	"synod.dev/synod"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm/structured"
 )
@@ -31,7 +32,7 @@ func fields(w io.Writer, o council.Outcome) {
 			fmt.Fprintf(w, "  … and %d more fields (--json has all)\n", len(o.Fields)-i)
 			return
 		}
-		fmt.Fprintln(w, "  "+oneLine(field(f)))
+		fmt.Fprintln(w, "  "+app.OneLine(field(f)))
 	}
 }
 

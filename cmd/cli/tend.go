@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/llm"
 )
 
@@ -22,11 +23,11 @@ func tend(ctx context.Context, out io.Writer) (end func()) {
 				tests++
 				tokens += now.Usage.Prompt + now.Usage.Completion
 			}
-			name := oneLine(now.Model.Name)
+			name := app.OneLine(now.Model.Name)
 			switch changed := is[now.Model] != now.Out; {
 			case now.Gone:
 			case changed && now.Out:
-				fmt.Fprintf(out, "synod: %s is out and tested in the background: %s\n", name, oneLine(now.Reason))
+				fmt.Fprintf(out, "synod: %s is out and tested in the background: %s\n", name, app.OneLine(now.Reason))
 			case changed:
 				fmt.Fprintf(out, "synod: %s is back\n", name)
 			}

@@ -12,68 +12,13 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/council/trust"
 )
-
-// trustPath is the user's trust file.
-func (a *app) trustPath() string { return filepath.Join(a.dirs.state, "trust.json") }
-
-// ownTrust replaces the name of the user's trust file by its path.
-func (a *app) ownTrust(spec *council.Spec) {
-	if spec.Trust.File == council.OwnTrust {
-		spec.Trust.File = a.trustPath()
-	}
-}
-
-// learn adds observations to the trust file of a council that learns, and tells the operator on stderr whose answers
-// differ from their record.
-func (a *app) learn(stderr io.Writer, t council.TrustSpec, observations []reliability.Observation) error {
-	if !t.Learn || len(observations) == 0 {
-		return nil
-	}
-	var changed []string
-	err := trust.Update(t.File, func(h *trust.History) error {
-		h.Add(observations)
-		all := h.Observations()
-		for _, kind := range reliability.Kinds(observations) {
-			if e := reliability.Estimate(all, kind, 0); e != nil {
-				for _, m := range e.Members {
-					if m.Changed {
-						changed = append(changed, fmt.Sprintf("%s answers questions of kind %s differently from its "+
-							"record and has the least weight for now; see: synod trust explain", oneLine(m.Name),
-							oneLine(kind)))
-					}
-				}
-			}
-		}
-		return nil
-	})
-	for _, line := range changed {
-		fmt.Fprintln(stderr, "synod: trust:", line)
-	}
-	if err != nil {
-		return fail(exitError1, err, "the answer above is complete; the trust file has not learned from it")
-	}
-	return nil
-}
-
-// learnRun adds the first answers of a run that is over to the trust file that its council named.
-func (a *app) learnRun(stderr io.Writer, run *bench.Run) error {
-	if run.Learn == "" {
-		return nil
-	}
-	observed, err := run.Observations(false)
-	if err != nil {
-		return fail(exitError1, err)
-	}
-	spec := council.Spec{Trust: council.TrustSpec{File: run.Learn, Learn: true}}
-	a.ownTrust(&spec)
-	return a.learn(stderr, spec.Trust, observed)
-}
 
 // trustFlags are those that all verbs of "synod operate trust" share.
 type trustFlags struct {
@@ -82,7 +27,7 @@ type trustFlags struct {
 	asJSON     bool
 }
 
-func trustCommand(a *app) *cobra.Command {
+func trustCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "Show how reliable members are, learned without labels",
@@ -95,7 +40,7 @@ learned without that setting. docs/research/cascade.md explains the estimate.`,
 	return cmd
 }
 
-func (f *trustFlags) add(a *app, cmd *cobra.Command) {
+func (f *trustFlags) add(a *app.App, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.file, "file", "", "trust `file` (default: "+filepath.Join("STATE", "trust.json")+", the user's)")
 	fl.StringVar(&f.kind, "kind", "", "only this kind of task: the form of questions, such as number")
@@ -104,11 +49,11 @@ func (f *trustFlags) add(a *app, cmd *cobra.Command) {
 	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
 }
 
-func (f *trustFlags) path(a *app) string {
+func (f *trustFlags) path(a *app.App) string {
 	if f.file != "" {
 		return f.file
 	}
-	return a.trustPath()
+	return a.TrustPath()
 }
 
 // trusted is the JSON of "synod operate trust".
@@ -155,10 +100,10 @@ type trustedKind struct {
 }
 
 // estimate fits the file.
-func (f *trustFlags) estimate(a *app) (*trust.History, *trusted, error) {
+func (f *trustFlags) estimate(a *app.App) (*trust.History, *trusted, error) {
 	h, err := trust.Load(f.path(a))
 	if err != nil {
-		return nil, nil, fail(exitError1, err)
+		return nil, nil, app.Fail(app.ExitFailure, err)
 	}
 	out := &trusted{Version: trust.Version, Members: []trustedMember{}, Pairs: []trustedPair{}, Kinds: []trustedKind{}}
 	all := h.Observations()
@@ -183,8 +128,8 @@ func (f *trustFlags) addKind(out *trusted, all []reliability.Observation, kind s
 	bound := (members - 1) / 2
 	if f.f >= 0 {
 		if f.f > bound {
-			return fail(exitUsage, fmt.Errorf("--bound is %d, and %d members answered questions of kind %s; it "+
-				"must be at most %d", f.f, members, kind, bound))
+			return app.Fail(app.ExitUsage, fmt.Errorf("--bound is %d, and %d members answered questions of kind %s; "+
+				"it must be at most %d", f.f, members, kind, bound))
 		}
 		bound = f.f
 	}
@@ -210,7 +155,7 @@ func (f *trustFlags) addKind(out *trusted, all []reliability.Observation, kind s
 	return nil
 }
 
-func trustShow(a *app) *cobra.Command {
+func trustShow(a *app.App) *cobra.Command {
 	f := &trustFlags{}
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show the reliability and the weight of every member", Args: cobra.NoArgs,
@@ -220,7 +165,7 @@ func trustShow(a *app) *cobra.Command {
 				return err
 			}
 			if f.asJSON {
-				return writeJSON(cmd.OutOrStdout(), out)
+				return app.WriteJSON(cmd.OutOrStdout(), out)
 			}
 			return out.print(cmd.OutOrStdout(), len(h.Questions))
 		},
@@ -231,8 +176,8 @@ func trustShow(a *app) *cobra.Command {
 
 func (t *trusted) print(w io.Writer, questions int) error {
 	if len(t.Members) == 0 {
-		return sayf(w, "%d questions learned; %d of a kind, answered by two members, are needed: all members weigh "+
-			"the same\n", questions, reliability.MinQuestions)
+		return app.Sayf(w, "%d questions learned; %d of a kind, answered by two members, are needed: all members "+
+			"weigh the same\n", questions, reliability.MinQuestions)
 	}
 	tab := &table.Table{Head: []string{"model", "task", "answers", "reliability", "weight", ""}, Align: "llrrrl"}
 	for _, m := range t.Members {
@@ -243,13 +188,13 @@ func (t *trusted) print(w io.Writer, questions int) error {
 		if m.Changed {
 			note = "changed"
 		}
-		tab.Add(oneLine(m.Model), oneLine(m.TaskKind), m.Answers, fmt.Sprintf("%.2f", m.Reliability),
+		tab.Add(app.OneLine(m.Model), app.OneLine(m.TaskKind), m.Answers, fmt.Sprintf("%.2f", m.Reliability),
 			fmt.Sprintf("%.2f", m.Weight), note)
 	}
 	return tab.Write(w, "text")
 }
 
-func trustExplain(a *app) *cobra.Command {
+func trustExplain(a *app.App) *cobra.Command {
 	f := &trustFlags{}
 	cmd := &cobra.Command{
 		Use: "explain [MODEL]", Short: "Explain where reliability and weight come from", Args: cobra.MaximumNArgs(1),
@@ -261,7 +206,7 @@ func trustExplain(a *app) *cobra.Command {
 			if len(args) > 0 {
 				known := out.models()
 				if !slices.Contains(known, args[0]) {
-					return fail(exitUsage, fmt.Errorf("no model is called %q in the trust file%s", args[0],
+					return app.Fail(app.ExitUsage, fmt.Errorf("no model is called %q in the trust file%s", args[0],
 						synod.Hint(args[0], known)))
 				}
 				out.Members = slices.DeleteFunc(out.Members, func(m trustedMember) bool { return m.Model != args[0] })
@@ -271,7 +216,7 @@ func trustExplain(a *app) *cobra.Command {
 				})
 			}
 			if f.asJSON {
-				return writeJSON(cmd.OutOrStdout(), out)
+				return app.WriteJSON(cmd.OutOrStdout(), out)
 			}
 			out.explain(cmd.OutOrStdout())
 			return nil
@@ -292,7 +237,7 @@ func (t *trusted) models() (names []string) {
 func (t *trusted) explain(w io.Writer) {
 	for _, k := range t.Kinds {
 		fmt.Fprintf(w, "%s: %d questions, F=%d, cap %.2f; two wrong answers are equal with probability %.2f\n",
-			oneLine(k.TaskKind), k.Questions, k.F, k.Cap, k.Collision)
+			app.OneLine(k.TaskKind), k.Questions, k.F, k.Cap, k.Collision)
 		for _, m := range t.Members {
 			if m.TaskKind == k.TaskKind {
 				t.explainMember(w, m)
@@ -303,7 +248,7 @@ func (t *trusted) explain(w io.Writer) {
 
 func (t *trusted) explainMember(w io.Writer, m trustedMember) {
 	fmt.Fprintf(w, "  %s: right with probability %.2f over all %d answers (%d with a label), %.2f over the last "+
-		"%d; the lower counts\n", oneLine(m.Model), m.Overall, m.Answers, m.Labelled, m.Latest, min(m.Answers,
+		"%d; the lower counts\n", app.OneLine(m.Model), m.Overall, m.Answers, m.Labelled, m.Latest, min(m.Answers,
 		reliability.Recent))
 	capped := ""
 	if m.Capped {
@@ -321,12 +266,13 @@ func (t *trusted) explainMember(w io.Writer, m trustedMember) {
 				joined = "; they count as one supporter"
 			}
 			fmt.Fprintf(w, "    co-error with %s: %.2f, from the %d questions on which one of them deviated; "+
-				"agreement on contested questions %.2f%s\n", oneLine(p.B), p.CoError, p.Questions, p.Agreement, joined)
+				"agreement on contested questions %.2f%s\n", app.OneLine(p.B), p.CoError, p.Questions, p.Agreement,
+				joined)
 		}
 	}
 }
 
-func trustLearn(a *app) *cobra.Command {
+func trustLearn(a *app.App) *cobra.Command {
 	f, labels := &trustFlags{}, false
 	cmd := &cobra.Command{
 		Use:   "learn RUN|JOURNAL…",
@@ -345,7 +291,7 @@ was right by the key of a bench run: such answers are marked, and estimates coun
 				all = append(all, some...)
 			}
 			t := council.TrustSpec{File: f.path(a), Learn: true}
-			if err := a.learn(cmd.ErrOrStderr(), t, all); err != nil {
+			if err := a.Learn(cmd.ErrOrStderr(), t, all); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d answers learned\n", len(all))
@@ -371,7 +317,7 @@ func observed(path string, labels bool) (all []reliability.Observation, err erro
 	for _, run := range runs {
 		some, err := run.Observations(labels)
 		if err != nil {
-			return nil, fail(exitError1, err)
+			return nil, app.Fail(app.ExitFailure, err)
 		}
 		all = append(all, some...)
 	}
@@ -379,11 +325,11 @@ func observed(path string, labels bool) (all []reliability.Observation, err erro
 		return all, nil
 	}
 	if labels || !errors.Is(err, bench.ErrNoRun) && !strings.HasSuffix(path, ".jsonl") {
-		return nil, fail(exitUsage, fmt.Errorf("%s is not the folder of a bench run: %w", path, err))
+		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s is not the folder of a bench run: %w", path, err))
 	}
 	recorded, o, err := recalled(path)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, app.Unreadable(err)
 	}
 	return observations(recorded, &o)
 }
@@ -391,12 +337,12 @@ func observed(path string, labels bool) (all []reliability.Observation, err erro
 func observations(run *journal.Run, o *council.Outcome) ([]reliability.Observation, error) {
 	p, err := council.PlanOf(run)
 	if err != nil {
-		return nil, fail(exitError1, err)
+		return nil, app.Fail(app.ExitFailure, err)
 	}
 	return p.Observations(&run.Head.Question, o, nil), nil
 }
 
-func trustReset(a *app) *cobra.Command {
+func trustReset(a *app.App) *cobra.Command {
 	f, model, all := &trustFlags{}, "", false
 	cmd := &cobra.Command{
 		Use: "reset", Short: "Forget what was learned", Args: cobra.NoArgs,
@@ -405,7 +351,7 @@ func trustReset(a *app) *cobra.Command {
 			"reset --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all == (model != "" || f.kind != "") {
-				return fail(exitUsage, errors.New("name what to forget: --model NAME, --kind KIND, or --all"))
+				return app.Fail(app.ExitUsage, errors.New("name what to forget: --model NAME, --kind KIND, or --all"))
 			}
 			removed := 0
 			err := trust.Update(f.path(a), func(h *trust.History) error {
@@ -413,14 +359,14 @@ func trustReset(a *app) *cobra.Command {
 				return nil
 			})
 			if err != nil {
-				return fail(exitError1, err)
+				return app.Fail(app.ExitFailure, err)
 			}
 			if f.asJSON {
 				_, out, err := f.estimate(a)
 				if err != nil {
 					return err
 				}
-				return writeJSON(cmd.OutOrStdout(), out)
+				return app.WriteJSON(cmd.OutOrStdout(), out)
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d answers forgotten\n", removed)
 			return nil
@@ -432,7 +378,7 @@ func trustReset(a *app) *cobra.Command {
 	return cmd
 }
 
-func trustExport(a *app) *cobra.Command {
+func trustExport(a *app.App) *cobra.Command {
 	f := &trustFlags{}
 	cmd := &cobra.Command{
 		Use: "export", Short: "Print the estimates with all observations, as JSON", Args: cobra.NoArgs,
@@ -442,7 +388,7 @@ func trustExport(a *app) *cobra.Command {
 				return err
 			}
 			out.Observations = h.Observations()
-			return writeJSON(cmd.OutOrStdout(), out)
+			return app.WriteJSON(cmd.OutOrStdout(), out)
 		},
 	}
 	f.add(a, cmd)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
@@ -16,13 +17,13 @@ import (
 // and cost. A line for each model whose replies could not be read follows, unless there is no answer: the advice that
 // is printed then has these lines. guessed says whether the form of the answer was guessed.
 func twoLines(w io.Writer, o *council.Outcome, guessed bool) {
-	fmt.Fprintln(w, table.Wrap(oneLine(o.Summary()), columns(w)))
-	fmt.Fprintln(w, table.Wrap(oneLine(spent(o, guessed)), columns(w)))
+	fmt.Fprintln(w, table.Wrap(app.OneLine(o.Summary()), app.Columns(w)))
+	fmt.Fprintln(w, table.Wrap(app.OneLine(spent(o, guessed)), app.Columns(w)))
 	if !o.Answered() {
 		return
 	}
 	for _, line := range unreadReplies(o) {
-		fmt.Fprintln(w, table.Wrap(oneLine(line), columns(w)))
+		fmt.Fprintln(w, table.Wrap(app.OneLine(line), app.Columns(w)))
 	}
 }
 

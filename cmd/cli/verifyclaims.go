@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/bench/campaign"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 )
@@ -22,7 +23,7 @@ type verifyClaimsFlags struct {
 	asJSON  bool
 }
 
-func verifyClaimsCommand(a *app) *cobra.Command {
+func verifyClaimsCommand(a *app.App) *cobra.Command {
 	var f verifyClaimsFlags
 	cmd := &cobra.Command{
 		Use:   "verify-claims",
@@ -39,7 +40,7 @@ violated · 130 interrupted.`,
 			"  synod research verify-claims --claim CE-1,LE-3 --minutes 0.5\n" +
 			"  synod research verify-claims --json > claims.json",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.verifyClaims(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return verifyClaims(a, cmd, f) },
 	}
 	fl := cmd.Flags()
 	fl.Float64Var(&f.minutes, "minutes", 5, "how many `minutes` to check, in all")
@@ -62,21 +63,21 @@ type claimsChecked struct {
 	Claims      []campaign.Verified `json:"claims"`
 }
 
-func (a *app) verifyClaims(cmd *cobra.Command, f verifyClaimsFlags) error {
+func verifyClaims(a *app.App, cmd *cobra.Command, f verifyClaimsFlags) error {
 	if !(f.minutes > 0 && f.minutes <= 100_000) {
-		return fail(exitUsage, fmt.Errorf("--minutes is %v; it must be above 0 and at most 100000 (example: "+
+		return app.Fail(app.ExitUsage, fmt.Errorf("--minutes is %v; it must be above 0 and at most 100000 (example: "+
 			"--minutes 5)", f.minutes))
 	}
 	f.options.Time = time.Duration(f.minutes * float64(time.Minute))
-	show := a.newBar(cmd, true, "starting")
-	f.options.Progress = func(what string) { show.say(func() string { return "checking " + what }) }
+	show := a.NewBar(cmd, true, "starting")
+	f.options.Progress = func(what string) { show.Say(func() string { return "checking " + what }) }
 	began := time.Now()
 	all, err := campaign.Verify(cmd.Context(), f.options)
-	show.done()
+	show.Done()
 	if all == nil && err != nil {
-		return fail(exitUsage, err)
+		return app.Fail(app.ExitUsage, err)
 	}
-	out := claimsChecked{Version: 1, Program: version(), Seed: f.options.Seed, Seconds: time.Since(began).Seconds(),
+	out := claimsChecked{Version: 1, Program: app.Version(), Seed: f.options.Seed, Seconds: time.Since(began).Seconds(),
 		Interrupted: errors.Is(context.Cause(cmd.Context()), context.Canceled), Claims: all}
 	for _, v := range all {
 		out.Executions += v.Executions
@@ -84,10 +85,10 @@ func (a *app) verifyClaims(cmd *cobra.Command, f verifyClaimsFlags) error {
 	}
 	print := out.print
 	if f.asJSON {
-		print = func(w io.Writer) error { return writeJSON(w, out) }
+		print = func(w io.Writer) error { return app.WriteJSON(w, out) }
 	}
 	if e := print(cmd.OutOrStdout()); e != nil {
-		return fail(exitError1, e)
+		return app.Fail(app.ExitFailure, e)
 	}
 	return out.exit(err)
 }
@@ -110,12 +111,12 @@ func (c *claimsChecked) print(w io.Writer) error {
 	if err := t.Write(w, "text"); err != nil {
 		return err
 	}
-	err := sayf(w, "%s in %.0f s, %s (seed %d). docs/guarantees.md says what the models mean.\n",
-		count(int(c.Executions), "check"), c.Seconds, count(int(c.Violations), "violation"), c.Seed)
+	err := app.Sayf(w, "%s in %.0f s, %s (seed %d). docs/guarantees.md says what the models mean.\n",
+		app.Count(int(c.Executions), "check"), c.Seconds, app.Count(int(c.Violations), "violation"), c.Seed)
 	for _, v := range c.Claims {
 		if err == nil && v.Violations > 0 {
 			_, err = fmt.Fprintf(w, "\n%s is violated: %s\n  synod research campaign replay %s\n", v.ID,
-				printable(v.Detail),
+				app.Printable(v.Detail),
 				council.ShellWord(v.Replay))
 		}
 	}
@@ -132,14 +133,14 @@ func (c *claimsChecked) exit(err error) error {
 	}
 	switch {
 	case c.Violations > 0:
-		return fail(exitGate, fmt.Errorf("claims were violated in %s", count(int(c.Violations), "check")),
+		return app.Fail(app.ExitGate, fmt.Errorf("claims were violated in %s", app.Count(int(c.Violations), "check")),
 			"please report it with the file: SECURITY.md")
 	case err != nil:
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	case c.Interrupted:
-		return fail(exitInterrupted, nil, "interrupted: the table has what was checked until then")
+		return app.Fail(app.ExitInterrupted, nil, "interrupted: the table has what was checked until then")
 	case len(none) > 0:
-		return fail(exitError1, fmt.Errorf("the time was too short to check %s", strings.Join(none, ", ")),
+		return app.Fail(app.ExitFailure, fmt.Errorf("the time was too short to check %s", strings.Join(none, ", ")),
 			"give more time, such as --minutes 5")
 	}
 	return nil
@@ -152,10 +153,10 @@ func replayTrial(w io.Writer, saved *campaign.SavedTrial, asJSON bool) error {
 		err = r.Err
 	}
 	if err != nil {
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	}
 	if asJSON {
-		err = writeJSON(w, struct {
+		err = app.WriteJSON(w, struct {
 			Version    int    `json:"version"`
 			Claim      string `json:"claim"`
 			Number     uint64 `json:"number"`
@@ -163,13 +164,14 @@ func replayTrial(w io.Writer, saved *campaign.SavedTrial, asJSON bool) error {
 			Detail     string `json:"detail"`
 		}{1, saved.Claim, saved.Number, r.Violation != "", r.Violation})
 	} else if r.Violation != "" {
-		_, err = fmt.Fprintf(w, "violated: %s: %s\n", saved.Claim, printable(r.Violation))
+		_, err = fmt.Fprintf(w, "violated: %s: %s\n", saved.Claim, app.Printable(r.Violation))
 	}
 	switch {
 	case err != nil:
-		return fail(exitError1, err)
+		return app.Fail(app.ExitFailure, err)
 	case r.Violation == "":
-		return fail(exitVerify, fmt.Errorf("claim %s is not violated in case %d; the file says: %s", saved.Claim,
+		return app.Fail(app.ExitVerify, fmt.Errorf("claim %s is not violated in case %d; the file says: %s",
+			saved.Claim,
 			saved.Number, saved.Detail), "the program has changed since, or the bug is fixed")
 	}
 	return nil

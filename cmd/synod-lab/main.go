@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod/bench"
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/internal/program"
@@ -36,7 +36,7 @@ const (
 )
 
 // version is what hub and workers compare: release and commit.
-var version = cli.Version()
+var version = app.Version()
 
 func main() {
 	ctx, stop := program.Context()
@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return failed{err, exitError}
 	}
 	root := program.Root("Spread a sweep over workers on several machines", failure, hubCommand(), workerCommand())
-	root.Version = cli.Version()
+	root.Version = app.Version()
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -256,12 +256,12 @@ sweep is used · 130 interrupted.`,
 		Example: `  synod lab worker --hub 10.0.0.5:7700 --key worker.key --parallel 8 --trust`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := cli.NewHome(home, prices)
+			h, err := app.New(home, prices)
 			if err != nil {
 				return err
 			}
 			o.env, o.log = h.Env(), cmd.ErrOrStderr()
-			return startWorker(cmd.Context(), filepath.Join(h.State(), "lab"), o)
+			return startWorker(cmd.Context(), filepath.Join(h.Dirs.State, "lab"), o)
 		},
 	}
 	fl := cmd.Flags()

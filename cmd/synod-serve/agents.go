@@ -3,7 +3,7 @@ package main
 import (
 	"log/slog"
 
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/sign"
 
 	"synod.dev/synod/cmd/synod-serve/internal/a2aserver"
@@ -19,7 +19,7 @@ type agents struct {
 }
 
 // agents adds the routes of the agents' protocols to a gateway.
-func (f *flags) agents(g *gateway.Gateway, home *cli.Home, st *store.Store, log *slog.Logger, needKey bool) *agents {
+func (f *flags) agents(g *gateway.Gateway, home *app.App, st *store.Store, log *slog.Logger, needKey bool) *agents {
 	signer := func() (secret sign.Secret, ok bool, err error) {
 		if !home.HasOwnerKey() {
 			return secret, false, nil
@@ -27,8 +27,8 @@ func (f *flags) agents(g *gateway.Gateway, home *cli.Home, st *store.Store, log 
 		secret, err = home.OwnerKey()
 		return secret, true, err
 	}
-	a := &agents{mcpserver.New(mcpserver.Options{Gateway: g, Store: st, Log: log, Version: cli.Version()}),
-		a2aserver.New(a2aserver.Options{Gateway: g, Store: st, Log: log, Version: cli.Version(), NeedKey: needKey,
+	a := &agents{mcpserver.New(mcpserver.Options{Gateway: g, Store: st, Log: log, Version: app.Version()}),
+		a2aserver.New(a2aserver.Options{Gateway: g, Store: st, Log: log, Version: app.Version(), NeedKey: needKey,
 			URL: f.url, Signer: signer})}
 	g.Mount("/mcp", a.mcp)
 	a.a2a.Mount(g)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/app"
 
 	"synod.dev/synod/cmd/synod-serve/internal/backup"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -28,21 +28,21 @@ const (
 
 // place is where the files of a gateway lie.
 type place struct {
-	home  *cli.Home
+	home  *app.App
 	state string // folder of the gateway
 	url   string // of the store
 }
 
 // place reads the configuration of a command.
 func (f *flags) place(cmd *cobra.Command) (place, error) {
-	home, err := cli.NewHome(f.home, f.prices)
+	home, err := app.New(f.home, f.prices)
 	if err == nil {
-		err = f.configure(cmd.Flags(), home.Config())
+		err = f.configure(cmd.Flags(), home.Dirs.Config)
 	}
 	if err != nil {
 		return place{}, usageError{err}
 	}
-	state := filepath.Join(home.State(), "serve")
+	state := filepath.Join(home.Dirs.State, "serve")
 	return place{home, state, f.storeURL(state)}, nil
 }
 
@@ -74,8 +74,8 @@ providers in the environment are not in it, and neither is PostgreSQL, which pg_
 
 // backup writes the archive.
 func (f *flags) backup(cmd *cobra.Command, p place, to string) error {
-	parts := []backup.Part{{Name: partConfig, Path: p.home.Config()},
-		{Name: partEvidence, Path: filepath.Join(p.home.State(), "evidence")}}
+	parts := []backup.Part{{Name: partConfig, Path: p.home.Dirs.Config},
+		{Name: partEvidence, Path: filepath.Join(p.home.Dirs.State, "evidence")}}
 	if f.councils != "" {
 		parts = append(parts, backup.Part{Name: partCouncils, Path: f.councils})
 	}
@@ -193,7 +193,7 @@ backup was made as lost.`,
 func (f *flags) restore(cmd *cobra.Command, p place, from string) error {
 	config, err := backup.Read(from, func(part string) (string, error) {
 		if part == partConfig {
-			return p.home.Config(), nil
+			return p.home.Dirs.Config, nil
 		}
 		return "", nil
 	})
@@ -219,7 +219,7 @@ func (f *flags) restore(cmd *cobra.Command, p place, from string) error {
 			}
 			return f.councils, nil
 		case partEvidence:
-			return filepath.Join(p.home.State(), "evidence"), nil
+			return filepath.Join(p.home.Dirs.State, "evidence"), nil
 		case partJournals:
 			return filepath.Join(p.state, "journals"), nil
 		case partStore:

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -33,14 +33,14 @@ func keysCommand(f *flags) *cobra.Command {
 
 // withStore opens the store for a command.
 func (f *flags) withStore(cmd *cobra.Command, do func(*store.Store) error) error {
-	home, err := cli.NewHome(f.home, f.prices)
+	home, err := app.New(f.home, f.prices)
 	if err != nil {
 		return usageError{err}
 	}
-	if err := f.configure(cmd.Flags(), home.Config()); err != nil {
+	if err := f.configure(cmd.Flags(), home.Dirs.Config); err != nil {
 		return usageError{err}
 	}
-	url := f.storeURL(filepath.Join(home.State(), "serve"))
+	url := f.storeURL(filepath.Join(home.Dirs.State, "serve"))
 	st, err := store.Open(cmd.Context(), url, "")
 	if err != nil {
 		return err

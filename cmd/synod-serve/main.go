@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/internal/program"
 )
 
@@ -37,7 +37,7 @@ func (e usageError) Unwrap() error { return e.error }
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := program.Root("Serve councils over HTTP", func(err error) error { return err }, serveCommand(), mcpCommand(),
 		watchCommand())
-	root.Version = cli.Version()
+	root.Version = app.Version()
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w (try: %s --help)", err, c.CommandPath())}
 	})
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	fmt.Fprintln(stderr, "synod:", program.Printable(err.Error()))
-	if _, hint := cli.Code(err); hint != "" {
+	if _, hint := app.Code(err); hint != "" {
 		fmt.Fprintln(stderr, program.Printable(hint))
 	}
 	var usage usageError

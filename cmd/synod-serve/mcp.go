@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/internal/filelock"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
@@ -35,9 +35,9 @@ the limits of that key hold, and what is spent counts for it.
 		Example: "  synod mcp\n  synod mcp --councils councils",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, err := cli.NewHome(f.home, f.prices)
+			home, err := app.New(f.home, f.prices)
 			if err == nil {
-				err = f.configure(cmd.Flags(), home.Config())
+				err = f.configure(cmd.Flags(), home.Dirs.Config)
 			}
 			if err != nil {
 				return usageError{err}
@@ -59,9 +59,9 @@ type writeCloser struct{ io.Writer }
 func (writeCloser) Close() error { return nil }
 
 // mcp answers the client until it closes its stream or ctx ends.
-func (f *flags) mcp(ctx context.Context, home *cli.Home, in io.ReadCloser, out, stderr io.Writer) error {
+func (f *flags) mcp(ctx context.Context, home *app.App, in io.ReadCloser, out, stderr io.Writer) error {
 	log := f.logger(stderr)
-	state := filepath.Join(home.State(), "serve")
+	state := filepath.Join(home.Dirs.State, "serve")
 	st, unlock, err := f.openBeside(ctx, state)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (f *flags) mcp(ctx context.Context, home *cli.Home, in io.ReadCloser, out, 
 	}
 	defer reg.Close()
 	g := gateway.New(f.options(home, reg, st, log, state))
-	s := mcpserver.New(mcpserver.Options{Gateway: g, Store: st, Log: log, Version: cli.Version(),
+	s := mcpserver.New(mcpserver.Options{Gateway: g, Store: st, Log: log, Version: app.Version(),
 		Secret: os.Getenv("SYNOD_API_KEY")})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup

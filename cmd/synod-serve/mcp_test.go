@@ -12,20 +12,20 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/app"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
 
 // mcpClient starts "synod mcp" in a home and connects the official client to it. end returns the command's error.
-func mcpClient(t *testing.T, home *cli.Home, councils string) (s *mcp.ClientSession, end func() error) {
+func mcpClient(t *testing.T, home *app.App, councils string) (s *mcp.ClientSession, end func() error) {
 	t.Helper()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	cmd := &cobra.Command{}
 	f := flags{}
 	f.shared(cmd)
-	if err := f.configure(cmd.Flags(), home.Config()); err != nil {
+	if err := f.configure(cmd.Flags(), home.Dirs.Config); err != nil {
 		t.Fatal(err)
 	}
 	f.councils = councils
@@ -50,7 +50,7 @@ func TestMCP(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(councils, "dice.yaml"), []byte(diceFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	home, err := cli.NewHome(dir, "")
+	home, err := app.New(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestMCP(t *testing.T) {
 	if !home.HasOwnerKey() {
 		t.Error("no owner's key was made")
 	}
-	st, err := store.Open(t.Context(), filepath.Join(home.State(), "serve", "serve.db"), "")
+	st, err := store.Open(t.Context(), filepath.Join(home.Dirs.State, "serve", "serve.db"), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/llm"
@@ -78,9 +78,9 @@ when they change. Requests from other machines need --listen and API keys.`,
     -d '{"model": "synod", "messages": [{"role": "user", "content": "Is 91 prime?"}]}'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, err := cli.NewHome(f.home, f.prices)
+			home, err := app.New(f.home, f.prices)
 			if err == nil {
-				err = f.configure(cmd.Flags(), home.Config())
+				err = f.configure(cmd.Flags(), home.Dirs.Config)
 			}
 			if err != nil {
 				return usageError{err}
@@ -123,10 +123,10 @@ func (f *flags) shared(cmd *cobra.Command) {
 }
 
 // options are those of a gateway, without what depends on how clients come.
-func (f *flags) options(home *cli.Home, reg *councils.Registry, st *store.Store, log *slog.Logger,
+func (f *flags) options(home *app.App, reg *councils.Registry, st *store.Store, log *slog.Logger,
 	state string) gateway.Options {
 	o := gateway.Options{Councils: reg, Store: st, Log: log, Prices: home.Env().Prices, Settings: f.settings,
-		Owner: sync.OnceValues(home.OwnerKey), Evidence: filepath.Join(home.State(), "evidence")}
+		Owner: sync.OnceValues(home.OwnerKey), Evidence: filepath.Join(home.Dirs.State, "evidence")}
 	if o.Prices == nil {
 		o.Prices = llm.Published()
 	}
@@ -137,7 +137,7 @@ func (f *flags) options(home *cli.Home, reg *councils.Registry, st *store.Store,
 }
 
 // serve runs the gateway until ctx ends, and then drains it.
-func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) error {
+func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) error {
 	local, err := loopback(f.listen)
 	if err != nil {
 		return usageError{err}
@@ -148,7 +148,7 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	}
 	log, flush := f.lateLogger(stderr)
 	defer flush()
-	state := filepath.Join(home.State(), "serve")
+	state := filepath.Join(home.Dirs.State, "serve")
 	st, unlock, err := f.open(ctx, state)
 	if err != nil {
 		return err
@@ -303,21 +303,21 @@ func (f *flags) storeURL(state string) string {
 }
 
 // registry opens the councils. The model in the box is fetched if it is all that there is to serve.
-func (f *flags) registry(ctx context.Context, home *cli.Home, stderr io.Writer, log *slog.Logger) (*councils.Registry,
+func (f *flags) registry(ctx context.Context, home *app.App, stderr io.Writer, log *slog.Logger) (*councils.Registry,
 	error) {
 	o := councils.Options{Dir: f.councils, Default: home.Council, Env: home.Env(), Key: home.FillKey, Log: log}
 	spec, err := home.Council()
 	if err != nil && f.councils == "" {
 		return nil, usageError{err}
 	}
-	if absent := home.Absent(spec); err == nil && len(absent) > 0 {
+	if absent := home.AbsentModels(spec); err == nil && len(absent) > 0 {
 		if f.councils == "" {
 			if err := home.Fetch(ctx, spec, stderr); err != nil {
 				return nil, err
 			}
 		} else {
 			o.Default = func() (council.Spec, error) {
-				if s, err := home.Council(); err != nil || len(home.Absent(s)) == 0 {
+				if s, err := home.Council(); err != nil || len(home.AbsentModels(s)) == 0 {
 					return s, err
 				}
 				return spec, fmt.Errorf("the model %s is not on this machine (synod models pull fetches it)",

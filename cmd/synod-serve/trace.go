@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"synod.dev/synod"
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/internal/program"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
@@ -51,7 +51,7 @@ func traced(ctx context.Context, log *slog.Logger) (t *tracer, closing func(), e
 	}
 	// OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME come last, so that they win
 	from, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "synod-serve"),
-		attribute.String("service.version", cli.Version())), resource.WithFromEnv())
+		attribute.String("service.version", app.Version())), resource.WithFromEnv())
 	if err != nil {
 		return nil, nil, errors.Join(err, exporter.Shutdown(ctx))
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/bench"
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
@@ -29,7 +29,7 @@ func watchCommand() *cobra.Command {
 		Example: "  synod lab watch runs/study",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			home, err := cli.NewHome(f.home, f.prices)
+			home, err := app.New(f.home, f.prices)
 			if err != nil {
 				return usageError{err}
 			}
@@ -46,7 +46,7 @@ func watchCommand() *cobra.Command {
 
 // watch shows the folder until ctx ends. It asks no model and has a gateway without councils, whose store is removed
 // at the end.
-func (f *flags) watch(ctx context.Context, home *cli.Home, dir string, stdout, stderr io.Writer) error {
+func (f *flags) watch(ctx context.Context, home *app.App, dir string, stdout, stderr io.Writer) error {
 	local, err := loopback(f.listen)
 	if err != nil {
 		return usageError{err}

@@ -17,7 +17,7 @@ var commands = map[string]string{
 	"llm/engine/client.go":         "this program itself, as the process that runs the embedded model",
 	"llm/models/pull.go":           "a package client, with names of the catalogue",
 	"record/ledger/child/child.go": "the ledger's program beside this one",
-	"cmd/cli/beside.go":            "a program beside this one, with the user's arguments",
+	"cmd/cli/app/beside.go":        "a program beside this one, with the user's arguments",
 	"cmd/cli/labexport.go":         "the program synod-parquet beside this one, with rows of a grid as its input",
 	"council/escalate.go":          "the user's command for an escalation, with the event on its standard input",
 }

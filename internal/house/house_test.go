@@ -66,9 +66,12 @@ var ranks = map[string]int{
 	"bench/campaign":      7, // executions of protocols with adversaries, for tests and for users
 	"network/link":        3, // authenticated streams between nodes
 	"network/node":        7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
-	"cmd/cli":             8,
-	"cmd/synod":           9,
-	"internal/manual":     9,  // writes the manual pages of the command line
+	"cmd/cli":             11,
+	"cmd/cli/app":         8, // what all groups of commands share
+	"cmd/cli/display":     9, // prints what several groups show
+	"cmd/cli/questions":   9, // finds the questions of a task or a file
+	"cmd/synod":           12,
+	"internal/manual":     12, // writes the manual pages of the command line
 	"internal/mutants":    9,  // runs mutation tests
 	"internal/bugs":       9,  // seeds bugs
 	"internal/altered":    0,  // builds both from changed texts

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"fmt"
@@ -19,10 +19,10 @@ import (
 // screen is the standard output or error of a command.
 type screen struct {
 	program.Screen
-	colours bool // it is a terminal that shows colours
+	Colours bool // it is a terminal that shows colours
 }
 
-func newScreen(to io.Writer) *screen { return &screen{Screen: program.Screen{To: to}} }
+func NewScreen(to io.Writer) *screen { return &screen{Screen: program.Screen{To: to}} }
 
 // Columns returns how many columns the terminal has, or COLUMNS where there is no terminal; 0: there is no limit.
 // Tables are no wider.
@@ -39,11 +39,11 @@ func (s *screen) Columns() int {
 	return n
 }
 
-// columns is how many columns a line of progress or of text on w may have.
-func columns(w io.Writer) int {
+// Columns is how many columns a line of progress or of text on w may have.
+func Columns(w io.Writer) int {
 	s, ok := w.(*screen)
 	if !ok {
-		s = newScreen(w)
+		s = NewScreen(w)
 	}
 	if n := s.Columns(); n > 0 {
 		return n
@@ -51,18 +51,18 @@ func columns(w io.Writer) int {
 	return 80
 }
 
-// sayf prints text for people, whose lines are no wider than the screen.
-func sayf(w io.Writer, format string, args ...any) error {
-	_, err := io.WriteString(w, hung(fmt.Sprintf(format, args...), table.Columns(w)))
+// Sayf prints text for people, whose lines are no wider than the screen.
+func Sayf(w io.Writer, format string, args ...any) error {
+	_, err := io.WriteString(w, Hang(fmt.Sprintf(format, args...), table.Columns(w)))
 	return err
 }
 
 // label is what begins a line with two columns of text: a word or a few, and two spaces or more.
 var label = regexp.MustCompile(`^ *\S.{0,26}?  +|^ *- |^ *`)
 
-// hung breaks the lines of a text between words. What follows stands under the second column of a line that has two,
+// Hang breaks the lines of a text between words. What follows stands under the second column of a line that has two,
 // and a command to copy on a line of its own.
-func hung(text string, columns int) string {
+func Hang(text string, columns int) string {
 	if columns <= 0 {
 		return text
 	}
@@ -84,20 +84,20 @@ func hung(text string, columns int) string {
 
 // The colours of words on a terminal.
 const (
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-	red    = "\x1b[31m"
+	Green  = "\x1b[32m"
+	Yellow = "\x1b[33m"
+	Red    = "\x1b[31m"
 )
 
-// coloured reports whether words are coloured on w: on a terminal, unless NO_COLOR is set (no-color.org).
-func coloured(w io.Writer) bool {
-	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+// Coloured reports whether words are coloured on w: on a terminal, unless NO_COLOR is set (no-color.org).
+func Coloured(w io.Writer) bool {
+	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// paint writes a text, in a colour where w is a screen with colours.
-func paint(w io.Writer, colour, text string) {
+// Paint writes a text, in a colour where w is a screen with colours.
+func Paint(w io.Writer, colour, text string) {
 	s, ok := w.(*screen)
-	if !ok || !s.colours {
+	if !ok || !s.Colours {
 		fmt.Fprint(w, text)
 		return
 	}
@@ -106,9 +106,9 @@ func paint(w io.Writer, colour, text string) {
 	s.Control("\x1b[0m")
 }
 
-// rawOut returns the standard output of a command for bytes that are no text: a picture, or the
+// RawOut returns the standard output of a command for bytes that are no text: a picture, or the
 // messages between processes.
-func rawOut(cmd *cobra.Command) io.Writer {
+func RawOut(cmd *cobra.Command) io.Writer {
 	out := cmd.OutOrStdout()
 	if s, ok := out.(*screen); ok {
 		return s.To

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ func TestWriteFileToPipe(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Skip(err)
 	}
-	if err := writeBytes(path, []byte("rows")); err != nil {
+	if err := WriteBytes(path, []byte("rows")); err != nil {
 		t.Error(err)
 	}
 	if err := w.Close(); err != nil {

@@ -1,0 +1,229 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod/council"
+	"synod.dev/synod/graph"
+	"synod.dev/synod/llm"
+)
+
+// CouncilFlags are the flags that define the council.
+type CouncilFlags struct {
+	File   string
+	Sets   []string
+	Models []string
+	Nodes  *council.Layer // of --roster: it replaces all files; nil: there is none
+}
+
+func (f *CouncilFlags) Add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.File, "council", "c", os.Getenv("SYNOD_COUNCIL"),
+		"council `file`; replaces ./synod.yaml and the user's config.yaml")
+	cmd.Flags().StringArrayVar(&f.Sets, "set", nil, "set a key of the council, such as protocol.rounds=3 (repeatable)")
+	cmd.Flags().StringArrayVar(&f.Models, "model", nil,
+		"use `PROVIDER:MODEL` as a member instead of those of the council, or PROVIDER:MODEL@COUNT for several seats "+
+			"(repeatable); where none has a count, all share seven seats, else those without a count have one each")
+}
+
+// DefaultLayer is the name of the settings that apply where no others do.
+const DefaultLayer = "the default council"
+
+// ModelsLayer is the name of the settings that --model gives.
+const ModelsLayer = "--model"
+
+// SetLayer is the name of the settings that --set gives.
+const SetLayer = "--set"
+
+// Load returns the council: flags over the council file or, without one, over
+// ./synod.yaml, the user's config.yaml and the default council.
+func (f *CouncilFlags) Load(a *App) (council.Spec, error) {
+	spec, _, err := f.Merge(a)
+	return spec, err
+}
+
+// Merge is load that also returns where each setting comes from.
+func (f *CouncilFlags) Merge(a *App) (council.Spec, council.Origin, error) {
+	layers, err := f.files(a)
+	if err != nil {
+		return council.Spec{}, nil, err
+	}
+	if len(f.Models) > 0 {
+		l, err := modelLayer(f.Models)
+		if err != nil {
+			return council.Spec{}, nil, Fail(ExitUsage, err)
+		}
+		layers = append(layers, l)
+	}
+	if len(f.Sets) > 0 {
+		l, err := council.Set(SetLayer, f.Sets)
+		if err != nil {
+			return council.Spec{}, nil, Fail(ExitUsage, err)
+		}
+		layers = append(layers, l)
+	}
+	spec, from, err := council.Merge(layers...)
+	dropUnused(&spec, from)
+	a.OwnTrust(&spec)
+	if err == nil {
+		err = a.FillKey(&spec)
+	}
+	if err == nil && len(spec.Seats) == 0 && !spec.Runner.Nodes() {
+		err = Fail(ExitUsage, fmt.Errorf("%s: the council has no seats", cmp.Or(f.File, SetLayer)), "a council file "+
+			"needs models and seats, such as:\n  models: {small: {provider: openai, model: gpt-4o-mini}}\n  seats: "+
+			"[{id: a, model: small, count: 5}]")
+	}
+	return spec, from, err
+}
+
+// dropUnused takes out the models of the default council that no seat has, because the user has not written them.
+func dropUnused(spec *council.Spec, from council.Origin) {
+	seated := map[string]bool{}
+	for _, s := range spec.Seats {
+		seated[s.Model] = true
+	}
+	for name := range spec.Models {
+		if !seated[name] && from["models."+name+".provider"] == DefaultLayer {
+			delete(spec.Models, name)
+		}
+	}
+}
+
+// SetLimits applies --set to a council that takes its other settings from a journal
+// or from the flags of a game. Only limits and breakers can be set; reason completes
+// the error message for other keys.
+func (f *CouncilFlags) SetLimits(spec council.Spec, reason string) (council.Spec, error) {
+	for _, s := range f.Sets {
+		if !strings.HasPrefix(s, "limits.") && !strings.HasPrefix(s, "breakers.") {
+			return spec, fmt.Errorf("--set %s: %s; only limits.… and breakers.… can be set", s, reason)
+		}
+	}
+	set, err := council.Set(SetLayer, f.Sets)
+	if err != nil {
+		return spec, err
+	}
+	text, err := yaml.Marshal(spec)
+	if err != nil {
+		return spec, err
+	}
+	spec, _, err = council.Merge(council.Layer{Name: "the journal's council", Text: text}, set)
+	return spec, err
+}
+
+// files returns the council files that apply, the least important first.
+func (f *CouncilFlags) files(a *App) ([]council.Layer, error) {
+	if f.Nodes != nil {
+		return []council.Layer{*f.Nodes}, nil
+	}
+	if f.File != "" {
+		l, err := council.File(f.File) // once, because it may be a pipe
+		if err == nil {
+			_, err = l.Spec() // validates the file; its errors have line numbers
+		}
+		return []council.Layer{l}, err
+	}
+	var layers []council.Layer
+	if len(f.Models) == 0 { // the protocol of the default council needs members that can score by likelihood
+		layers = append(layers, council.Layer{Name: DefaultLayer, Text: []byte(DefaultCouncil)})
+	}
+	for _, path := range []string{filepath.Join(a.Dirs.Config, "config.yaml"), "synod.yaml"} {
+		l, err := council.File(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		layers = append(layers, l)
+	}
+	return layers, nil
+}
+
+// modelLayer returns a council of the models named on the command line. Where no model has a count, all share seven
+// seats; else a model without one has one seat. F is the largest that the complete graph tolerates.
+func modelLayer(names []string) (council.Layer, error) {
+	models, seats := map[string]any{}, []any{}
+	counts, open, short := make([]int, len(names)), 0, make([]string, len(names))
+	for i, name := range names {
+		provider, model, ok := strings.Cut(name, ":")
+		if !ok || provider == "" || model == "" {
+			return council.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 "+
+				"(known providers: %s)", name, strings.Join(llm.Providers.Names(), ", "))
+		}
+		if at := strings.LastIndexByte(model, '@'); at > 0 { // a name may begin with it
+			n, err := strconv.Atoi(model[at+1:])
+			if err != nil || n < 1 || n > 1000 {
+				return council.Layer{}, fmt.Errorf("--model is %q; the count after @ must be between 1 and 1000", name)
+			}
+			counts[i], model = n, model[:at]
+		} else {
+			open++
+		}
+		short[i] = ShortName(model, models)
+		models[short[i]] = map[string]any{"provider": provider, "model": model}
+	}
+	share, total := 7, 0
+	if open < len(names) {
+		share = open
+	}
+	for i := range counts {
+		if counts[i] == 0 {
+			counts[i] = (share + open - 1) / open
+			share, open = share-counts[i], open-1
+			counts[i] = max(counts[i], 1)
+		}
+		total += counts[i]
+		seat := map[string]any{"id": short[i], "model": short[i]}
+		if counts[i] > 1 {
+			seat["id"], seat["count"] = short[i]+"-", counts[i]
+		}
+		seats = append(seats, seat)
+	}
+	text, err := yaml.Marshal(map[string]any{
+		"council": "models from the command line", "models": models, "seats": seats,
+		"graph": map[string]any{"family": "complete"}, "f": max(0, graph.FSAC((total+1)/2)),
+	})
+	return council.Layer{Name: ModelsLayer, Text: text}, err
+}
+
+// ShortName names a model after its last path element: openai/gpt-4o is gpt-4o. Seats of the
+// model are gpt-4o, or gpt-4o-1, gpt-4o-2 and so on. A name that is taken gets a letter.
+func ShortName(model string, taken map[string]any) string {
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r)) {
+			return r
+		}
+		return '-'
+	}, model[strings.LastIndexByte(model, '/')+1:]), "-")
+	name = cmp.Or(name, "model")
+	for again, letter := name, 'b'; taken[name] != nil; letter++ {
+		name = again + "-" + string(letter)
+	}
+	return name
+}
+
+// DefaultCouncil has seven members of the embedded model that differ in seed and
+// temperature. A complete graph of seven nodes is 4-robust, so F=3.
+var DefaultCouncil = `council: box
+protocol: ` + council.ProposedProtocol("rounds: 3", "score: likelihood") + `
+graph: {family: complete}
+f: 3
+rule: ` + council.ProposedRule() + `
+models:
+  cool: {provider: embedded, model: smollm2-135m-instruct, temperature: 0.2}
+  warm: {provider: embedded, model: smollm2-135m-instruct, temperature: 0.6}
+  hot:  {provider: embedded, model: smollm2-135m-instruct, temperature: 0.9}
+seats:
+  - {id: a, model: cool, count: 2}
+  - {id: b, model: warm, count: 3}
+  - {id: c, model: hot, count: 2}
+`

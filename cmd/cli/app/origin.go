@@ -1,0 +1,54 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/origin"
+)
+
+// The kinds of files that a user's key marks.
+const (
+	OwnJournal = "journal"
+	OwnRun     = "run"
+)
+
+// key returns the user's key; nil if it cannot be read or written, so that nothing is marked and nothing is known.
+func (a *App) key() origin.Key {
+	key, err := origin.Load(a.Dirs.State)
+	if err != nil {
+		return nil
+	}
+	return key
+}
+
+// Wrote reports whether the user wrote a file of a kind on this machine, by the mark in it.
+func (a *App) Wrote(kind string, text []byte, mark string) bool {
+	return a.key().Wrote(kind, text, mark)
+}
+
+// Mark returns a function that marks files of a kind as written by the user.
+func (a *App) Mark(kind string) func([]byte) string {
+	return func(text []byte) string { return a.key().Mark(kind, text) }
+}
+
+const TrustFlag = "use the addresses, keys and files that the %s names, although it was not written by you on this " +
+	"machine"
+
+// trustJournal fails if a journal from elsewhere names something that resuming it would use.
+func (a *App) trustJournal(run *journal.Run, spec council.Spec, path, verb string) error {
+	if a.Wrote(OwnJournal, run.Head.Content(), run.Head.Origin) {
+		return nil
+	}
+	return Foreign(path, spec.Starts(), "synod "+verb+" --resume "+council.ShellWord(path))
+}
+
+func Foreign(path string, starts []string, command string) error {
+	if len(starts) == 0 {
+		return nil
+	}
+	return Fail(ExitUsage, fmt.Errorf("%s was not written by you on this machine, and resuming it starts this:\n  %s",
+		path, strings.Join(starts, "\n  ")), "if you trust it:\n  "+command+" --trust")
+}

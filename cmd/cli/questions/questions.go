@@ -1,0 +1,100 @@
+// Package questions finds the questions that a command asks: of a task of the catalogue, or of a file of the user's own
+// questions. Benches, calibrations, attacks and probes share its flags.
+package questions
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"synod.dev/synod"
+	"synod.dev/synod/bench/manifest"
+	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/council"
+)
+
+// Flags are the flags that select the questions of a task or of a file.
+type Flags struct {
+	N      int // number of questions; 0: all
+	Seed   uint64
+	Form   string
+	schema string
+	tools  string
+	Data   string
+	Pulled string // folder of fetched data sets
+	Levels []int
+}
+
+// AddForms adds the flags that say what the answers to own questions are.
+func (f *Flags) AddForms(fl *pflag.FlagSet) {
+	fl.StringVar(&f.schema, "schema", "", "the answers to your own questions are JSON values under the JSON schema in "+
+		"this `file` (--form json)")
+	fl.StringVar(&f.tools, "tools", "", "the answers to your own questions are calls of the tools in this JSON `file` "+
+		"(--form action)")
+	fl.StringVar(&f.Form, "form", "", "form of the answers to your own questions: number, choice, bool, math, text, "+
+		"stance or prose (default: guessed for each line)")
+}
+
+// CheckNumber rejects -n below 1. Without -n all questions are used.
+func (f *Flags) CheckNumber(cmd *cobra.Command) error {
+	if f.N < 1 && cmd.Flags().Changed("number") {
+		return fmt.Errorf("-n is %d; it must be at least 1", f.N)
+	}
+	return nil
+}
+
+func noTask(name string) error {
+	known := slices.Concat(task.Catalogue.Names(), manifest.Presets().Names())
+	return app.Fail(app.ExitUsage, fmt.Errorf("no task, question file or preset is called %q%s", name, synod.Hint(name,
+		known)),
+		"see: synod list tasks, synod list presets; the name of a question file ends in "+task.Endings())
+}
+
+// Items returns the first f.n questions of a task or question file.
+func (f *Flags) Items(name string, spec *council.Spec) ([]task.Item, error) {
+	if _, err := task.Catalogue.Find(name); err != nil && !task.IsFile(name) {
+		return nil, noTask(name)
+	}
+	var items []task.Item
+	set, err := f.open(name, spec)
+	if err == nil {
+		items, err = set.Items()
+	}
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, app.Fail(app.ExitUsage, err, "check the path")
+	case err != nil:
+		return nil, app.Fail(app.ExitUsage, err)
+	case f.N > len(items):
+		return nil, app.Fail(app.ExitUsage, fmt.Errorf("-n is %d, and %s has %d questions", f.N, name, len(items)))
+	}
+	if f.N > 0 {
+		items = items[:f.N]
+	}
+	return items, nil
+}
+
+func (f *Flags) open(name string, spec *council.Spec) (task.Set, error) {
+	if !task.IsFile(name) {
+		if f.Form+f.schema+f.tools != "" {
+			return nil, fmt.Errorf("--form is for a file of your own questions; task %s defines its form", name)
+		}
+		return task.Open(name, task.Options{
+			Data: f.Data, Pulled: f.Pulled, Levels: f.Levels, Seed: f.Seed,
+			Number: f.N, // the built-in task generates this many problems
+		})
+	}
+	if f.Data != "" || len(f.Levels) > 0 {
+		return nil, errors.New("--data and --level are for tasks (synod list tasks), not for question files")
+	}
+	x, err := spec.Shape(council.Shaped{Form: f.Form, Schema: f.schema, Tools: f.tools})
+	if err != nil {
+		return nil, err
+	}
+	return task.OpenShaped(name, synod.Question{Form: x.Form, Schema: x.Schema, Tools: x.Tools})
+}
