@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
-	"synod.dev/synod/bench/lab/attack"
-	"synod.dev/synod/bench/lab/manifest"
+	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/attack"
+	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/questions"
@@ -201,7 +201,7 @@ func attackLearning(a *app.App, cmd *cobra.Command, f attackFlags, o manifest.Op
 }
 
 // reportAttack prints the table of a finished attack.
-func reportAttack(a *app.App, cmd *cobra.Command, grid *lab.Grid, f attackFlags) error {
+func reportAttack(a *app.App, cmd *cobra.Command, grid *bench.Grid, f attackFlags) error {
 	t, err := attack.Compute(grid)
 	if err != nil {
 		return unreportable(err)

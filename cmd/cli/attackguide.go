@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
-	"synod.dev/synod/bench/lab/attack"
+	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/attack"
 	"synod.dev/synod/cmd/cli/app"
 )
 
@@ -64,7 +64,7 @@ func guideOf(path string) (*attack.Guide, error) {
 		defer f.Close()
 		return attack.ReadGuide(f)
 	}
-	grid, err := lab.OpenGrid(path)
+	grid, err := bench.OpenGrid(path)
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab/attack"
-	"synod.dev/synod/bench/lab/attack/search"
+	"synod.dev/synod/bench/attack"
+	"synod.dev/synod/bench/attack/search"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/council"

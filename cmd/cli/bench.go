@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"synod.dev/synod/bench/lab"
-	"synod.dev/synod/bench/lab/manifest"
+	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
@@ -56,7 +56,7 @@ type benchFlags struct {
 	rounds   int
 	dryRun   bool
 	asJSON   bool
-	budget   lab.Budget
+	budget   bench.Budget
 	detect   float64 // points; 0: not asked for
 	again    string  // the command that goes on with a run; "": synod bench resume
 }
@@ -129,8 +129,8 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		return errors.New("--json is for --dry-run; for results use synod bench report FOLDER --format json")
 	case f.detect != 0 && (!f.dryRun || f.asJSON):
 		return errors.New("--detect is for --dry-run without --json; as JSON: synod lab power --detect 5 --json")
-	case f.repeat < 1 || f.repeat > lab.MaxRepeat:
-		return fmt.Errorf("--repeat is %d; it must be between 1 and %d", f.repeat, lab.MaxRepeat)
+	case f.repeat < 1 || f.repeat > bench.MaxRepeat:
+		return fmt.Errorf("--repeat is %d; it must be between 1 and %d", f.repeat, bench.MaxRepeat)
 	}
 	return errors.Join(f.checkWork(), f.CheckNumber(cmd))
 }
@@ -141,7 +141,7 @@ func (f *benchFlags) addWork(cmd *cobra.Command) {
 	app.AddNoPreflight(cmd, &f.noCheck)
 	fl.IntVar(&f.parallel, "parallel", 1, "questions in progress at the same time; models keep their own concurrency "+
 		"limits")
-	fl.DurationVar(&f.outage, "outage", lab.DefaultOutage,
+	fl.DurationVar(&f.outage, "outage", bench.DefaultOutage,
 		"how long calls wait for a model that has replied before and "+
 			"no longer does, before they fail; 0: not at all")
 }
@@ -209,8 +209,8 @@ func runBench(a *app.App, cmd *cobra.Command, name string, f benchFlags) error {
 }
 
 // draftBench prepares a run of a council on questions.
-func draftBench(a *app.App, name string, f *benchFlags, spec council.Spec, items []task.Item) (*lab.Run, error) {
-	run, err := lab.Draft(lab.Plan{
+func draftBench(a *app.App, name string, f *benchFlags, spec council.Spec, items []task.Item) (*bench.Run, error) {
+	run, err := bench.Draft(bench.Plan{
 		Program: "synod " + app.Release, Task: filepath.Base(name), Form: f.Form, Items: items, Repeat: f.repeat,
 		Seed: f.Seed, Spec: spec, Env: a.Env(), Mark: a.Mark(app.OwnRun),
 	})
@@ -230,7 +230,7 @@ func fetchAllowed(a *app.App, cmd *cobra.Command, spec council.Spec, from counci
 
 // occupied adds a hint to the error about a folder that is not empty.
 func occupied(err error, dir string) error {
-	var e *lab.OccupiedError
+	var e *bench.OccupiedError
 	if !errors.As(err, &e) {
 		return app.Fail(app.ExitFailure, err)
 	}
@@ -259,7 +259,7 @@ same, or the run is not resumed.`,
 			if err != nil {
 				return err
 			}
-			runs := []*lab.Run{run}
+			runs := []*bench.Run{run}
 			if grid != nil {
 				runs = grid.Runs
 			}
@@ -284,7 +284,7 @@ same, or the run is not resumed.`,
 }
 
 // benchResumed finishes a run, and lets the trust file that its council named learn from it, if the user made the run.
-func benchResumed(a *app.App, cmd *cobra.Command, run *lab.Run, f benchFlags) error {
+func benchResumed(a *app.App, cmd *cobra.Command, run *bench.Run, f benchFlags) error {
 	if err := benchWork(a, cmd, run, f); err != nil {
 		return err
 	}
@@ -297,7 +297,7 @@ func benchResumed(a *app.App, cmd *cobra.Command, run *lab.Run, f benchFlags) er
 }
 
 // sameCouncil fails if flags describe another council than that of the run.
-func sameCouncil(a *app.App, cmd *cobra.Command, run *lab.Run, source *app.CouncilFlags) error {
+func sameCouncil(a *app.App, cmd *cobra.Command, run *bench.Run, source *app.CouncilFlags) error {
 	if !cmd.Flags().Changed("council") && !cmd.Flags().Changed("set") && !cmd.Flags().Changed("model") {
 		return nil
 	}
@@ -310,14 +310,14 @@ func sameCouncil(a *app.App, cmd *cobra.Command, run *lab.Run, source *app.Counc
 		return app.ConfigError(err)
 	}
 	if len(changes) > 0 {
-		return app.Fail(app.ExitUsage, &lab.ChangedError{Changes: changes}, "start a new run with: synod bench run … "+
-			"-o FOLDER")
+		return app.Fail(app.ExitUsage, &bench.ChangedError{Changes: changes},
+			"start a new run with: synod bench run … -o FOLDER")
 	}
 	return nil
 }
 
 // over returns the council of the flags: that of the run with --set where no other council is given.
-func over(f *app.CouncilFlags, a *app.App, run *lab.Run) (council.Spec, error) {
+func over(f *app.CouncilFlags, a *app.App, run *bench.Run) (council.Spec, error) {
 	if f.File != "" || len(f.Models) > 0 {
 		return f.Load(a)
 	}
@@ -352,16 +352,16 @@ func mayFetch(a *app.App, spec council.Spec, from council.Origin) error {
 }
 
 // openBench opens a folder of "bench run": a grid if it has one, else a run.
-func openBench(dir string) (*lab.Run, *lab.Grid, error) {
-	grid, err := lab.OpenGrid(dir)
+func openBench(dir string) (*bench.Run, *bench.Grid, error) {
+	grid, err := bench.OpenGrid(dir)
 	if err == nil {
 		return nil, grid, nil
 	}
-	if !errors.Is(err, lab.ErrNoRun) {
+	if !errors.Is(err, bench.ErrNoRun) {
 		return nil, nil, unreportable(err)
 	}
-	run, err := lab.Open(dir)
-	if errors.Is(err, lab.ErrNoRun) {
+	run, err := bench.Open(dir)
+	if errors.Is(err, bench.ErrNoRun) {
 		return nil, nil, noRun(dir)
 	}
 	if err != nil {
@@ -382,10 +382,10 @@ func noRun(dir string) error {
 }
 
 // bench is a run or a grid of runs.
-type bench interface {
+type work interface {
 	Dir() string
-	Work(context.Context, lab.Options) (lab.Progress, error)
-	Estimate(context.Context) (*lab.Estimate, error)
+	Work(context.Context, bench.Options) (bench.Progress, error)
+	Estimate(context.Context) (*bench.Estimate, error)
 }
 
 // collectLess lets the heap grow to four times the memory in use before garbage is collected, not to
@@ -400,24 +400,24 @@ func collectLess() (undo func()) {
 }
 
 // benchWork works on a run and prints how many questions are finished.
-func benchWork(a *app.App, cmd *cobra.Command, run bench, f benchFlags) error {
+func benchWork(a *app.App, cmd *cobra.Command, run work, f benchFlags) error {
 	defer collectLess()()
 	show, at := benchProgress(a, cmd, f.outage)
 	tended := tend(cmd.Context(), cmd.ErrOrStderr())
-	done, err := run.Work(cmd.Context(), lab.Options{Env: a.Env(), Parallel: f.parallel, Program: "synod " +
+	done, err := run.Work(cmd.Context(), bench.Options{Env: a.Env(), Parallel: f.parallel, Program: "synod " +
 		app.Release,
 		Progress: at, Outage: f.outage, Budget: f.budget})
 	show.Done()
 	tended()
 	dir := council.ShellWord(run.Dir())
 	resume := cmp.Or(f.again, "synod bench resume "+dir)
-	var changed *lab.ChangedError
-	var used *lab.BudgetError
+	var changed *bench.ChangedError
+	var used *bench.BudgetError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return app.Fail(app.ExitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and "+
 			"every reply is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
-	case lab.Damaged(err):
+	case bench.Damaged(err):
 		return unreportable(err)
 	case errors.As(err, &used) && f.again != "":
 		return app.Fail(app.ExitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Go on with a "+
@@ -438,7 +438,7 @@ func benchWork(a *app.App, cmd *cobra.Command, run bench, f benchFlags) error {
 			"report %s",
 			done.Finished, done.Total, done.Calls, dir))
 	}
-	if r, ok := run.(*lab.Run); ok && asksModels(r) {
+	if r, ok := run.(*bench.Run); ok && asksModels(r) {
 		if err := warnUnread(a, cmd, r); err != nil {
 			return err
 		}
@@ -451,14 +451,14 @@ func benchWork(a *app.App, cmd *cobra.Command, run bench, f benchFlags) error {
 }
 
 // asksModels reports whether a member of a run is a model that writes.
-func asksModels(r *lab.Run) bool {
+func asksModels(r *bench.Run) bool {
 	return slices.ContainsFunc(r.Seats, func(s council.Seat) bool {
 		return s.Kind == llm.Endpoint || s.Kind == llm.Embedded
 	})
 }
 
 // warnUnread says of which models many replies could not be read.
-func warnUnread(a *app.App, cmd *cobra.Command, r *lab.Run) error {
+func warnUnread(a *app.App, cmd *cobra.Command, r *bench.Run) error {
 	rep, err := r.Report()
 	if err != nil {
 		return unreportable(err)
@@ -528,7 +528,7 @@ func presetRun(a *app.App, cmd *cobra.Command, p manifest.Preset, f benchFlags) 
 }
 
 // fetchGrid fetches the models that the embedded seats of all cells need.
-func fetchGrid(a *app.App, cmd *cobra.Command, grid *lab.Grid) error {
+func fetchGrid(a *app.App, cmd *cobra.Command, grid *bench.Grid) error {
 	for _, run := range grid.Runs {
 		spec, err := run.Spec()
 		if err != nil {

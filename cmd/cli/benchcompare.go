@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
@@ -54,7 +54,7 @@ func compareRuns(a *app.App, cmd *cobra.Command, dirs []string, f reportFlags) e
 		return app.Fail(app.ExitUsage, fmt.Errorf("--format is %q; it must be one of %s", f.format,
 			strings.Join(report.Formats(), ", ")))
 	}
-	var runs []*lab.Run
+	var runs []*bench.Run
 	for _, dir := range dirs {
 		run, grid, err := openBench(dir)
 		if err != nil {
@@ -67,7 +67,7 @@ func compareRuns(a *app.App, cmd *cobra.Command, dirs []string, f reportFlags) e
 		run.Prices = a.Prices
 		runs = append(runs, run)
 	}
-	c, err := lab.CompareAll(runs)
+	c, err := bench.CompareAll(runs)
 	if err != nil {
 		return unreportable(err)
 	}

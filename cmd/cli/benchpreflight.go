@@ -3,14 +3,14 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 )
 
 // preflightBench checks the endpoints of new runs. It fails if the members of a run that cannot
 // answer are so many that no question could be decided.
-func preflightBench(a *app.App, cmd *cobra.Command, f benchFlags, runs ...*lab.Run) error {
+func preflightBench(a *app.App, cmd *cobra.Command, f benchFlags, runs ...*bench.Run) error {
 	warned := map[string]bool{}
 	for _, run := range runs {
 		spec, err := run.Spec()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/llm"
 )
@@ -17,21 +17,21 @@ const plainEvery = 30 * time.Second
 
 // benchProgress shows how many questions of a run are finished and the estimated time left: in a bar on a terminal, and
 // in a line from time to time elsewhere.
-func benchProgress(a *app.App, cmd *cobra.Command, outage time.Duration) (show *app.Bar, at func(lab.Progress)) {
+func benchProgress(a *app.App, cmd *cobra.Command, outage time.Duration) (show *app.Bar, at func(bench.Progress)) {
 	start := time.Now()
 	switch {
 	case a.Quiet:
-		return &app.Bar{}, func(lab.Progress) {}
+		return &app.Bar{}, func(bench.Progress) {}
 	case !a.OnTerminal(cmd):
 		waits := announceWaits(cmd.ErrOrStderr(), outage)
 		line := plainly(cmd.ErrOrStderr(), plainEvery, start)
-		return &app.Bar{}, func(now lab.Progress) {
+		return &app.Bar{}, func(now bench.Progress) {
 			waits(now)
 			line(time.Now(), func() string { return questionsOf(now, time.Since(start)) })
 		}
 	}
 	show = a.NewBar(cmd, false, "starting the members")
-	return show, func(now lab.Progress) {
+	return show, func(now bench.Progress) {
 		show.Say(func() string {
 			text := questionsOf(now, time.Since(start))
 			for _, w := range now.Waiting {
@@ -44,7 +44,7 @@ func benchProgress(a *app.App, cmd *cobra.Command, outage time.Duration) (show *
 }
 
 // questionsOf says how many questions are finished after a time.
-func questionsOf(now lab.Progress, took time.Duration) string {
+func questionsOf(now bench.Progress, took time.Duration) string {
 	text := fmt.Sprintf("%d of %d questions · %d calls · %s", now.Finished, now.Total, now.Calls,
 		app.Eta(now.Now, now.Left(), took))
 	if now.Failed > 0 {
@@ -73,9 +73,9 @@ func waiting(w llm.Waiting, outage time.Duration) string {
 }
 
 // announceWaits prints a line where a model begins to be waited for, and where that ends.
-func announceWaits(out io.Writer, outage time.Duration) func(lab.Progress) {
+func announceWaits(out io.Writer, outage time.Duration) func(bench.Progress) {
 	before := map[string]time.Time{}
-	return func(now lab.Progress) {
+	return func(now bench.Progress) {
 		models := map[string]bool{}
 		for _, w := range now.Waiting {
 			models[w.Model] = true

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 )
 
 // Without a terminal a line is printed from time to time, and not for every step.
@@ -14,7 +14,7 @@ func TestPlainly(t *testing.T) {
 	began := time.Now()
 	line := plainly(&to, 30*time.Second, began)
 	for second := range 100 {
-		now := lab.Progress{Finished: second, Now: second, Total: 200, Calls: 3 * second}
+		now := bench.Progress{Finished: second, Now: second, Total: 200, Calls: 3 * second}
 		line(began.Add(time.Duration(second)*time.Second), func() string {
 			return questionsOf(now, time.Duration(second)*time.Second)
 		})

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/report/inspectai"
 	"synod.dev/synod/cmd/cli/app"
@@ -104,7 +104,7 @@ func reportBench(a *app.App, cmd *cobra.Command, dir string, f reportFlags) erro
 const cellQuestions = 3
 
 // grid prints the report of a grid and saves its plots if --plots is given.
-func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error {
+func (f *reportFlags) grid(cmd *cobra.Command, grid *bench.Grid, limit int) error {
 	g, err := grid.Report()
 	if err != nil {
 		return unreportable(err)
@@ -134,24 +134,24 @@ func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error 
 
 // unreportable adds a hint to the error about a journal that was changed after the run.
 func unreportable(err error) error {
-	if lab.Damaged(err) {
+	if bench.Damaged(err) {
 		return app.Fail(app.ExitFailure, err, "restore the file from a copy, or start a new run")
 	}
 	return app.Fail(app.ExitFailure, err)
 }
 
 // one returns the report of a single run and saves its plots if --plots is given.
-func (f *reportFlags) one(run *lab.Run) (*report.Report, error) {
+func (f *reportFlags) one(run *bench.Run) (*report.Report, error) {
 	r, err := run.Report()
 	if err != nil {
 		return nil, err
 	}
 	if f.against != "" {
-		other, err := lab.Open(f.against)
+		other, err := bench.Open(f.against)
 		if err != nil {
 			return nil, err
 		}
-		if r.Compared, err = lab.Compare(run, other); err != nil {
+		if r.Compared, err = bench.Compare(run, other); err != nil {
 			return nil, err
 		}
 	}
@@ -243,7 +243,7 @@ log for each cell, in a folder of its own.`,
 }
 
 // exportRun writes one log and prints its path on stdout.
-func exportRun(a *app.App, cmd *cobra.Command, run *lab.Run, out string) error {
+func exportRun(a *app.App, cmd *cobra.Command, run *bench.Run, out string) error {
 	path, format, err := logPath(run, out)
 	if err != nil {
 		return err
@@ -262,7 +262,7 @@ func exportRun(a *app.App, cmd *cobra.Command, run *lab.Run, out string) error {
 }
 
 // exportGrid writes one log for each cell, in a folder of its own.
-func exportGrid(a *app.App, cmd *cobra.Command, grid *lab.Grid, out string) error {
+func exportGrid(a *app.App, cmd *cobra.Command, grid *bench.Grid, out string) error {
 	if len(grid.Runs) == 0 {
 		return app.Fail(app.ExitUsage, fmt.Errorf("every cell of %s is computed, so there is no run to export",
 			grid.Preset))
@@ -288,7 +288,7 @@ func exportGrid(a *app.App, cmd *cobra.Command, grid *lab.Grid, out string) erro
 var listed = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}`)
 
 // logPath returns the path and the format of the log.
-func logPath(run *lab.Run, out string) (path, format string, err error) {
+func logPath(run *bench.Run, out string) (path, format string, err error) {
 	switch ext := filepath.Ext(out); {
 	case ext == inspectai.JSON || ext == inspectai.Archive:
 		return out, ext, nil

@@ -4,13 +4,13 @@ import (
 	"io"
 	"slices"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 )
 
 // trustRuns fails if the folder of a run from elsewhere names something that resuming it would use.
-func trustRuns(a *app.App, dir string, runs ...*lab.Run) error {
+func trustRuns(a *app.App, dir string, runs ...*bench.Run) error {
 	var starts []string
 	for _, run := range runs {
 		text, mark := run.Origin()
@@ -31,7 +31,7 @@ func trustRuns(a *app.App, dir string, runs ...*lab.Run) error {
 }
 
 // learnRun adds the first answers of a run that is over to the trust file that its council named.
-func learnRun(a *app.App, stderr io.Writer, run *lab.Run) error {
+func learnRun(a *app.App, stderr io.Writer, run *bench.Run) error {
 	if run.Learn == "" {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
@@ -142,7 +142,7 @@ type unmeasured struct {
 }
 
 // draft returns the run that measures the models of the council.
-func (c *calibration) draft() (*lab.Run, error) {
+func (c *calibration) draft() (*bench.Run, error) {
 	if c.council.Runner.Nodes() {
 		return nil, app.Fail(app.ExitUsage, errors.New("the members of this council are nodes, whose models only "+
 			"their owners can measure"), "each owner can calibrate the council file of the own seats")
@@ -197,9 +197,9 @@ func measuring(of *council.Spec, without []unmeasured) (council.Spec, error) {
 }
 
 // open opens the run in the folder if it is the same as the draft, and creates it otherwise.
-func (c *calibration) open(draft *lab.Run) (*lab.Run, error) {
-	old, err := lab.Open(c.flags.out)
-	if errors.Is(err, lab.ErrNoRun) {
+func (c *calibration) open(draft *bench.Run) (*bench.Run, error) {
+	old, err := bench.Open(c.flags.out)
+	if errors.Is(err, bench.ErrNoRun) {
 		return c.create(draft)
 	}
 	if err == nil {
@@ -207,7 +207,7 @@ func (c *calibration) open(draft *lab.Run) (*lab.Run, error) {
 			return old, nil
 		}
 	}
-	var changed *lab.ChangedError
+	var changed *bench.ChangedError
 	if !errors.As(err, &changed) {
 		return nil, unreportable(err)
 	}
@@ -224,27 +224,27 @@ func (c *calibration) open(draft *lab.Run) (*lab.Run, error) {
 }
 
 // same fails if a run is not the draft. A run that leaves out models that could not be asked is the same.
-func (c *calibration) same(old, draft *lab.Run) error {
+func (c *calibration) same(old, draft *bench.Run) error {
 	changes := old.Changes(draft)
 	if len(changes) == 0 {
 		return nil
 	}
 	known, err := readResult(c.flags.out)
 	if err != nil || len(known.Unmeasured) == 0 {
-		return &lab.ChangedError{Changes: changes}
+		return &bench.ChangedError{Changes: changes}
 	}
 	c.left = known.Unmeasured
 	if draft, err = c.draft(); err != nil {
 		return err
 	}
 	if changes = old.Changes(draft); len(changes) > 0 {
-		return &lab.ChangedError{Changes: changes}
+		return &bench.ChangedError{Changes: changes}
 	}
 	return nil
 }
 
 // create checks the models, leaves out those that cannot be asked, and writes the folder.
-func (c *calibration) create(draft *lab.Run) (*lab.Run, error) {
+func (c *calibration) create(draft *bench.Run) (*bench.Run, error) {
 	if !c.flags.noCheck && app.HasEndpoint(c.measured) {
 		if err := c.checkModels(); err != nil {
 			return nil, err
@@ -282,7 +282,7 @@ func (c *calibration) checkModels() error {
 }
 
 // work asks what is not asked yet, and prints and keeps the result.
-func (c *calibration) work(run *lab.Run) error {
+func (c *calibration) work(run *bench.Run) error {
 	f := c.flags.benchFlags
 	f.again = c.command()
 	if err := c.keep(run); err != nil { // who was left out must be known when the run is resumed

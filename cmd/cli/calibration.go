@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
@@ -102,7 +102,7 @@ func readResult(dir string) (*calibrated, error) {
 }
 
 // result computes the result from the files of a run.
-func (c *calibration) result(run *lab.Run) (*calibrated, error) {
+func (c *calibration) result(run *bench.Run) (*calibrated, error) {
 	run.Prices = c.Prices
 	rep, err := run.Report()
 	if err != nil {
@@ -167,7 +167,7 @@ func measuredModel(m *seating.Measured, of *report.Model, finished int) calibrat
 }
 
 // keep writes the result into the folder of the run.
-func (c *calibration) keep(run *lab.Run) error {
+func (c *calibration) keep(run *bench.Run) error {
 	r, err := c.result(run)
 	if err != nil {
 		return unreportable(err)
@@ -182,7 +182,7 @@ func (c *calibration) keep(run *lab.Run) error {
 	return nil
 }
 
-func (c *calibration) printResult(run *lab.Run) error {
+func (c *calibration) printResult(run *bench.Run) error {
 	r, err := c.result(run)
 	if err != nil {
 		return unreportable(err)

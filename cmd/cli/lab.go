@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
-	"synod.dev/synod/bench/lab/manifest"
-	"synod.dev/synod/bench/lab/presets"
+	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/manifest"
+	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
@@ -145,7 +145,7 @@ func findManifest(name string) (*manifest.Manifest, error) {
 }
 
 // printPlan prints the cells of a grid and what they would cost.
-func printPlan(cmd *cobra.Command, grid *lab.Grid, asJSON bool) error {
+func printPlan(cmd *cobra.Command, grid *bench.Grid, asJSON bool) error {
 	if !asJSON {
 		t := table.Table{Head: []string{"cell", "questions", "seats", "calls at most"}, Align: "lr"}
 		for i, run := range grid.Runs {
@@ -171,8 +171,8 @@ func printPlan(cmd *cobra.Command, grid *lab.Grid, asJSON bool) error {
 }
 
 // bringFiles makes the folder that of the grid and says what is new.
-func bringFiles(a *app.App, cmd *cobra.Command, grid *lab.Grid, f benchFlags) error {
-	var e *lab.OccupiedError
+func bringFiles(a *app.App, cmd *cobra.Command, grid *bench.Grid, f benchFlags) error {
+	var e *bench.OccupiedError
 	if _, err := grid.Before(f.out); errors.As(err, &e) {
 		return app.Fail(app.ExitUsage, err, "choose another folder with -o")
 	} else if err != nil {
@@ -304,16 +304,16 @@ func labStatus(*app.App) *cobra.Command {
 			if err != nil {
 				return unreportable(err)
 			}
-			hub, err := lab.ReadHubStatus(args[0])
+			hub, err := bench.ReadHubStatus(args[0])
 			if err != nil {
 				return app.Fail(app.ExitFailure, err)
 			}
 			if asJSON {
 				return app.WriteJSON(cmd.OutOrStdout(), struct {
-					Version    int            `json:"version"`
-					Experiment string         `json:"experiment"`
-					Cells      []lab.State    `json:"cells"`
-					Hub        *lab.HubStatus `json:"hub,omitempty"`
+					Version    int              `json:"version"`
+					Experiment string           `json:"experiment"`
+					Cells      []bench.State    `json:"cells"`
+					Hub        *bench.HubStatus `json:"hub,omitempty"`
 				}{1, grid.Preset, states, hub})
 			}
 			if err := printStates(cmd.OutOrStdout(), states); err != nil || hub == nil {
@@ -326,7 +326,7 @@ func labStatus(*app.App) *cobra.Command {
 	return cmd
 }
 
-func printStates(out io.Writer, states []lab.State) error {
+func printStates(out io.Writer, states []bench.State) error {
 	t := table.Table{Head: []string{"cell", "state", "finished", "failed", "of", "hash"}, Align: "llrrrl"}
 	finished, total, cells := 0, 0, map[string]int{}
 	for _, s := range states {
@@ -349,7 +349,7 @@ func printStates(out io.Writer, states []lab.State) error {
 }
 
 // openGrid opens the folder of a grid.
-func openGrid(dir string) (*lab.Grid, error) {
+func openGrid(dir string) (*bench.Grid, error) {
 	run, grid, err := openBench(dir)
 	if err == nil && run != nil {
 		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s contains a single run, not a grid", dir),
@@ -370,7 +370,7 @@ corrected by Holm's method. No model is asked.`,
   synod lab compare runs/simulated runs/real --format md -o difference.md`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var grids []*lab.Grid
+			var grids []*bench.Grid
 			for _, dir := range args {
 				grid, err := openGrid(dir)
 				if err != nil {
@@ -381,7 +381,7 @@ corrected by Holm's method. No model is asked.`,
 				}
 				grids = append(grids, grid)
 			}
-			c, err := lab.CompareGrids(grids)
+			c, err := bench.CompareGrids(grids)
 			if err != nil {
 				return unreportable(err)
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 )
@@ -92,7 +92,7 @@ func (f *exportFlags) check() error {
 	return nil
 }
 
-func exportRows(a *app.App, cmd *cobra.Command, grid *lab.Grid, f *exportFlags) error {
+func exportRows(a *app.App, cmd *cobra.Command, grid *bench.Grid, f *exportFlags) error {
 	switch {
 	case f.format == "inspect":
 		return exportGrid(a, cmd, grid, strings.TrimPrefix(f.out, "-"))
@@ -112,7 +112,7 @@ func exportRows(a *app.App, cmd *cobra.Command, grid *lab.Grid, f *exportFlags) 
 }
 
 // questionsCSV writes a row for every finished question. What is not known is empty.
-func questionsCSV(w io.Writer, grid *lab.Grid) error {
+func questionsCSV(w io.Writer, grid *bench.Grid) error {
 	const atOnce = 1000 // rows that are kept in memory
 	t := &table.Table{Head: []string{"preset", "cell", "task", "members_kind", "params", "question", "repeat",
 		"answered", "right", "calls", "prompt_tokens", "completion_tokens", "usd", "ms"}}
@@ -143,7 +143,7 @@ func questionsCSV(w io.Writer, grid *lab.Grid) error {
 const parquetProgram = "synod-parquet"
 
 // exportParquet writes a row for every finished question. The file is replaced when the new one is complete.
-func exportParquet(cmd *cobra.Command, grid *lab.Grid, out string) error {
+func exportParquet(cmd *cobra.Command, grid *bench.Grid, out string) error {
 	path, err := app.Beside(parquetProgram, "parquet")
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func exportParquet(cmd *cobra.Command, grid *lab.Grid, out string) error {
 }
 
 // rowsThrough gives the rows to a program, as JSON lines, and copies what it writes.
-func rowsThrough(cmd *cobra.Command, path string, grid *lab.Grid, out io.Writer) error {
+func rowsThrough(cmd *cobra.Command, path string, grid *bench.Grid, out io.Writer) error {
 	c := exec.CommandContext(cmd.Context(), path, "-write")
 	c.Stdout, c.Stderr = out, cmd.ErrOrStderr()
 	in, err := c.StdinPipe()

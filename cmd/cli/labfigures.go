@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
@@ -39,21 +39,21 @@ model is asked. All other plots: synod bench report DIR --plots FOLDER.`,
 }
 
 // gridsIn opens grids and the grids in folders of lab run all.
-func gridsIn(dirs []string) (grids []*lab.Grid, err error) {
+func gridsIn(dirs []string) (grids []*bench.Grid, err error) {
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return nil, app.Fail(app.ExitUsage, err)
 		}
-		var inside []*lab.Grid
+		var inside []*bench.Grid
 		for _, e := range entries {
 			if !e.IsDir() {
 				continue
 			}
-			grid, err := lab.OpenGrid(filepath.Join(dir, e.Name()))
+			grid, err := bench.OpenGrid(filepath.Join(dir, e.Name()))
 			if err == nil {
 				inside = append(inside, grid)
-			} else if !errors.Is(err, lab.ErrNoRun) {
+			} else if !errors.Is(err, bench.ErrNoRun) {
 				return nil, unreportable(err)
 			}
 		}
@@ -62,7 +62,7 @@ func gridsIn(dirs []string) (grids []*lab.Grid, err error) {
 			if err != nil {
 				return nil, err
 			}
-			inside = []*lab.Grid{grid}
+			inside = []*bench.Grid{grid}
 		}
 		grids = append(grids, inside...)
 	}
@@ -70,7 +70,7 @@ func gridsIn(dirs []string) (grids []*lab.Grid, err error) {
 }
 
 // drawFigures writes the figures of every grid and prints the names of the SVG files.
-func drawFigures(a *app.App, cmd *cobra.Command, grids []*lab.Grid, out string) error {
+func drawFigures(a *app.App, cmd *cobra.Command, grids []*bench.Grid, out string) error {
 	of := map[string]string{}
 	for _, grid := range grids {
 		if other, twice := of[grid.Preset]; twice {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/core/table"
@@ -125,7 +125,7 @@ func labWatch(a *app.App) *cobra.Command {
 const staleHub = time.Minute
 
 // printHub prints what the hub of a grid wrote last.
-func printHub(out io.Writer, s *lab.HubStatus) error {
+func printHub(out io.Writer, s *bench.HubStatus) error {
 	state := s.State
 	if age := time.Since(s.Written); age > staleHub {
 		state = fmt.Sprintf("not running; this is of %s", s.Written.Format(time.DateTime))
@@ -160,7 +160,7 @@ func printHub(out io.Writer, s *lab.HubStatus) error {
 	return nil
 }
 
-func limitsOf(x lab.HubAccount) string {
+func limitsOf(x bench.HubAccount) string {
 	var parts []string
 	if x.PerMinute > 0 {
 		parts = append(parts, fmt.Sprintf("%d a minute", x.PerMinute))

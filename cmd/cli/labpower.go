@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
 )
@@ -74,7 +74,7 @@ func powerOf(a *app.App, cmd *cobra.Command, f powerFlags) error {
 			return err
 		}
 	}
-	plan, err := lab.Power(p)
+	plan, err := bench.Power(p)
 	if err != nil {
 		return app.Fail(app.ExitUsage, err)
 	}
@@ -88,7 +88,7 @@ func (f *powerFlags) measured(cmd *cobra.Command, p *report.Power) error {
 		return app.Fail(app.ExitUsage, errors.New("--from is given more than twice; it takes one run, or two to "+
 			"compare"))
 	}
-	var runs []*lab.Run
+	var runs []*bench.Run
 	for _, dir := range f.from {
 		run, grid, err := openBench(dir)
 		if err != nil {
@@ -100,7 +100,7 @@ func (f *powerFlags) measured(cmd *cobra.Command, p *report.Power) error {
 		}
 		runs = append(runs, run)
 	}
-	base, differ, alike, err := lab.PowerFrom(runs)
+	base, differ, alike, err := bench.PowerFrom(runs)
 	if err != nil {
 		return unreportable(err)
 	}
@@ -122,7 +122,7 @@ func (f *benchFlags) showPower(cmd *cobra.Command, questions, repeats int) error
 	if f.detect == 0 {
 		return nil
 	}
-	plan, err := lab.Power(report.Power{Detect: f.detect / 100, N: questions, Repeat: repeats})
+	plan, err := bench.Power(report.Power{Detect: f.detect / 100, N: questions, Repeat: repeats})
 	if err != nil {
 		return app.Fail(app.ExitUsage, err, "more assumptions: synod lab power --help")
 	}

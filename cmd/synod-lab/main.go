@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/filelock"
@@ -163,7 +163,7 @@ func serveGrid(ctx context.Context, dir string, o hubOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	grid, err := lab.OpenGrid(dir)
+	grid, err := bench.OpenGrid(dir)
 	if err != nil {
 		return failed{err, exitError}
 	}
@@ -239,7 +239,7 @@ func (h *hub) reachable() string {
 }
 
 func workerCommand() *cobra.Command {
-	o := workerOptions{version: version, program: "synod " + strings.Fields(version)[0], outage: lab.DefaultOutage}
+	o := workerOptions{version: version, program: "synod " + strings.Fields(version)[0], outage: bench.DefaultOutage}
 	var home, prices string
 	cmd := &cobra.Command{
 		Use:   "worker --hub ADDR",

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/llm"
 )
 
@@ -43,7 +43,7 @@ type unit struct {
 	// Cell is the hash of the cell's run. Cells may have the same run, for example where an axis changes nothing for
 	// one protocol: as without a hub each is played, and all but the first have .2, .3 and so on after the hash.
 	Cell string `json:"cell"`
-	lab.Job
+	bench.Job
 }
 
 // id identifies the unit in the queue and in messages.
@@ -155,8 +155,8 @@ type stored struct {
 
 type failure struct {
 	hello
-	Unit    unit        `json:"unit"`
-	Attempt lab.Attempt `json:"attempt"`
+	Unit    unit          `json:"unit"`
+	Attempt bench.Attempt `json:"attempt"`
 }
 
 type permitRequest struct {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/llm"
 
@@ -59,7 +59,7 @@ func (f *flags) watch(ctx context.Context, home *app.App, dir string, stdout, st
 	if err != nil {
 		return err
 	}
-	look, err := lab.OpenWatch(dir)
+	look, err := bench.OpenWatch(dir)
 	if err != nil {
 		return usageError{err}
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
 )
@@ -25,7 +25,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	items := []task.Item{task.Ungraded(synod.Question{ID: "q", Text: "What is 17 + 25?", Form: synod.Number})}
-	r, err := lab.Draft(lab.Plan{Task: "t", Items: items, Repeat: 3, Spec: spec})
+	r, err := bench.Draft(bench.Plan{Task: "t", Items: items, Repeat: 3, Spec: spec})
 	dir := filepath.Join(t.TempDir(), "My Study")
 	if err == nil {
 		err = r.Create(dir)

@@ -61,8 +61,8 @@ var ranks = map[string]int{
 	"council":             6,
 	"bench/report":        4,
 	"council/seating":     4, // which models to seat, from names and from measurements
-	"bench/lab/store":     6, // the database and the journals of a run or grid
-	"bench/lab":           7,
+	"bench/store":         6, // the database and the journals of a run or grid
+	"bench":               7,
 	"bench/campaign":      7, // executions of protocols with adversaries, for tests and for users
 	"network/link":        3, // authenticated streams between nodes
 	"network/node":        7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
