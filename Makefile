@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants bugs bench slow-members transcript inspect probe clean
+.PHONY: modules nightly presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants bugs bench slow-members transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,7 +63,14 @@ again: ## build the release two times, and compare the checksums
 model: build ## fetch the embedded model (about 110 MB, once)
 	$(BIN) models pull
 
-test: model check reproducible examples unit serve concurrent ## what CI always runs
+test: model check reproducible examples unit serve concurrent ## what the README promises a newcomer
+
+modules: nodes lab parquet smartbft cometbft ## vet and tests of the modules beside the main one and synod-serve
+
+# Long computations that repeat with more runs what faster tests check for every change.
+nightly: ## the tests that CI leaves out; before a release
+	SYNOD_NIGHTLY=1 $(GO) test $(TOGETHER) -count=1 -vet=off -timeout 2h \
+	  $$(grep -rl --include='*_test.go' '"synod.dev/synod/internal/nightly"' . | xargs -n1 dirname | sort -u)
 
 # Many tests wait for servers and clocks, so four packages at a time keep two cores busy.
 TOGETHER := -p 4

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"synod.dev/synod"
@@ -207,4 +208,78 @@ func field(body []byte, name string) string {
 		return ""
 	}
 	return s
+}
+
+var anthropicMedia = media{
+	synod.Image: {"image/png", "image/jpeg", "image/gif", "image/webp"},
+	synod.File:  {"application/pdf", "text/plain"},
+}
+
+// anthropicTurns returns the messages of a request to the Messages API. The API joins messages of one role; the
+// council's own text is a block of its own.
+func anthropicTurns(turns []synod.Turn) (all []anthropicMessage) {
+	add := func(role string, more []any) {
+		if last := len(all) - 1; last >= 0 && all[last].Role == role {
+			all[last].Content = append(all[last].Content, more...)
+			return
+		}
+		all = append(all, anthropicMessage{role, more})
+	}
+	for _, t := range turns {
+		switch t.Role {
+		case synod.ByUser:
+			add("user", anthropicBlocks(&t))
+		case synod.ByTool:
+			add("user", []any{block{"type": "tool_result", "tool_use_id": t.Call, "content": t.Text}})
+		default:
+			var blocks []any
+			if t.Text != "" {
+				blocks = append(blocks, anthropicBlock{Type: "text", Text: t.Text})
+			}
+			for _, c := range t.Calls {
+				blocks = append(blocks, block{"type": "tool_use", "id": c.ID, "name": c.Name,
+					"input": json.RawMessage(arguments(&c))})
+			}
+			add("assistant", blocks)
+		}
+	}
+	return all
+}
+
+func anthropicBlocks(t *synod.Turn) (blocks []any) {
+	for i := range t.Parts {
+		p := &t.Parts[i]
+		source := block{"type": "base64", "media_type": p.Media, "data": base64Of(p)}
+		if p.Media == "text/plain" {
+			text := strings.ToValidUTF8(string(p.Data), "\uFFFD")
+			source = block{"type": "text", "media_type": p.Media, "data": text}
+		}
+		b := block{"type": "image", "source": source}
+		if p.Kind == synod.File {
+			b["type"] = "document"
+			if p.Name != "" {
+				b["title"] = p.Name
+			}
+		}
+		blocks = append(blocks, b)
+	}
+	if t.Text != "" {
+		blocks = append(blocks, anthropicBlock{Type: "text", Text: t.Text})
+	}
+	return blocks
+}
+
+// calledTools declares the tools that a conversation has called, which the Messages API wants. No new call is
+// allowed: the answer is text.
+func calledTools(turns []synod.Turn) (tools []any) {
+	var names []string
+	for _, t := range turns {
+		for _, c := range t.Calls {
+			if !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+				tools = append(tools, block{"name": c.Name, "input_schema": block{"type": "object"}})
+			}
+		}
+	}
+	return tools
 }

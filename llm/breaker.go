@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"synod.dev/synod"
@@ -58,8 +59,8 @@ type breaker struct {
 	callers map[string]*breaker // of single callers; see WithCaller
 
 	// For tests in the background; see Pool.Tend.
-	pool    *Pool            // whose Tend tests the model; nil: none does
-	users   map[*handle]bool // through which it can be tested
+	tended  *atomic.Int64  // how many Tend of its pool test the model; nil: none does
+	users   map[Model]bool // through which it can be tested
 	info    Info
 	wanted  bool // a test is to be made before the breaker opens, or as soon as it has opened
 	testing bool
@@ -103,7 +104,7 @@ func (l *breaking) once(ctx context.Context, r Request) (reply synod.Reply, err 
 	if f != nil {
 		return failed(synod.Reply{}, f)
 	}
-	r.ticket = &t
+	r.ticket = t
 	returned := false
 	defer func() {
 		if !returned { // a panic of the model
@@ -124,7 +125,7 @@ type gated struct {
 func (l *gated) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	t := r.ticket
 	if t == nil {
-		t = &ticket{b: l.b}
+		t = ticket{b: l.b}
 	}
 	if f := t.refused(); f != nil {
 		return failed(synod.Reply{}, f)
@@ -212,4 +213,22 @@ func (b *breaker) close() {
 		b.open = false
 		close(b.closed)
 	}
+}
+
+// Fault is a call that failed. Its Reason holds no secret and no body of a server.
+type Fault struct {
+	At     time.Time
+	Status synod.Status
+	Reason string
+}
+
+// mostFaults is how many failed calls a breaker remembers.
+const mostFaults = 8
+
+// remember keeps why a call failed.
+func (b *breaker) remember(f *Failure) {
+	if len(b.faults) == mostFaults {
+		b.faults = append(b.faults[:0], b.faults[1:]...)
+	}
+	b.faults = append(b.faults, Fault{time.Now(), f.Status, f.Reason()})
 }

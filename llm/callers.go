@@ -68,6 +68,9 @@ func (t ticket) refused() (f *Failure) {
 	return f
 }
 
+// tests reports whether the call tests the model, or whether its caller's calls work again.
+func (t ticket) tests() bool { return t.probe || t.probes }
+
 // leave records how the call ended; see breaker.leave.
 func (t ticket) leave(tried bool, f *Failure) {
 	if t.own == nil || f == nil || !f.callers() {

@@ -43,10 +43,6 @@ func AsProber(m Model) (Prober, bool) {
 	}
 }
 
-// ConfidenceModel is a Model that may be able to return a confidence read from its
-// hidden states with an answer (CP-2).
-type ConfidenceModel interface{ GivesHiddenConfidence() bool }
-
 // GivesHiddenConfidence reports whether the model has a trained probe.
 func (m *embedded) GivesHiddenConfidence() bool { return m.probe != nil }
 

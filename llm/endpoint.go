@@ -69,15 +69,6 @@ accepts      what the model takes beside text: image, file, audio (default: all;
 	}
 }
 
-// The sampling of the papers' reference code, used under "exact: paper" where the
-// council file has no other (SAC-9).
-const (
-	paperTemperature = 0.1
-	paperTopP        = 0.9
-	paperTokens      = 1000
-	paperSeed        = 1234
-)
-
 func endpointDefaults() endpointSettings {
 	return endpointSettings{Common: Common{Timeout: DefaultTimeout}, Tokens: paperTokens}
 }
@@ -168,4 +159,10 @@ func defaultURL(env Env, base, urlEnv string) (string, error) {
 		return OllamaURL(env.getenv(urlEnv))
 	}
 	return cmp.Or(env.getenv(urlEnv), base), nil
+}
+
+// Preflight fails: the key is missing.
+func (k keyless) Preflight(ctx context.Context) (string, error) {
+	_, err := k.Complete(ctx, Request{})
+	return "", err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -188,4 +189,69 @@ func geminiError(body []byte) serverError {
 		}
 	}
 	return e
+}
+
+// The media types that the APIs take, by their documents.
+var (
+	geminiMedia = media{
+		synod.Image: {"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"},
+		synod.File:  {"application/pdf", "text/plain"},
+		synod.Audio: {"audio/wav", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"},
+	}
+)
+
+// geminiTurns returns the contents of a request to the Gemini API.
+func geminiTurns(turns []synod.Turn) (all []geminiTurn) {
+	add := func(role string, more []any) {
+		if last := len(all) - 1; last >= 0 && all[last].Role == role {
+			all[last].Parts = append(all[last].Parts, more...)
+			return
+		}
+		all = append(all, geminiTurn{role, more})
+	}
+	names := map[string]string{} // of the tools, by id of the call
+	for _, t := range turns {
+		var parts []any
+		for i := range t.Parts {
+			p := &t.Parts[i]
+			parts = append(parts, block{"inlineData": block{"mimeType": p.Media, "data": base64Of(p)}})
+		}
+		if t.Text != "" && t.Role != synod.ByTool {
+			parts = append(parts, geminiPart{Text: t.Text})
+		}
+		switch t.Role {
+		case synod.ByUser:
+			add("user", parts)
+		case synod.ByTool:
+			add("user", []any{block{"functionResponse": block{"name": names[t.Call],
+				"response": block{"result": t.Text}}}})
+		default:
+			for _, c := range t.Calls {
+				names[c.ID] = c.Name
+				parts = append(parts, block{"functionCall": block{"name": c.Name,
+					"args": json.RawMessage(arguments(&c))}})
+			}
+			add("model", parts)
+		}
+	}
+	return all
+}
+
+// geminiModels reads the models of the Gemini API that generate text.
+func geminiModels(body []byte) (names []string) {
+	var list struct {
+		Models []struct {
+			Name    string   `json:"name"`
+			Methods []string `json:"supportedGenerationMethods"`
+		} `json:"models"`
+	}
+	if json.Unmarshal(body, &list) != nil {
+		return nil
+	}
+	for _, m := range list.Models {
+		if len(m.Methods) == 0 || slices.Contains(m.Methods, "generateContent") {
+			names = append(names, strings.TrimPrefix(m.Name, "models/"))
+		}
+	}
+	return names
 }

@@ -123,21 +123,6 @@ func habit(h *handle) layer {
 	}
 }
 
-// SchemaRefuser is a Model that may know that its server takes no schema.
-type SchemaRefuser interface{ RefusesSchema() bool }
-
-// RefusesSchema asks the wrapped model.
-func (l layered) RefusesSchema() bool {
-	r, ok := l.Model.(SchemaRefuser)
-	return ok && r.RefusesSchema()
-}
-
-// RefusesSchema reports that the server has refused every kind of structured output.
-func (m *OpenAI) RefusesSchema() bool { return m.known.Load().form == formText }
-
-// RefusesSchema reports that the server has refused structured output.
-func (m *native) RefusesSchema() bool { return m.known.Load().form == formText }
-
 func (l *mannered) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	if r.Given != nil || r.Templates == nil {
 		return l.Model.Complete(ctx, r)

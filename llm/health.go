@@ -2,8 +2,6 @@ package llm
 
 import (
 	"time"
-
-	"synod.dev/synod"
 )
 
 // The states of the circuit breaker of a model.
@@ -23,13 +21,6 @@ type Health struct {
 	Faults []Fault   // the last calls that failed, the latest first, at most eight
 	// Median and Slow are the 50th and the 95th percentile of the last latencies; 0 until there are twenty.
 	Median, Slow time.Duration
-}
-
-// Fault is a call that failed. Its Reason holds no secret and no body of a server.
-type Fault struct {
-	At     time.Time
-	Status synod.Status
-	Reason string
 }
 
 // HealthOf returns the health of a model that was opened by a Pool. It is false for models that call nobody,
@@ -63,17 +54,6 @@ func latenciesOf(m Model) (median, slow time.Duration) {
 			return 0, 0
 		}
 	}
-}
-
-// mostFaults is how many failed calls a breaker remembers.
-const mostFaults = 8
-
-// remember keeps why a call failed.
-func (b *breaker) remember(f *Failure) {
-	if len(b.faults) == mostFaults {
-		b.faults = append(b.faults[:0], b.faults[1:]...)
-	}
-	b.faults = append(b.faults, Fault{time.Now(), f.Status, f.Reason()})
 }
 
 func (b *breaker) health() Health {

@@ -127,7 +127,7 @@ func (l *hedging) attempt(ctx context.Context, r Request) (a attempt) {
 
 func (l *hedging) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	after, known := l.latency.percentile(int(l.at))
-	if !known || r.ticket != nil && (r.ticket.probe || r.ticket.probes) {
+	if !known || r.ticket != nil && r.ticket.tests() {
 		return l.Model.Complete(ctx, r)
 	}
 	firstCtx, cancelFirst := context.WithCancelCause(ctx)

@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"synod.dev/synod"
 )
@@ -324,29 +322,6 @@ func (m *httpClient) redact(text string) string {
 	return text
 }
 
-// oneLine returns untrusted text as one line of printable characters.
-func oneLine(s string) string {
-	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(s), " ") {
-		if unicode.IsPrint(r) && r != utf8.RuneError {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// shorten cuts a line to maxExcerpt runes. It is called after redacting, which
-// would not find half a key.
-func shorten(s string) string {
-	n := 0
-	for i := range s {
-		if n++; n > maxExcerpt {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
 // retryAfter reads Retry-After (seconds or a date) and its millisecond form; the
 // result is between 0 and maxRetryAfter. A date is compared with the server's own clock,
 // if the response has its Date: that of this machine may be wrong.
@@ -392,4 +367,17 @@ func (m *httpClient) exchange(ctx context.Context, method string, at *url.URL, b
 		return response{}, temporary(synod.Unavailable, "the list of models was cut off after %d bytes", len(b))
 	}
 	return response{res.StatusCode, res.Header, b}, nil
+}
+
+func unreadable(format string, args ...any) *Failure {
+	return failure(synod.Unreadable, format, args...)
+}
+
+func unreadableStream() *Failure {
+	return failure(synod.Unavailable, "the server streams although it was not asked to, "+
+		"and a stream that may be incomplete is not read as an answer")
+}
+
+func tooLong(limit int64) *Failure {
+	return unreadable("a reply of more than %d bytes", limit)
 }

@@ -2,12 +2,10 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"synod.dev/synod"
@@ -93,23 +91,4 @@ func (m *httpClient) listed(names []string) ([]string, error) {
 			"cannot be read")}
 	}
 	return kept[:min(len(kept), maxListed)], nil
-}
-
-// geminiModels reads the models of the Gemini API that generate text.
-func geminiModels(body []byte) (names []string) {
-	var list struct {
-		Models []struct {
-			Name    string   `json:"name"`
-			Methods []string `json:"supportedGenerationMethods"`
-		} `json:"models"`
-	}
-	if json.Unmarshal(body, &list) != nil {
-		return nil
-	}
-	for _, m := range list.Models {
-		if len(m.Methods) == 0 || slices.Contains(m.Methods, "generateContent") {
-			names = append(names, strings.TrimPrefix(m.Name, "models/"))
-		}
-	}
-	return names
 }

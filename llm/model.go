@@ -26,27 +26,6 @@ import (
 	"synod.dev/synod/llm/prompt"
 )
 
-// Kind is the kind of a model. Every output shows it, so that a recorded or
-// simulated member never passes for a live one.
-type Kind string
-
-// The kinds of model.
-const (
-	Endpoint  Kind = "endpoint"  // behind a network API
-	Embedded  Kind = "embedded"  // a process on this machine
-	Recorded  Kind = "recorded"  // replays a file
-	Simulated Kind = "simulated" // a documented stochastic model
-)
-
-// Info identifies a model.
-type Info struct {
-	Kind     Kind
-	Name     string // for people, for example "gpt-4o-mini"
-	Identity string // everything about provider and settings that changes an answer; holds no secret
-	Server   string // of an endpoint: host, with the port unless it is the scheme's default
-	Model    string // of an endpoint: the model's name at the server
-}
-
 // Request is one prompt for a model. The zero value of every field but Prompt is
 // usable.
 type Request struct {
@@ -76,8 +55,14 @@ type Request struct {
 	chat   *rendered       // nil: not rendered yet
 	extra  func() *Failure // reserves one more request of the budget; nil: no limit
 	sent   func()          // called when the request is about to leave; may be nil
-	ticket *ticket         // of the breakers; nil: none was asked
+	ticket admission       // of the breakers; nil: none was asked
 	hedge  bool            // the second copy of a slow call
+}
+
+// admission is what breakers have said of a call.
+type admission interface {
+	refused() *Failure // why the call is refused now; nil: it may leave
+	tests() bool       // the call shows whether a model works again
 }
 
 // rendered is a prompt as text, rendered once for all layers that read it.
@@ -146,35 +131,8 @@ type Model interface {
 	Info() Info
 }
 
-// Instant is a model in this process that replies at once and sends nothing. Complete copies
-// a request and a reply in every layer, which takes longer than such a model needs to reply.
-type Instant interface {
-	// Reply sets the reply to a request, as Complete does without a budget. It does not
-	// keep the request.
-	Reply(r *Request, reply *synod.Reply) error
-}
-
-// InstantOf returns the Instant that replies to the calls of a model without a budget; nil
-// if they pass a layer that has to see them.
-func InstantOf(m Model) Instant {
-	s, ok := m.(*spender)
-	if !ok || s.kind != Simulated {
-		return nil
-	}
-	i, _ := s.Model.(Instant)
-	return i
-}
-
 // Closer is a Model that holds resources: a child process, a file, connections.
 type Closer interface{ Close() error }
-
-// Weigher is a Model that may be able to give the log-likelihood of a given
-// text, and so answer prompts whose purpose is Weighing (SAC-12).
-type Weigher interface{ CanWeigh() bool }
-
-// Adapter is a Model that reports which settings it left out because the server
-// refuses them, one phrase each.
-type Adapter interface{ Adapted() []string }
 
 // layer wraps a model in another one.
 type layer func(Model) Model
@@ -185,42 +143,4 @@ func stack(m Model, layers ...layer) Model {
 		m = layers[i](m)
 	}
 	return m
-}
-
-// layered is embedded by every layer. It forwards Info and the optional
-// interfaces of the wrapped model, so that no layer hides them.
-type layered struct{ Model }
-
-// Close closes the wrapped model.
-func (l layered) Close() error {
-	if c, ok := l.Model.(Closer); ok {
-		return c.Close()
-	}
-	return nil
-}
-
-// CanWeigh asks the wrapped model.
-func (l layered) CanWeigh() bool {
-	w, ok := l.Model.(Weigher)
-	return ok && w.CanWeigh()
-}
-
-// GivesHiddenConfidence asks the wrapped model.
-func (l layered) GivesHiddenConfidence() bool {
-	c, ok := l.Model.(ConfidenceModel)
-	return ok && c.GivesHiddenConfidence()
-}
-
-// Replies asks the wrapped model.
-func (l layered) Replies(purpose synod.Purpose) bool { return Replies(l.Model, purpose) }
-
-// Within returns the wrapped model.
-func (l layered) Within() Model { return l.Model }
-
-// Adapted asks the wrapped model.
-func (l layered) Adapted() []string {
-	if a, ok := l.Model.(Adapter); ok {
-		return a.Adapted()
-	}
-	return nil
 }

@@ -279,20 +279,6 @@ func counts(usage map[string]json.RawMessage, names ...string) (all []int, fault
 	return all, ""
 }
 
-// schemaInWords asks for JSON in the prompt, where a server takes no schema.
-func schemaInWords(schema json.RawMessage) string {
-	return "\n\nReply with one JSON object and nothing else. It must satisfy this JSON schema:\n" + string(schema)
-}
-
-// seedOf returns the prompt's seed, cut to the 31 bits that every server accepts, or the
-// configured one.
-func seedOf(r Request, configured *int64) *int64 {
-	if r.Prompt.Seed != 0 {
-		return new(int64(r.Prompt.Seed & 0x7fffffff))
-	}
-	return configured
-}
-
 // keyOf returns the key that settings name, and the name of its variable.
 func (k *maker) keyOf(s *NativeCommon, env Env) (Secret, string) {
 	name := s.KeyEnv
@@ -304,3 +290,9 @@ func (k *maker) keyOf(s *NativeCommon, env Env) (Secret, string) {
 	}
 	return NewSecret(env.getenv(name)), name
 }
+
+// RefusesSchema reports that the server has refused structured output.
+func (m *native) RefusesSchema() bool { return m.known.Load().form == formText }
+
+// TakesPart reports why a part cannot be passed on.
+func (m *native) TakesPart(p *synod.Part) error { return m.maker.media.takes(p, m.cfg.Accepts) }

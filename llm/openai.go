@@ -190,22 +190,6 @@ func accepted(f *Failure) bool {
 	return f == nil || f.Status == synod.Unreadable || f.Status == synod.Refused
 }
 
-// seededChat is a rendered prompt with its seed; nil: none.
-type seededChat struct {
-	prompt.Chat
-	seed *int64
-}
-
-// settings are the fields that every request in one dialect begins with.
-type settings struct {
-	Model               string   `json:"model"`
-	Temperature         *float64 `json:"temperature,omitempty"`
-	TopP                *float64 `json:"top_p,omitempty"`
-	MaxTokens           int      `json:"max_tokens,omitempty"`
-	MaxCompletionTokens int      `json:"max_completion_tokens,omitempty"`
-	Logprobs            bool     `json:"logprobs,omitempty"`
-}
-
 // preamble returns the settings as JSON without the closing brace.
 func (d dialect) preamble(c OpenAIConfig) ([]byte, error) {
 	s := settings{
@@ -292,4 +276,91 @@ func (m *OpenAI) try(ctx context.Context, enc *encoder, c seededChat) (synod.Rep
 		}
 	}
 	return synod.Reply{}, nil, m.refusal(res)
+}
+
+// RefusesSchema reports that the server has refused every kind of structured output.
+func (m *OpenAI) RefusesSchema() bool { return m.known.Load().form == formText }
+
+var openAIMedia = media{
+	synod.Image: {"image/png", "image/jpeg", "image/gif", "image/webp"},
+	synod.File:  {"application/pdf"},
+	synod.Audio: {"audio/wav", "audio/mpeg"},
+}
+
+type openAIMessage struct {
+	Role    string       `json:"role"`
+	Content any          `json:"content"` // a text, a list of blocks, or null beside calls
+	Calls   []openAICall `json:"tool_calls,omitempty"`
+	Call    string       `json:"tool_call_id,omitempty"`
+}
+
+// TakesPart reports why a part cannot be passed on.
+func (m *OpenAI) TakesPart(p *synod.Part) error { return openAIMedia.takes(p, m.cfg.Accepts) }
+
+// openAIMessages returns the messages of a request: the system texts, the conversation, and the council's own
+// text. Many chat templates refuse two messages of the user in a row, so what follows a message of the user is
+// a block of its own in the same message.
+func openAIMessages(system string, c *prompt.Chat) []openAIMessage {
+	return openAITurns(conversation(system, c))
+}
+
+// openAITurns returns the messages of a conversation after its system texts.
+func openAITurns(texts []string, turns []synod.Turn) (all []openAIMessage) {
+	var blocks []block
+	for _, s := range texts {
+		blocks = append(blocks, block{"type": "text", "text": s})
+	}
+	add := func(role string, more ...block) {
+		if last := len(all) - 1; last >= 0 && all[last].Role == role && role == "user" {
+			all[last].Content = append(all[last].Content.([]block), more...)
+			return
+		}
+		all = append(all, openAIMessage{Role: role, Content: more})
+	}
+	if len(blocks) > 0 {
+		add("system", blocks...)
+	}
+	for _, t := range turns {
+		switch t.Role {
+		case synod.ByUser:
+			add("user", openAIBlocks(&t)...)
+		case synod.ByTool:
+			all = append(all, openAIMessage{Role: "tool", Content: t.Text, Call: t.Call})
+		default:
+			m := openAIMessage{Role: "assistant"}
+			if t.Text != "" {
+				m.Content = t.Text
+			}
+			for _, call := range t.Calls {
+				m.Calls = append(m.Calls, openAICall{call.ID, "function", openAIFunction{call.Name,
+					string(arguments(&call))}})
+			}
+			all = append(all, m)
+		}
+	}
+	for i := range all { // a single text is sent as most servers know it
+		if b, ok := all[i].Content.([]block); ok && len(b) == 1 && b[0]["type"] == "text" {
+			all[i].Content = b[0]["text"]
+		}
+	}
+	return all
+}
+
+func openAIBlocks(t *synod.Turn) (blocks []block) {
+	for i := range t.Parts {
+		switch p := &t.Parts[i]; p.Kind {
+		case synod.Image:
+			blocks = append(blocks, block{"type": "image_url", "image_url": block{"url": dataURL(p)}})
+		case synod.Audio:
+			format := strings.TrimPrefix(strings.Replace(p.Media, "mpeg", "mp3", 1), "audio/")
+			blocks = append(blocks, block{"type": "input_audio",
+				"input_audio": block{"data": base64Of(p), "format": format}})
+		default:
+			blocks = append(blocks, block{"type": "file", "file": block{"filename": p.Name, "file_data": dataURL(p)}})
+		}
+	}
+	if t.Text != "" {
+		blocks = append(blocks, block{"type": "text", "text": t.Text})
+	}
+	return blocks
 }

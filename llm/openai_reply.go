@@ -185,16 +185,3 @@ func (m *httpClient) notJSON(body []byte, err error) *Failure {
 	}
 	return unreadable("JSON, but not in the shape of a chat completion")
 }
-
-func unreadable(format string, args ...any) *Failure {
-	return failure(synod.Unreadable, format, args...)
-}
-
-func unreadableStream() *Failure {
-	return failure(synod.Unavailable, "the server streams although it was not asked to, "+
-		"and a stream that may be incomplete is not read as an answer")
-}
-
-func tooLong(limit int64) *Failure {
-	return unreadable("a reply of more than %d bytes", limit)
-}

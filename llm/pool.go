@@ -2,45 +2,13 @@ package llm
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"synod.dev/synod"
 	"synod.dev/synod/core/param"
 )
-
-// Env is what providers may know of the machine and the study they run in. The
-// zero value is usable.
-type Env struct {
-	Getenv  func(string) string // nil: the process environment
-	Models  string              // folder of the model store; "": the user's own
-	Cache   string              // folder of the reply cache, for models with cache: true
-	Habits  string              // file with what servers do with a schema; "": each process learns it
-	Record  *Recorder           // nil: replies are not recorded
-	Prices  Prices              // what models cost; nil: Published
-	Truth   Truth               // what simulated members may know of the questions; may be nil
-	Permits Permits             // asked before each request to an endpoint leaves; nil: the limits of the pool are all
-	Hidden  bool                // open members so that their hidden states can be read, where they have any
-}
-
-func (e Env) getenv(name string) string {
-	if e.Getenv != nil {
-		return e.Getenv(name)
-	}
-	return os.Getenv(name)
-}
-
-// prices returns the price table.
-func (e Env) prices() Prices {
-	if e.Prices == nil {
-		return Published()
-	}
-	return e.Prices
-}
 
 // Options determine how one user of a pool opens a model. The zero value is usable.
 type Options struct {
@@ -203,7 +171,7 @@ func (p *Pool) wrap(provider string, opened Opened, o Options) (Model, error) {
 	inner = append(inner, spend(opened), bound(opened.Timeout, &s.latency))
 	if h.tested = stack(h, inner...); info.Kind == Endpoint {
 		h.breaker = b
-		b.use(h, true)
+		b.use(h.tested, true)
 	}
 	return stack(h.tested, layers...), nil
 }
@@ -293,7 +261,7 @@ func (p *Pool) join(h *handle, m Model) (*shared, *breaker) {
 	b := s.breakers[h.client.timeout]
 	if b == nil {
 		b = newBreaker(p.breaker)
-		b.pool = p
+		b.tended = &p.tended
 		s.breakers[h.client.timeout] = b
 	}
 	return s, b
@@ -303,7 +271,7 @@ func (p *Pool) leave(h *handle) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if h.breaker != nil {
-		h.breaker.use(h, false)
+		h.breaker.use(h.tested, false)
 	}
 	s := p.models[h.key]
 	s.limiter.leave(&h.limits)
@@ -330,46 +298,4 @@ func (p *Pool) sweep() {
 			delete(p.models, key)
 		}
 	}
-}
-
-// bound is the layer next to the client: it holds one request to its time limit
-// (0: none), observes how long it takes, and classifies the client's errors.
-func bound(limit time.Duration, l *latencies) layer {
-	return func(m Model) Model { return &bounded{layered{m}, limit, l} }
-}
-
-type bounded struct {
-	layered
-	limit   time.Duration
-	latency *latencies
-}
-
-func (l *bounded) Complete(ctx context.Context, r Request) (synod.Reply, error) {
-	if l.limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, l.limit, slowError{l.limit})
-		defer cancel()
-	}
-	if r.sent != nil {
-		r.sent()
-	}
-	begun := time.Now()
-	reply, err := l.Model.Complete(ctx, r)
-	cause := context.Cause(ctx)
-	cut := errors.Is(cause, ErrLate) || errors.Is(cause, ErrSlow) || errors.Is(cause, errOutrun) ||
-		errors.As(cause, new(slowError))
-	if !r.hedge && (err == nil || cut) {
-		l.latency.observe(time.Since(begun))
-	}
-	if err == nil {
-		if reply.Status = synod.OK; reply.Calls == 0 && !reply.Reused {
-			reply.Calls = 1
-		}
-		return reply, nil
-	}
-	f := AsFailure(err)
-	if _, classified := errors.AsType[*Failure](err); !classified && cause != nil {
-		f = ended(ctx, "waiting for the reply")
-	}
-	return failed(reply, f)
 }

@@ -1,90 +1,15 @@
 package llm
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 
 	"synod.dev/synod"
 )
 
-// Preflighter is a Model that can be checked by a request that costs nothing.
-type Preflighter interface {
-	// Preflight returns what it found. The error is a *Failure that calls of the model would
-	// have too; its Advice says what to do. A server that cannot be asked for free is no
-	// failure.
-	Preflight(ctx context.Context) (found string, err error)
-}
-
-// Preflight checks the wrapped model.
-func (l layered) Preflight(ctx context.Context) (string, error) {
-	if p, ok := l.Model.(Preflighter); ok {
-		return p.Preflight(ctx)
-	}
-	return "", nil
-}
-
-// Preflight fails: the key is missing.
-func (k keyless) Preflight(ctx context.Context) (string, error) {
-	_, err := k.Complete(ctx, Request{})
-	return "", err
-}
-
 // maxModelList is the longest list of models that is read, in bytes.
 const maxModelList = 4 << 20
-
-// Preflight gets the server's list of models, as every OpenAI-compatible server offers it for
-// free. A model that is not listed is looked up by itself. Servers with one model often
-// answer to any name, so there it is no failure.
-func (m *OpenAI) Preflight(ctx context.Context) (string, error) {
-	list, f := m.get(ctx, m.models(), maxModelList)
-	switch {
-	case f != nil:
-		return "", f
-	case list.status == http.StatusUnauthorized || list.status == http.StatusForbidden:
-		return "", m.refusal(list)
-	case list.status != http.StatusOK:
-		if f := m.probe(ctx); f != nil {
-			return "", f
-		}
-		return fmt.Sprintf("the server answers; it offers no list of models (HTTP %d), so key and model were not "+
-			"checked", list.status), nil
-	}
-	names := modelNames(list.body)
-	switch {
-	case slices.Contains(names, m.cfg.Model), slices.Contains(names, m.cfg.Model+":latest"):
-		return "the server answers and lists the model", nil
-	case len(names) < 2:
-		if f := m.probe(ctx); f != nil {
-			return "", f
-		}
-		return "the server answers; its list of models does not tell whether it knows this one", nil
-	}
-	one, f := m.get(ctx, m.models(url.PathEscape(m.cfg.Model)), maxModelList)
-	if f == nil && one.status == http.StatusOK {
-		return "the server answers and knows the model", nil
-	}
-	return "", failure(synod.Unavailable, "the server knows no model called %q%s; it lists: %s", m.cfg.Model,
-		synod.Hint(m.cfg.Model, names), m.redact(shorten(oneLine(strings.Join(names, ", ")))))
-}
-
-// probe asks nothing at the path of calls. A server that has the path refuses an empty request, which costs nothing;
-// one that has another says so.
-func (m *OpenAI) probe(ctx context.Context) *Failure {
-	reply, f := m.exchange(ctx, http.MethodPost, m.endpoint, strings.NewReader("{}"), 1<<16)
-	if f != nil || reply.status != http.StatusNotFound && reply.status != http.StatusMethodNotAllowed {
-		return nil // what else is wrong, the calls say
-	}
-	if text := strings.ToLower(string(reply.body)); strings.Contains(text, "model") { // no model, but the path
-		return nil
-	}
-	return failure(synod.Unavailable, "no such path: POST %s (HTTP %d)", m.endpoint.EscapedPath(), reply.status)
-}
 
 // modelNames reads a list of models. It is empty if the body is none.
 func modelNames(body []byte) (names []string) {
@@ -100,11 +25,6 @@ func modelNames(body []byte) (names []string) {
 		names = append(names, m.ID)
 	}
 	return names
-}
-
-// models returns the address of the server's models, or of one of them.
-func (m *OpenAI) models(path ...string) *url.URL {
-	return m.endpoint.JoinPath(append([]string{"..", "..", "models"}, path...)...)
 }
 
 // Settings are those of a model that are written in a council file: its name and keys.

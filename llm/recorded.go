@@ -180,13 +180,6 @@ func (m *recorded) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	return failed(synod.Reply{}, missing("a recorded model cannot reply to a prompt of purpose %s", p.Purpose))
 }
 
-// Replies reports whether a model can reply to prompts of a purpose: all can but recorded ones, whose recording may
-// lack them.
-func Replies(m Model, purpose synod.Purpose) bool {
-	r, ok := m.(interface{ Replies(synod.Purpose) bool })
-	return !ok || r.Replies(purpose)
-}
-
 // Replies reports whether the recording has replies to prompts of a purpose, or they follow from its answers.
 func (m *recorded) Replies(purpose synod.Purpose) bool {
 	switch purpose {
@@ -308,3 +301,6 @@ func readRow(line []byte) (row, error) {
 	r.item = strconv.FormatInt(n, 10)
 	return r, nil
 }
+
+// TakesPart accepts every part: a recorded reply was given to the question with its parts, which identify it.
+func (m *recorded) TakesPart(*synod.Part) error { return nil }

@@ -29,15 +29,6 @@ type spender struct {
 	kind   Kind
 }
 
-// most returns the tokens that a request may cost at most.
-func (o *Opened) most(r Request) synod.Usage {
-	most := synod.Usage{Prompt: promptTokens(r), Completion: cmp.Or(o.MaxTokens, assumedReply)}
-	if o.StoresPrompts { // the prompt may be written to the server's cache
-		most.Stored = most.Prompt
-	}
-	return most
-}
-
 func (l *spender) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	if l.kind == Recorded || l.kind == Simulated {
 		if r.Budget == nil {
@@ -185,3 +176,23 @@ func promptTokens(r Request) int {
 // templateTokens is how many tokens a server's chat template may add to a prompt: role
 // names, dates, a default system prompt.
 const templateTokens = 256
+
+// most returns the tokens that a request may cost at most.
+func (o *Opened) most(r Request) synod.Usage {
+	most := synod.Usage{Prompt: promptTokens(r), Completion: cmp.Or(o.MaxTokens, assumedReply)}
+	if o.StoresPrompts { // the prompt may be written to the server's cache
+		most.Stored = most.Prompt
+	}
+	return most
+}
+
+// InstantOf returns the Instant that replies to the calls of a model without a budget; nil
+// if they pass a layer that has to see them.
+func InstantOf(m Model) Instant {
+	s, ok := m.(*spender)
+	if !ok || s.kind != Simulated {
+		return nil
+	}
+	i, _ := s.Model.(Instant)
+	return i
+}

@@ -12,27 +12,6 @@ import (
 	"synod.dev/synod/internal/fetch"
 )
 
-// Store is a folder of pulled sets. It holds each published file as NAME/FILE, and rows of the public hub as
-// NAME/rows.jsonl.
-type Store struct {
-	Dir   string
-	fetch fetch.Client // https only, except in tests
-}
-
-// PullOptions let a caller watch a pull. Every field may be empty.
-type PullOptions struct {
-	Progress func(done, total int64) // bytes of a file, or rows of the hub
-	Notice   func(line string)
-	// Revision accepts this commit of a set on the public hub in place of the pinned one.
-	Revision string
-}
-
-func (o PullOptions) notice(format string, args ...any) {
-	if o.Notice != nil {
-		o.Notice(fmt.Sprintf(format, args...))
-	}
-}
-
 // The states of a set in a store.
 const (
 	Inside   = "inside"   // in the binary, needs no data
@@ -49,21 +28,6 @@ func (e *NoSourceError) Error() string {
 	return fmt.Sprintf("task: %s has no pinned source", e.Entry.Name)
 }
 
-// PullError reports that the file of a set could not be fetched.
-type PullError struct {
-	Entry Entry
-	Err   error
-}
-
-func (e *PullError) Error() string {
-	return fmt.Sprintf("task: could not pull %s from %s: %v", e.Entry.Name, e.Entry.Source.URL, e.Err)
-}
-
-func (e *PullError) Unwrap() error { return e.Err }
-
-// Pinned reports whether the digest of the file, or the revision of the rows, is known.
-func (s Source) Pinned() bool { return s.SHA256 != "" || s.Rows != nil }
-
 // conversion returns what makes the file of a set that is not published as one.
 func (e Entry) conversion() (Conversion, bool) {
 	if e.Made == "" {
@@ -75,33 +39,6 @@ func (e Entry) conversion() (Conversion, bool) {
 
 // Pullable reports whether the set can be pulled.
 func (e Entry) Pullable() bool { return e.Source.Pinned() || e.Made != "" }
-
-func (s Source) length() string {
-	switch {
-	case s.Rows != nil:
-		return fmt.Sprintf("%d rows", s.Rows.Count)
-	case s.Size == 0:
-		return "a file"
-	}
-	return fmt.Sprintf("%d bytes", s.Size)
-}
-
-// what names the file, or the rows.
-func (s Source) what() string {
-	if s.Rows != nil {
-		return "the rows of " + s.Rows.Set
-	}
-	return path.Base(s.URL)
-}
-
-// files returns the names that the source of a set may have in a folder of data. A Parquet table of the hub is found
-// there too, so that it can be refused with advice.
-func (s Source) files(set string) []string {
-	if s.Rows == nil {
-		return []string{set + "/" + path.Base(s.URL)}
-	}
-	return []string{set + "/" + rowsFile, set + "/" + s.Rows.Split + "-00000-of-00001.parquet"}
-}
 
 // NeedsData reports whether the set is read from a file and not from the binary.
 func (e Entry) NeedsData() bool { return e.Layout != "" }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"strconv"
 	"time"
@@ -16,34 +15,15 @@ import (
 	"synod.dev/synod/internal/fetch"
 )
 
-// Rows name a split of a data set on the public hub, whose rows are fetched page by page as JSON. The hub serves the
-// newest revision only and names it in each response, so the revision is checked there.
-type Rows struct {
-	Set      string `json:"set"`      // on the hub, such as "google/boolq"
-	Config   string `json:"config"`   // such as "default"
-	Split    string `json:"split"`    // such as "validation"
-	Revision string `json:"revision"` // the commit of the set
-	Count    int    `json:"count"`    // rows of the split at that commit
-}
-
 // rowsAPI answers with at most rowsPerPage rows of a split: huggingface.co/docs/dataset-viewer/rows.
 const (
 	rowsAPI     = "https://datasets-server.huggingface.co/rows"
 	rowsPerPage = 100
 )
 
-// hubRows returns a split of a data set on the public hub at a commit.
-func hubRows(set, config, split, revision string, count int) Source {
-	query := url.Values{"dataset": {set}, "config": {config}, "split": {split}}
-	return Source{URL: rowsAPI + "?" + query.Encode(), Rows: &Rows{set, config, split, revision, count}}
-}
-
-// rowsFile is the name of a file of fetched rows. Beside it, and beside files that were made of published ones, a
-// file with sumSuffix holds its digest and revision.
-const (
-	rowsFile  = "rows.jsonl"
-	sumSuffix = ".sum"
-)
+// sumSuffix ends the name of the file with digest and revision beside rowsFile, and beside files that were made of
+// published ones.
+const sumSuffix = ".sum"
 
 // rowsRecord is the content of a file with sumSuffix.
 type rowsRecord struct {
@@ -219,3 +199,36 @@ func readPage(body []byte, first, total int) (lines []byte, rows int, err error)
 	}
 	return out.Bytes(), len(page.Rows), nil
 }
+
+// Store is a folder of pulled sets. It holds each published file as NAME/FILE, and rows of the public hub as
+// NAME/rows.jsonl.
+type Store struct {
+	Dir   string
+	fetch fetch.Client // https only, except in tests
+}
+
+// PullOptions let a caller watch a pull. Every field may be empty.
+type PullOptions struct {
+	Progress func(done, total int64) // bytes of a file, or rows of the hub
+	Notice   func(line string)
+	// Revision accepts this commit of a set on the public hub in place of the pinned one.
+	Revision string
+}
+
+func (o PullOptions) notice(format string, args ...any) {
+	if o.Notice != nil {
+		o.Notice(fmt.Sprintf(format, args...))
+	}
+}
+
+// PullError reports that the file of a set could not be fetched.
+type PullError struct {
+	Entry Entry
+	Err   error
+}
+
+func (e *PullError) Error() string {
+	return fmt.Sprintf("task: could not pull %s from %s: %v", e.Entry.Name, e.Entry.Source.URL, e.Err)
+}
+
+func (e *PullError) Unwrap() error { return e.Err }

@@ -2,8 +2,6 @@ package task
 
 import (
 	"bytes"
-	"crypto/md5"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,12 +109,6 @@ func sacMathItem(_ int, row sacMathRow) (Item, error) {
 	return it, nil
 }
 
-// qid returns the SAC paper's name for an item: the first eight hexadecimal digits of the text's MD5.
-func qid(text string) string {
-	sum := md5.Sum([]byte(text))
-	return hex.EncodeToString(sum[:4])
-}
-
 var sacCommonsense = Entry{
 	Entry: synod.Entry{Name: "sac-commonsense", Summary: "the SAC paper's 30 commonsense questions"},
 	Form:  "mixed", Items: 30,
@@ -189,23 +181,6 @@ type csqaRow struct {
 	AnswerKey string          `json:"answerKey"`
 }
 
-// columns are choices in the flat layout.
-type columns struct {
-	Label []string `json:"label"`
-	Text  []string `json:"text"`
-}
-
-func (c *columns) options() ([]synod.Option, error) {
-	if len(c.Label) != len(c.Text) {
-		return nil, fmt.Errorf("there are %d labels and %d texts of choices", len(c.Label), len(c.Text))
-	}
-	out := make([]synod.Option, len(c.Label))
-	for i := range out {
-		out[i] = synod.Option{Label: c.Label[i], Text: c.Text[i]}
-	}
-	return out, nil
-}
-
 // nested is the question in the layout of the original release.
 type nested struct {
 	Concept string         `json:"question_concept"`
@@ -271,16 +246,4 @@ func mmluProItem(_ int, row mmluProRow) (Item, error) {
 	}
 	q := synod.Question{ID: strconv.Itoa(row.QuestionID), Text: row.Question, Form: synod.Choice, Options: options}
 	return Item{Question: q, Topic: row.Category, key: row.Answer}, nil
-}
-
-// lettered labels choices A, B, C, …
-func lettered(texts []string) ([]synod.Option, error) {
-	if len(texts) > 26 {
-		return nil, fmt.Errorf("there are %d choices; letters reach to 26", len(texts))
-	}
-	out := make([]synod.Option, len(texts))
-	for i, text := range texts {
-		out[i] = synod.Option{Label: string(rune('A' + i)), Text: text}
-	}
-	return out, nil
 }

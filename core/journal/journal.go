@@ -62,12 +62,10 @@
 package journal
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
+	"hash/crc32"
 	"maps"
 	"os"
 	"path/filepath"
@@ -77,158 +75,6 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/internal/durable"
 )
-
-// Version is the format that is written, and the only one that is read.
-const Version = 3
-
-// Head describes a run completely enough to run it again.
-type Head struct {
-	Kind     string          `json:"k"`
-	Version  int             `json:"version"`
-	Program  string          `json:"program"` // that wrote the journal
-	Spec     json.RawMessage `json:"spec"`    // the council, as its owner encodes it
-	Question synod.Question  `json:"question"`
-
-	// Seat is the only seat whose lines the journal holds; nil: it holds all seats.
-	Seat *synod.NodeID `json:"seat,omitempty"`
-	// Instance is the instance id to which the run's signatures are bound.
-	Instance string `json:"instance,omitempty"`
-	// Identities is the origin of the seats' keys and seeds: DerivedIdentities,
-	// or "" in the journal of a seat that has an identity of its own.
-	Identities string `json:"identities,omitempty"`
-	// Seed is the seed of the run, from which all identities are derived. In the
-	// journal of a seat that has an identity of its own it is the seed of this seat
-	// in this run, which reveals nothing about other seats or other runs.
-	Seed uint64 `json:"seed"`
-
-	// Prompts are digests of the prompt templates by name: a run is not resumed with
-	// other templates.
-	Prompts map[string]string `json:"prompts,omitempty"`
-
-	// Origin is a mark of Content by which users know their own journals; "": none.
-	Origin string `json:"origin,omitempty"`
-
-	// Unanswered are the requests of earlier, cut-off attempts at this run whose replies
-	// never came, one entry for a seat; see Run.Unanswered.
-	Unanswered []Unanswered `json:"unanswered,omitempty"`
-
-	// Known are the replies of earlier attempts. They follow the head, at once: an attempt
-	// that is cut off early has them too, so that the next one can be resumed from it.
-	Known Replies `json:"-"`
-}
-
-// Cost is the cost of requests that left: their number, and the tokens that they may
-// have cost at most.
-type Cost struct {
-	Calls int         `json:"calls"`
-	Usage synod.Usage `json:"usage,omitzero"`
-}
-
-// Plus returns the sum, by synod.Sum.
-func (c Cost) Plus(d Cost) Cost {
-	return Cost{synod.Sum(c.Calls, d.Calls), c.Usage.Plus(d.Usage)}
-}
-
-// Unanswered is the cost of a seat's requests whose replies never came.
-type Unanswered struct {
-	Node synod.NodeID `json:"n"`
-	Cost
-}
-
-// Content returns what a mark of the head is about: all other fields.
-func (h Head) Content() []byte {
-	h.Kind, h.Version, h.Origin = "head", Version, ""
-	b, _ := json.Marshal(h) // it fails only for a Spec that is not JSON, which cannot be written either
-	return b
-}
-
-// DerivedIdentities is the value of Head.Identities in a simulation: whoever knows
-// the seed in the head knows the keys and seeds of all seats.
-const DerivedIdentities = "derived from the seed"
-
-// End describes how the run ended.
-type End struct {
-	Kind    string     `json:"k"`
-	Stopped string     `json:"stopped"`
-	Digest  string     `json:"digest"`           // of the run, or of the only seat
-	Seats   []string   `json:"seats,omitempty"`  // digests by NodeID; nil in the journal of one seat
-	Record  string     `json:"record,omitempty"` // SHA-256 of the head, asked and reply lines and of Digest
-	Ticks   synod.Tick `json:"ticks,omitempty"`  // virtual time that the run took
-}
-
-// RunDigest returns the digest of a run, made of the digests of its seats by NodeID.
-func RunDigest(seats []string) string {
-	h := sha256.New()
-	for _, s := range seats {
-		fmt.Fprintln(h, s)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// digests computes the digests of one journal while its lines are written or read.
-type digests struct {
-	seat   *synod.NodeID // as in Head
-	seats  []hash.Hash   // by NodeID
-	record hash.Hash
-}
-
-// add takes an event or effect line of a node. It fails if there is no such node.
-func (d *digests) add(node synod.NodeID, line []byte) error {
-	if node < 0 || node >= maxSeats {
-		return fmt.Errorf("there is no seat %d", node)
-	}
-	for int(node) >= len(d.seats) {
-		d.seats = append(d.seats, nil)
-	}
-	if d.seats[node] == nil {
-		d.seats[node] = sha256.New()
-	}
-	d.seats[node].Write(line)
-	return nil
-}
-
-// maxSeats bounds the seats of a journal, so that a line of a damaged file cannot
-// take all memory.
-const maxSeats = 1 << 17
-
-// note takes a head, asked, reply or report line.
-func (d *digests) note(line []byte) {
-	if d.record == nil {
-		d.record = sha256.New()
-	}
-	d.record.Write(line)
-}
-
-// end returns the digest of the run and of its seats. It leaves the digests as they
-// are, so that more lines can follow.
-func (d *digests) end() (digest string, seats []string) {
-	seats = make([]string, len(d.seats))
-	for i, h := range d.seats {
-		seats[i] = hexOf(h)
-	}
-	if d.seat == nil {
-		return RunDigest(seats), seats
-	}
-	if own := int(*d.seat); own >= 0 && own < len(seats) {
-		return seats[own], nil
-	}
-	return hexOf(nil), nil
-}
-
-// recordOf returns End.Record for a run's digest. No line that note takes can follow.
-func (d *digests) recordOf(digest string) string {
-	d.note([]byte(digest))
-	return hexOf(d.record)
-}
-
-// hexOf returns a digest in hexadecimal. A nil hash is that of no lines.
-func hexOf(h hash.Hash) string {
-	if h == nil {
-		h = sha256.New()
-	}
-	var buf [sha256.Size]byte
-	return hex.EncodeToString(h.Sum(buf[:0]))
-}
 
 // output is where the lines of one journal go.
 type output interface {
@@ -345,14 +191,6 @@ func (w *Writer) Free(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 	w.reply(node, id, &r)
 }
 
-// Report is what a seat that was played elsewhere, or by the clock, reports of its calls and its end.
-type Report struct {
-	Kind     string          `json:"k"`
-	Node     synod.NodeID    `json:"n"`
-	Instance string          `json:"instance"` // of the run that it has played
-	Account  json.RawMessage `json:"account"`  // as its owner encodes it
-}
-
 // Report writes the report of a seat.
 func (w *Writer) Report(node synod.NodeID, instance string, account any) {
 	w.mu.Lock()
@@ -452,19 +290,6 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// maxBuffer is how many bytes of lines wait to be written at most, roughly.
-const maxBuffer = 256 << 10
-
-// lineBuffers are buffers of Writers, and of readers of segments, to use again.
-var lineBuffers = sync.Pool{New: func() any { return new(make([]byte, 0, 16<<10)) }}
-
-// recycle makes a buffer of lines available to others, unless it is very large.
-func recycle(buf []byte) {
-	if buf = buf[:0]; cap(buf) <= 2*maxBuffer {
-		lineBuffers.Put(&buf)
-	}
-}
-
 // step writes an event or effect.
 func (w *Writer) step(l line) {
 	start := len(w.buf)
@@ -527,4 +352,33 @@ func (w *Writer) fail(err error) {
 	if w.err == nil {
 		w.err = fmt.Errorf("journal: %w", err)
 	}
+}
+
+// file is the output of a journal that has a file of its own.
+type file struct {
+	durable.File
+	size int64
+	crc  uint32 // of the file
+}
+
+// write writes lines and their sum. After a failure it takes back what was written of
+// them, as far as that is possible.
+func (f *file) write(lines []byte, _ bool) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	crc := crc32.Update(f.crc, castagnoli, lines)
+	n := len(lines)
+	lines = appendSum(lines, f.size+int64(n), crc)
+	if _, err := f.Write(lines); err != nil {
+		f.Truncate(f.size) // if this fails too, readers leave the lines out
+		return err
+	}
+	f.size, f.crc = f.size+int64(len(lines)), crc32.Update(crc, castagnoli, lines[n:])
+	return nil
+}
+
+func (f *file) close(lines []byte, _ *Packed, _ bool) error {
+	defer recycle(lines)
+	return errors.Join(f.write(lines, true), f.Sync(), f.Close())
 }

@@ -3,68 +3,16 @@ package journal
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
 	"synod.dev/synod"
-	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/internal/filelock"
-	"synod.dev/synod/internal/order"
 )
-
-// Key identifies a model call of a run.
-type Key struct {
-	Node synod.NodeID
-	ID   synod.ConsultID
-}
-
-func (k Key) compare(other Key) int {
-	return cmp.Or(cmp.Compare(k.Node, other.Node), cmp.Compare(k.ID, other.ID))
-}
-
-// Replies are the replies of a run by call.
-type Replies map[Key]synod.Reply
-
-// Run is a journal that was read.
-type Run struct {
-	Head    Head
-	Replies Replies
-	// Unanswered are the requests of this run and of earlier attempts at it whose replies
-	// never came, by seat. They cost what they may cost at most.
-	Unanswered []Unanswered
-	Reports    []Report // of seats that were played elsewhere
-	End        *End     // nil: the run was cut off
-	held       *held    // after Resume: the file, which the run continues in
-	lines      []stored
-	digest     string   // of the lines
-	seats      []string // digests by NodeID
-	changed    error    // wraps ErrChanged, or nil
-}
-
-// stored is an event or effect line of a file.
-type stored struct {
-	line
-	raw []byte // as it stands in the file, newline included
-	at  int    // line number, from 1
-}
-
-// ErrChanged reports that a journal was changed after it was written.
-var ErrChanged = errors.New("the file was changed")
-
-// Digest returns the digest of the run's event and effect lines.
-func (run *Run) Digest() string { return run.digest }
-
-// SeatDigests returns the digests of the seats by NodeID; nil in the journal of one
-// seat.
-func (run *Run) SeatDigests() []string { return run.seats }
 
 // maxLine is the longest line that is read, in bytes: the longest reply that is let
 // in, and some more.
@@ -82,80 +30,6 @@ func Load(path string) (*Run, error) {
 		return nil, fmt.Errorf("journal: %s: %w", path, err)
 	}
 	return run, nil
-}
-
-// Resume is Load for a run that is to be resumed. Until the lock is closed no other
-// process can resume the journal. The error is filelock.ErrHeld if another process is
-// writing or resuming it.
-func Resume(path string) (run *Run, lock io.Closer, err error) { return ResumeOn(durable.System, path) }
-
-// ResumeOn is Resume on a disk, which campaigns let fail.
-func ResumeOn(d durable.Disk, path string) (run *Run, lock io.Closer, err error) {
-	f, err := d.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return nil, nil, fmt.Errorf("journal: %w", err)
-	}
-	err = d.Hold(f)
-	if errors.Is(err, filelock.ErrHeld) {
-		err = fmt.Errorf("%s: %w: it is writing or resuming this journal", path, err)
-	}
-	if err == nil { // the process that made the file may have died before its name was on the disk
-		err = d.SyncDir(filepath.Dir(path))
-	}
-	if err == nil {
-		run, err = readHeld(path, f)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return run, f, nil
-}
-
-// readHeld reads a journal that is to be continued in its file.
-func readHeld(path string, f durable.File) (*Run, error) {
-	in := reading{run: &Run{Replies: Replies{}}}
-	sum := summed{take: in.take}
-	if err := eachLine(f, &sum); err != nil {
-		return nil, fmt.Errorf("journal: %s: %w", path, err)
-	}
-	run := in.finish()
-	run.held = &held{path: path, file: f, size: sum.whole, crc: sum.wholeCRC, torn: sum.torn}
-	return run, nil
-}
-
-// held is the file of a journal that was read, up to its last sum line.
-type held struct {
-	path string
-	file durable.File
-	size int64
-	crc  uint32
-	torn bool // the last byte, a newline, is missing
-}
-
-// Continues reports whether the run was read by Resume from the file of this path, so that
-// Continue writes to it.
-func (run *Run) Continues(path string) bool { return run.held != nil && run.held.path == path }
-
-// Continue begins another attempt at the run, in the file that Resume has read it from. The
-// file keeps what was paid for, and the Writer owns it from then on.
-func (run *Run) Continue(head Head) (*Writer, error) {
-	h := run.held
-	run.held = nil
-	if err := h.file.Truncate(h.size); err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	if h.torn {
-		if _, err := h.file.WriteAt([]byte{'\n'}, h.size-1); err != nil {
-			return nil, fmt.Errorf("journal: %w", err)
-		}
-	}
-	if err := durable.Rewrite(h.file, 0, h.size); err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	if _, err := h.file.Seek(h.size, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	return newWriter(h.path, &file{File: h.file, size: h.size, crc: h.crc}, head, true)
 }
 
 // Read reads a journal. It leaves out lines at the end that were being written when the
@@ -224,8 +98,6 @@ func eachLine(r io.Reader, check *summed) error {
 	return nil
 }
 
-var errCut = errors.New("there is no head: this is not a journal, or it was cut off at once")
-
 // atLine names the line of an error, unless the error does.
 func atLine(n int, err error) error {
 	if named := new(lineError); errors.As(err, &named) {
@@ -251,19 +123,6 @@ func (in *reading) unanswered() []Unanswered {
 		all = append(all, Unanswered{key.Node, c})
 	}
 	return bySeat(all)
-}
-
-// bySeat returns one entry for each seat.
-func bySeat(all []Unanswered) (sums []Unanswered) {
-	order.Sort(all, func(a, b Unanswered) int { return cmp.Compare(a.Node, b.Node) })
-	for _, u := range all {
-		if n := len(sums); n > 0 && sums[n-1].Node == u.Node {
-			sums[n-1].Cost = sums[n-1].Plus(u.Cost)
-		} else {
-			sums = append(sums, u)
-		}
-	}
-	return sums
 }
 
 // ask takes an asked line.
@@ -305,16 +164,6 @@ func (in *reading) noted(round int) error {
 	}
 	in.notes++
 	return nil
-}
-
-// kindOf returns the kind of a line as a Writer writes it.
-func kindOf(raw []byte) (kind string, ok bool) {
-	rest, ok := bytes.CutPrefix(raw, []byte(linePrefix))
-	if !ok {
-		return "", false
-	}
-	name, _, ok := bytes.Cut(rest[:min(len(rest), 16)], []byte(`",`))
-	return string(name), ok
 }
 
 func (in *reading) takeKind(kind string, n int, raw []byte) error {
@@ -445,102 +294,6 @@ type replyLine struct {
 	Node synod.NodeID    `json:"n"`
 	ID   synod.ConsultID `json:"id"`
 	synod.Reply
-}
-
-// Noted is an opinion of a journal, with the node that noted it and when.
-type Noted struct {
-	Tick synod.Tick
-	Node synod.NodeID
-	synod.Opinion
-}
-
-// Opinions returns what every node noted, in order.
-func (run *Run) Opinions() []Noted {
-	var out []Noted
-	for _, k := range run.lines {
-		if k.Opinion != nil {
-			out = append(out, Noted{k.Tick, k.Node, *k.Opinion})
-		}
-	}
-	return out
-}
-
-// Opened is what a node of a journal opened: a synod.Opened.
-type Opened struct {
-	Node  synod.NodeID
-	First []synod.Given
-}
-
-// Opened returns what every node opened, in order.
-func (run *Run) Opened() (all []Opened) {
-	for _, k := range run.lines {
-		if k.What == opened {
-			all = append(all, Opened{k.Node, k.First})
-		}
-	}
-	return all
-}
-
-// Lost returns the requests that were paid for and brought nothing that a resumed run can
-// use: Unanswered, and those of calls that were dropped because the run ended.
-func (run *Run) Lost() []Unanswered {
-	all := slices.Clone(run.Unanswered)
-	for key, r := range run.Replies {
-		if r.Status == synod.Dropped && r.Calls > 0 {
-			all = append(all, Unanswered{key.Node, Cost{r.Calls, r.Spent()}})
-		}
-	}
-	return bySeat(all)
-}
-
-// Answered returns the replies that a resumed run can use. Calls that were dropped because
-// the run ended are made again.
-func (run *Run) Answered() Replies {
-	all := make(Replies, len(run.Replies))
-	for key, r := range run.Replies {
-		if r.Status != synod.Dropped {
-			all[key] = r
-		}
-	}
-	return all
-}
-
-// before returns the replies of a later attempt with those of this one that it does not
-// have. The head of the later attempt has the cost of calls that were dropped.
-func (run *Run) before(later Replies) Replies {
-	all := run.Answered()
-	maps.Copy(all, later)
-	return all
-}
-
-// Asked is a model call of a journal with its prompt.
-type Asked struct {
-	Key
-	Prompt *synod.Prompt
-	Round  int // of the next note of the node that asked; -1: it noted nothing more
-}
-
-// Asked returns every model call, in order.
-func (run *Run) Asked() []Asked {
-	var out []Asked
-	open := map[synod.NodeID]int{} // where in out the calls of a node begin that wait for its next note
-	for _, k := range run.lines {
-		if k.Opinion != nil {
-			for i := open[k.Node]; i < len(out); i++ {
-				if out[i].Node == k.Node {
-					out[i].Round = k.Opinion.Round
-				}
-			}
-			open[k.Node] = len(out)
-		}
-		if k.What != "consult" || k.Prompt == nil {
-			continue
-		}
-		p := *k.Prompt
-		p.Question = &run.Head.Question
-		out = append(out, Asked{Key{k.Node, synod.ConsultID(k.ID)}, &p, -1})
-	}
-	return out
 }
 
 // allLines is bufio.ScanLines, but it keeps the newline. Only the last line may have

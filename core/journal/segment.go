@@ -97,8 +97,6 @@ type chunk struct {
 	Sum   string `json:"sum"` // CRC-32C of this line up to this field
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // OpenSegment opens a segment; it makes the file, readable by its owner only, if there is
 // none. The caller must keep other processes from writing it.
 func OpenSegment(path string) (*Segment, error) { return OpenSegmentOn(durable.System, path) }

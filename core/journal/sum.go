@@ -28,35 +28,6 @@ func appendHex(b []byte, crc uint32) []byte {
 	return b
 }
 
-// file is the output of a journal that has a file of its own.
-type file struct {
-	durable.File
-	size int64
-	crc  uint32 // of the file
-}
-
-// write writes lines and their sum. After a failure it takes back what was written of
-// them, as far as that is possible.
-func (f *file) write(lines []byte, _ bool) error {
-	if len(lines) == 0 {
-		return nil
-	}
-	crc := crc32.Update(f.crc, castagnoli, lines)
-	n := len(lines)
-	lines = appendSum(lines, f.size+int64(n), crc)
-	if _, err := f.Write(lines); err != nil {
-		f.Truncate(f.size) // if this fails too, readers leave the lines out
-		return err
-	}
-	f.size, f.crc = f.size+int64(len(lines)), crc32.Update(crc, castagnoli, lines[n:])
-	return nil
-}
-
-func (f *file) close(lines []byte, _ *Packed, _ bool) error {
-	defer recycle(lines)
-	return errors.Join(f.write(lines, true), f.Sync(), f.Close())
-}
-
 // maxPending is how many bytes may come before a sum line: the longest line, and more
 // than a Writer keeps before it writes (maxBuffer).
 const maxPending = 65 << 20
@@ -166,3 +137,17 @@ type lineError struct {
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
 
 func (e *lineError) Unwrap() error { return e.err }
+
+var errCut = errors.New("there is no head: this is not a journal, or it was cut off at once")
+
+// kindOf returns the kind of a line as a Writer writes it.
+func kindOf(raw []byte) (kind string, ok bool) {
+	rest, ok := bytes.CutPrefix(raw, []byte(linePrefix))
+	if !ok {
+		return "", false
+	}
+	name, _, ok := bytes.Cut(rest[:min(len(rest), 16)], []byte(`",`))
+	return string(name), ok
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -10,7 +10,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"synod.dev/synod"
-	"synod.dev/synod/internal/order"
 )
 
 // Summary is what a report needs of a journal: enough to grade the run and to add up
@@ -24,22 +23,6 @@ type Summary struct {
 	Noted  []Noted
 	Opened []Opened
 	End    *End // nil: the run was cut off
-}
-
-// Replied is a call with its reply.
-type Replied struct {
-	Key
-	synod.Reply
-}
-
-// List returns the replies in the order of their calls.
-func (r Replies) List() []Replied {
-	list := make([]Replied, 0, len(r))
-	for key, reply := range r {
-		list = append(list, Replied{key, reply})
-	}
-	order.Sort(list, func(a, b Replied) int { return a.Key.compare(b.Key) })
-	return list
 }
 
 // Summarize reads the lines of a finished journal as Load does, but decodes only what a report needs: it

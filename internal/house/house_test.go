@@ -73,6 +73,7 @@ var ranks = map[string]int{
 	"internal/bugs":       9,  // seeds bugs
 	"internal/altered":    0,  // builds both from changed texts
 	"internal/house":      0,  // tests of these rules
+	"internal/nightly":    -2, // tests that make nightly plays
 	"internal/golden":     -2, // golden files of tests of all packages
 
 	"internal/llmtest":    2, // a test server for llm, council, lab and the command line

@@ -7,20 +7,10 @@
 package read
 
 import (
-	"encoding/json"
-	"regexp"
 	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/clean"
-	"synod.dev/synod/llm/read/notation"
-	"synod.dev/synod/llm/read/refusal"
-)
-
-const (
-	maxSurface = 120 // bytes of a member's own spelling that are kept
-	maxLine    = 200 // bytes of a reply that may be an answer as a whole
-	maxWords   = 10  // words of such a reply if the answer is free text
 )
 
 // AnswerIn reads the answer that the text of a reply commits to:
@@ -44,36 +34,6 @@ func AnswerIn(q *synod.Question, text string) (answer synod.Answer, surface stri
 // BareAnswerIn is AnswerIn for graders: it drops what stands beside a value, as Bare does.
 func BareAnswerIn(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
 	return manner{bare: true}.answer(q, text)
-}
-
-// manner says how a text is read.
-type manner struct {
-	strict bool // by the readers of version 0
-	bare   bool // for graders and the papers' readers, see Bare
-	whole  bool // nothing announces the text as an answer, so it must be one as a whole
-	cut    bool // the end of the text is missing
-}
-
-// mannerOf returns how a reply is read.
-func mannerOf(r *synod.Reply) manner { return manner{strict: r.Reader == 0, cut: r.Cut} }
-
-// text returns the part of a reply that is read.
-func (m manner) text(reply string) string {
-	if m.strict {
-		return finalText(reply)
-	}
-	if m.cut {
-		return finished(spoken(reply))
-	}
-	return spoken(reply)
-}
-
-// object is JSONObject for such a part.
-func (m manner) object(s string) (body string, ok bool) {
-	if m.strict {
-		return strictObject(s)
-	}
-	return judgement(s)
 }
 
 func (m manner) answer(q *synod.Question, text string) (synod.Answer, string, bool) {
@@ -147,27 +107,6 @@ func answersIn(q *synod.Question, s string) (said []string, prose string, ambigu
 	return said, outside.String(), ambiguous
 }
 
-// The keys of an object under which an answer and its reasoning stand.
-const (
-	answerKey    = "answer"
-	reasoningKey = "reasoning"
-)
-
-// valueText returns the text of a value of an answer. A list of one value is the value. Free text may be any value.
-func valueText(q *synod.Question, v json.RawMessage) (string, bool) {
-	if text, ok := scalar(v); ok || string(v) == "null" {
-		return text, ok
-	}
-	if q.Form == synod.Text {
-		return string(v), true
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(v, &list) == nil && len(list) == 1 {
-		return scalar(list[0])
-	}
-	return "", false
-}
-
 // announcement returns the answer that prose announces: by a line, or in a box.
 func announcement(q *synod.Question, s string) (string, bool) {
 	if inside, after, ok := tagged(s); ok && !isMarked(q, after) {
@@ -200,152 +139,6 @@ func isShort(q *synod.Question, s string) bool {
 func (m manner) readable(q *synod.Question, s string) bool {
 	_, _, ok := m.withSurface(q, s)
 	return ok
-}
-
-// given returns a function that reads the part of a reply in which it commits to an answer, if it has one.
-func (m manner) given(q *synod.Question) func(candidate string, found bool) (synod.Answer, string, bool) {
-	return func(candidate string, found bool) (synod.Answer, string, bool) {
-		if !found {
-			return synod.None, "", false
-		}
-		return m.withSurface(q, candidate)
-	}
-}
-
-// withSurface returns the canonical form of a candidate and the candidate as its author wrote it.
-func (m manner) withSurface(q *synod.Question, candidate string) (synod.Answer, string, bool) {
-	value := candidate
-	if at := answerMark.FindStringIndex(value); q.Form == synod.Text && !m.strict && at != nil && at[0] == 0 {
-		value = value[at[1]:]
-	}
-	a, ok := m.canonical(q, value)
-	if !ok && !m.strict && !m.whole && !q.Form.Long() && len(candidate) <= maxRaw {
-		if value = m.asWritten(q, candidate); value != "" {
-			a, ok = m.canonical(q, value)
-		}
-	}
-	if !ok {
-		return synod.None, "", false
-	}
-	switch {
-	case q.Form == synod.Stance: // replies with one stance have different texts
-		return a, string(a), true
-	case q.Form.Long(): // their canonical form is how the member wrote it, or a JSON value
-		return a, "", true
-	}
-	return a, clean.Line(notation.Unwrap(clean.Head(candidate, maxRaw)), maxSurface), true
-}
-
-// tagged returns the content of the last <answer>…</answer>, which models that reason in tags write, and what
-// follows.
-func tagged(s string) (inside, after string, ok bool) {
-	i := strings.LastIndex(s, "<answer>")
-	if i < 0 {
-		return "", "", false
-	}
-	inside, after, ok = strings.Cut(s[i+len("<answer>"):], "</answer>")
-	return strings.TrimSpace(inside), after, ok
-}
-
-// answerMark matches the announcement of an answer at the start of a line or sentence, or after a formula, in
-// English and, before a colon or "is", in some other languages. It may be the key of an object that has no brace.
-var answerMark = regexp.MustCompile(markBegins + "(?:" + englishMark + `|["']answer["']\s*:|` + foreignMark + ")")
-
-const (
-	markBegins = `(?i)(?:^|[.!?;:,]["')\]*]*\s+|[\x{3002}\x{ff01}\x{ff0c}]\s*|(?:\\[\])]|\$)\s*|` +
-		`\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*`
-	englishMark = `(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*answer` +
-		`(?:\s+is\b(?:\s+(?:therefore|thus|then))?\s*[:=]?|\s*[*_]*\s*[:=\x{ff1a}])`
-	foreignMark = `(?:(?:la|die|a|el)\s+)?(?:r\x{e9}ponse|antwort|respuesta|resposta|risposta|` +
-		`\x{43e}\x{442}\x{432}\x{435}\x{442})` +
-		`(?:\s+(?:finale?|correcta|es|est|ist|\x{e8}))*\s*[*_]*\s*(?:[:=\x{ff1a}]|(?:\bes|\best|\bist)\b)|` +
-		`(?:\x{6700}\x{7ec8}|\x{6700}\x{7d42}|\x{6b63}\x{786e})?` +
-		`(?:\x{7b54}\x{6848}|\x{7b54}\x{3048}|\x{89e3}\x{7b54}|\x{56de}\x{7b54})` +
-		`\s*(?:[:\x{ff1a}=]|\x{662f}|\x{4e3a}|\x{306f})\s*[:\x{ff1a}]?`
-)
-
-// answerLine returns the text after the last announcement of an answer: the rest of its line or, if that is
-// empty, the next line.
-func answerLine(q *synod.Question, s string, mark *regexp.Regexp) (string, bool) {
-	last := true // no line below holds anything
-	for end := len(s); end > 0; {
-		i := strings.LastIndexByte(s[:end], '\n')
-		line := strings.TrimSpace(s[i+1 : end])
-		if rest, ok := announced(q, line, last, mark); ok {
-			if rest == "" {
-				rest = nextLine(s[end:])
-			}
-			return rest, rest != ""
-		}
-		last = last && line == ""
-		end = max(i, 0)
-	}
-	return "", false
-}
-
-// nextLine returns the first line of s that is not empty, or the whole displayed formula that it begins.
-func nextLine(s string) string {
-	s = strings.TrimSpace(s)
-	for _, d := range [][2]string{{`\[`, `\]`}, {"$$", "$$"}} {
-		if after, ok := strings.CutPrefix(s, d[0]); ok {
-			formula, _, closed := strings.Cut(clean.Head(after, maxRaw), d[1])
-			if closed {
-				return formula
-			}
-		}
-	}
-	line, _, _ := strings.Cut(s, "\n")
-	return line
-}
-
-// announced returns the answer that a line announces. last says that only empty lines follow.
-func announced(q *synod.Question, line string, last bool, mark *regexp.Regexp) (string, bool) {
-	if rest, ok := strings.CutPrefix(line, "####"); ok && isAnswerAfterHashes(q, rest, last) {
-		return strings.TrimSpace(rest), true
-	}
-	if rest, ok := strings.CutPrefix(line, "A:"); ok && last && q.Form == synod.Number {
-		return strings.TrimSpace(rest), true
-	}
-	if len(line) > 2*maxRaw {
-		line = clean.Tail(line, 2*maxRaw)
-	}
-	found := false
-	for {
-		at := mark.FindStringIndex(line)
-		if at == nil {
-			break
-		}
-		found = true
-		line = strings.TrimPrefix(strings.TrimLeft(line[at[1]:], " \t*_"), "... ")
-	}
-	line = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), "**"))
-	if mark != strictMark && strings.HasPrefix(line, `"`) { // the end of a broken object
-		line = strings.TrimRight(line, "}, ")
-	}
-	return line, found
-}
-
-// isAnswerAfterHashes reports that the text after #### is an answer and not a heading: a number where one may
-// be wanted, otherwise an answer on the last line that is not empty.
-func isAnswerAfterHashes(q *synod.Question, rest string, last bool) bool {
-	rest = strings.TrimSpace(rest)
-	if q.Form == synod.Number || q.Form == synod.Math {
-		if _, ok := Bare(&synod.Question{Form: synod.Number}, rest); ok {
-			return true
-		}
-	}
-	_, ok := Bare(q, rest)
-	return ok && last
-}
-
-// lastBox returns the content of the last \boxed{…} in s.
-func lastBox(s string) (string, bool) {
-	i := max(strings.LastIndex(s, `\boxed`), strings.LastIndex(s, `\fbox`))
-	if i < 0 {
-		return "", false
-	}
-	inner, _, ok := notation.CutBox(s[i:])
-	return inner, ok
 }
 
 // Answer reads the answer of a reply. A reply whose status is not OK has none (SAC-10). exact selects the
@@ -416,46 +209,3 @@ func ReasoningText(r *synod.Reply, max int, how clean.How) string {
 	}
 	return clean.Text(s, max, how)
 }
-
-// canonicalStance reads the name of a stance, or else classifies the reply that raw is.
-func (m manner) canonicalStance(raw string) (string, bool) {
-	s := strings.TrimSpace(clean.Fold(raw))
-	name := strings.TrimRight(notation.Unwrap(s), ".!")
-	if stance, ok := refusal.Label(name); ok {
-		return stance, true
-	}
-	if stance, ok := stanceWords[strings.ToLower(name)]; ok && !m.strict {
-		return stance, true
-	}
-	if !strings.ContainsFunc(s, meaningful) {
-		return "", false
-	}
-	return refusal.Classify(s), true
-}
-
-// stanceWords are other words for stances than those of package refusal.
-var stanceWords = map[string]string{"refused": refusal.Refuses, "complied": refusal.Complies,
-	"partially": refusal.Partial,
-	"partly":    refusal.Partial, "partial compliance": refusal.Partial, "partially complies": refusal.Partial,
-	"partially refuses": refusal.Partial}
-
-// stance returns the part of a reply that its stance is read from: the "answer" of a JSON object, the
-// text after the last line that begins with "Answer:", or the whole reply.
-func (m manner) stance(s string) (string, bool) {
-	if body, wants := m.object(s); wants {
-		v, ok := Member(body, answerKey)
-		if !ok {
-			return "", false
-		}
-		words, ok := scalar(v)
-		return clean.Head(words, maxRaw), ok
-	}
-	if marks := answerHead.FindAllStringIndex(s, -1); marks != nil {
-		if rest := strings.TrimSpace(s[marks[len(marks)-1][1]:]); rest != "" {
-			s = rest
-		}
-	}
-	return clean.Head(s, maxRaw), s != ""
-}
-
-var answerHead = regexp.MustCompile(`(?mi)^[\s>*_#]*(?:final |my )?(?:answer|reply)[*_]*:[*_]*`)

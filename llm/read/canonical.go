@@ -4,20 +4,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/clean"
 	"synod.dev/synod/llm/read/notation"
-)
-
-const (
-	maxRaw    = 4096 // the longest answer that is read, in bytes
-	maxCanon  = 512  // the longest canonical answer, in bytes
-	maxDigits = 256  // characters of a number
+	"synod.dev/synod/llm/read/refusal"
 )
 
 // Canonical reads raw as a whole as an answer to q and returns the one spelling that stands for all its
@@ -250,50 +241,24 @@ const (
 	right     = `(?: (?:so|true|correct|right))?`
 )
 
-// canonText brings short text, already folded and on one line, to one spelling. Only outer punctuation is
-// removed; signs that may have a meaning (-5, C++, 5!, 3%) stay.
-func canonText(s string) (string, bool) {
-	s = lower(s)
-	for range 8 {
-		t := trimText(s)
-		if t == s {
-			return s, strings.ContainsFunc(s, meaningful)
-		}
-		s = t
+// canonicalStance reads the name of a stance, or else classifies the reply that raw is.
+func (m manner) canonicalStance(raw string) (string, bool) {
+	s := strings.TrimSpace(clean.Fold(raw))
+	name := strings.TrimRight(notation.Unwrap(s), ".!")
+	if stance, ok := refusal.Label(name); ok {
+		return stance, true
 	}
-	return "", false
+	if stance, ok := stanceWords[strings.ToLower(name)]; ok && !m.strict {
+		return stance, true
+	}
+	if !strings.ContainsFunc(s, meaningful) {
+		return "", false
+	}
+	return refusal.Classify(s), true
 }
 
-func meaningful(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.S, r)
-}
-
-// lower folds letter case so that all case variants of a letter meet, and composes characters again.
-func lower(s string) string {
-	if clean.IsPlain(s) {
-		return strings.ToLower(s)
-	}
-	s = strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, s)
-	return clean.Collapse(clean.Fold(norm.NFKC.String(s)))
-}
-
-func trimText(s string) string {
-	s = notation.Unwrap(s)
-	s = strings.TrimLeft(s, " ,;:\u00bf\u00a1\u201c\u201d\u2018\u2019\"'*_`")
-	s = strings.TrimRight(s, " ,;:?.\u3002\u201c\u201d\u2018\u2019\"'*_`")
-	if t := strings.TrimRight(s, "!"); t != s {
-		if last, _ := utf8.DecodeLastRuneInString(t); !unicode.IsNumber(last) && last != ')' {
-			s = t
-		}
-	}
-	if len(s) > 2 && s[0] == '(' && s[len(s)-1] == ')' && !strings.ContainsAny(s[1:len(s)-1], "(),") {
-		s = s[1 : len(s)-1]
-	}
-	for _, article := range []string{"the ", "an ", "a "} {
-		if after, found := strings.CutPrefix(s, article); found && utf8.RuneCountInString(after) > 1 {
-			s = after
-			break
-		}
-	}
-	return clean.Collapse(s)
-}
+// stanceWords are other words for stances than those of package refusal.
+var stanceWords = map[string]string{"refused": refusal.Refuses, "complied": refusal.Complies,
+	"partially": refusal.Partial,
+	"partly":    refusal.Partial, "partial compliance": refusal.Partial, "partially complies": refusal.Partial,
+	"partially refuses": refusal.Partial}

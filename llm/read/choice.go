@@ -123,8 +123,6 @@ func byLabel(options []synod.Option, label string) int {
 	return found
 }
 
-func squeeze(s string) string { return strings.ReplaceAll(s, " ", "") }
-
 // byText returns the index of the only option with that canonical text, or -1.
 func byText(options []synod.Option, text string) int {
 	found := -1

@@ -8,35 +8,6 @@ import (
 	"synod.dev/synod/core/clean"
 )
 
-// canonicalLong is canonical for the forms that are Long. Nothing in their texts is folded.
-func canonicalLong(q *synod.Question, raw string) (synod.Answer, bool) {
-	if len(raw) > 4*synod.MaxLong {
-		return synod.None, false
-	}
-	var s string
-	ok := false
-	switch q.Form {
-	case synod.Prose:
-		s, ok = canonProse(raw)
-	case synod.JSON:
-		s, ok = canonJSON(q, raw)
-	case synod.Action:
-		s, ok = canonAction(q, raw)
-	}
-	if !ok || s == "" || len(s) > synod.MaxLong {
-		return synod.None, false
-	}
-	return synod.Answer(s), true
-}
-
-// canonProse returns a text as it was written, without white space around it. Bytes that are not UTF-8
-// become U+FFFD, because a journal could not hold them. A text without a letter, digit or symbol is no
-// answer.
-func canonProse(raw string) (string, bool) {
-	s := strings.TrimSpace(strings.ToValidUTF8(raw, "\uFFFD"))
-	return s, strings.ContainsFunc(s, meaningful)
-}
-
 // long reads a reply as an answer of a form that is Long: for prose the whole reply without thinking.
 func (m manner) long(q *synod.Question, text string) (synod.Answer, string, bool) {
 	if q.Form != synod.Prose {

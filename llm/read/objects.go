@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"synod.dev/synod/internal/jsonobject"
+	"synod.dev/synod/llm/read/notation"
 )
 
 // maxDepth bounds how deep the values of an object nest.
@@ -228,4 +229,41 @@ func (r *repairer) ends(listed bool) bool {
 		return true
 	}
 	return strings.Contains(r.in[r.at+1:next], "\n") && beginsKey(r.in[next:]) > 0 // a comma is missing
+}
+
+// json returns the object in JSON; "" if it has no closing brace.
+func (o object) json() string {
+	if !o.whole {
+		return ""
+	}
+	return string(writeObject(nil, o.members))
+}
+
+// writeObject appends an object in JSON.
+func writeObject(b []byte, members []jsonobject.Member) []byte {
+	b = append(b, '{')
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		key, _ := json.Marshal(m.Key) // it cannot fail for a string
+		b = append(append(append(b, key...), ':'), m.Value...)
+	}
+	return append(b, '}')
+}
+
+// fence begins and ends a block of code.
+const fence = "```"
+
+// scalar returns the text of a JSON string, number or boolean.
+func scalar(v json.RawMessage) (string, bool) {
+	v = bytes.TrimSpace(v)
+	switch {
+	case len(v) == 0:
+	case v[0] == '"':
+		return jsonobject.String(v)
+	case v[0] == '-' || notation.IsDigit(v[0]) || string(v) == "true" || string(v) == "false":
+		return string(v), true
+	}
+	return "", false
 }

@@ -45,11 +45,7 @@ func lastFold(s, needle string) int {
 	return -1
 }
 
-var (
-	anyNumber = regexp.MustCompile(`-?\$?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?:/[0-9]+)?|\.[0-9]+)`)
-	anyTruth  = regexp.MustCompile(`(?i)\b(?:true|false|yes|no)\b`)
-	anyLabel  = regexp.MustCompile(`[\pL\pN]+`)
-)
+var anyLabel = regexp.MustCompile(`[\pL\pN]+`)
 
 // lastOf finds the last part of s that has the form of an answer.
 func lastOf(q *synod.Question, s string) (synod.Answer, string, bool) {

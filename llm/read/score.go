@@ -40,3 +40,15 @@ func (m manner) score(text string) (synod.Score, bool) {
 	}
 	return synod.Score(v) + 0, true // -0 becomes 0
 }
+
+// JSONObject returns the JSON object that a reply to a prompt for judgements consists of, or with which it ends, in a
+// block of code. It is well-formed: faults of the model's JSON are repaired (see objects). ok reports that the
+// reply is meant as an object: then nothing else of it may be read. The object may be incomplete or have a key
+// twice; Member checks it.
+func JSONObject(r *synod.Reply) (body string, ok bool) {
+	if r.Reader == 0 {
+		return strictObject(r.Text)
+	}
+	m := mannerOf(r)
+	return judgement(m.text(r.Text))
+}

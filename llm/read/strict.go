@@ -72,7 +72,42 @@ func strictCandidate(q *synod.Question, s string) (string, bool) {
 	return s, short
 }
 
-// strictMark matches the announcement of an answer.
-var strictMark = regexp.MustCompile(`(?i)(?:^|[.!?;:,]["')\]*]*\s+|(?:\\[\])]|\$)\s*|\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*` +
-	`(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*answer` +
-	`(?:\s+is\b(?:\s+(?:therefore|thus|then))?\s*[:=]?|\s*[*_]*\s*[:=])`)
+// judgement returns the object that s consists of or ends with, as for JSONObject. An object with other text
+// beside it is none, unless it is fenced: what surrounds an object must not give a score.
+func judgement(s string) (body string, ok bool) {
+	all := objects(s)
+	if len(all) == 0 {
+		return "", strings.HasPrefix(s, fence+"json")
+	}
+	last := all[len(all)-1]
+	before, after := strings.TrimSpace(s[:last.from]), strings.TrimSpace(s[last.to:])
+	fenced := fenceOpens.MatchString(before)
+	switch {
+	case len(all) == 1 && (before == "" || fenceOpens.FindString(before) == before) && (after == "" || after == fence),
+		fenced && after == fence:
+		return last.json(), true
+	}
+	return "", strings.HasPrefix(s, "{") || strings.HasPrefix(s, fence+"json") || fenced || !last.whole
+}
+
+// fenceOpens matches the opening of a block of code at the end of a text.
+var fenceOpens = regexp.MustCompile("(?i)(?:^|\\s)```[ \\t]*(?:json5?)?$")
+
+// text returns the part of a reply that is read.
+func (m manner) text(reply string) string {
+	if m.strict {
+		return finalText(reply)
+	}
+	if m.cut {
+		return finished(spoken(reply))
+	}
+	return spoken(reply)
+}
+
+// object is JSONObject for such a part.
+func (m manner) object(s string) (body string, ok bool) {
+	if m.strict {
+		return strictObject(s)
+	}
+	return judgement(s)
+}

@@ -13,6 +13,7 @@ import (
 
 	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/internal/nightly"
 )
 
 // finished drafts and runs a preset, opens its folder again and returns the report.
@@ -126,6 +127,7 @@ func TestDecentFig8(t *testing.T) {
 // fifteen; with a large spread the geometric median is captured, and the median of totals
 // not earlier.
 func TestDecentCouncilsFall(t *testing.T) {
+	nightly.Only(t)
 	r := finished(t, "decentllms-fig8", Options{N: 10, Only: "council-*-s[38]-f[067]"})
 	taken := func(aggregate string, spread, f int) float64 {
 		return cellOf(t, r, fmt.Sprintf("council-%s-s%d-f%d", aggregate, spread, f)).Metrics["capture"].Value

@@ -18,6 +18,7 @@ import (
 	"synod.dev/synod/bench/lab/presets"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/council"
+	"synod.dev/synod/internal/nightly"
 )
 
 // sharedData is a folder that may have real benchmark files beside the repository.
@@ -310,6 +311,7 @@ func TestBadOptions(t *testing.T) {
 // players that were fitted to them. In these, liveness fails with larger groups, with the warning and with the second
 // model, and values are never corrupted.
 func TestGameFigure2(t *testing.T) {
+	nightly.Only(t)
 	g := draft(t, "game-fig2", Options{Members: "simulated", N: 25, Set: []string{"protocol.rounds=12"}})
 	if len(g.Readings) != 7 || len(g.Cells) != 12 {
 		t.Fatalf("%d means, %d cells", len(g.Readings), len(g.Cells))

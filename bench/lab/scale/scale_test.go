@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod/bench/lab/scale"
 	"synod.dev/synod/graph/robustness"
+	"synod.dev/synod/internal/nightly"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the page and its plots anew")
@@ -70,7 +71,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	parts = append(parts, p)
-	if !testing.Short() {
+	if nightly.On() || *rewrite {
 		if p, err = scale.Runs(scale.Sizes); err != nil {
 			t.Fatal(err)
 		}

@@ -52,8 +52,6 @@ const (
 // maxInput is the longest formula that is read, in bytes.
 const maxInput = 2048
 
-var errUnreadable = errors.New("formula: not a formula, or not in a notation that is understood")
-
 // Parse reads s as a whole as a formula. It fails if s is empty, too long, prose or in a notation that is not
 // understood.
 func Parse(s string) (f Formula, err error) {
@@ -79,11 +77,11 @@ func Parse(s string) (f Formula, err error) {
 }
 
 func parse(s string, thousands bool) (*node, error) {
-	tokens, err := lex(s, thousands)
+	all, err := lex(s, thousands)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{in: tokens}
+	p := &parser{tokens: tokens{in: all}}
 	n, err := p.whole()
 	if err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package formula
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -293,3 +295,27 @@ var characters = map[rune]string{
 
 // stop are short words that are not read as variables side by side.
 var stop = notation.Set(`the are is was it its of to so we for has not but be by if as at an on no all any yes you our my one two six ten sum set`)
+
+// clock reads a time of day if one begins here: 4:30, 4:30 p.m. and, if nothing else is there, 4 p.m.
+func (l *lexer) clock() bool {
+	if len(l.out) == 0 && hourOnly.MatchString(l.in) {
+		hour := l.digits()
+		l.in = hour + ":00" + l.in
+	}
+	at := clock.FindString(l.in)
+	rest := l.in[len(at):]
+	hour, _, _ := strings.Cut(at, ":")
+	if h, _ := strconv.Atoi(hour); at == "" || h > 24 || rest != "" && (notation.IsDigit(rest[0]) ||
+		rest[0] == ':' || rest[0] == '.' && len(rest) > 1 && notation.IsDigit(rest[1])) {
+		return false
+	}
+	text := at
+	if m := meridiem.FindStringSubmatch(rest); m != nil {
+		text, rest = at+" "+strings.ToLower(m[1])+"m", rest[len(m[0]):]
+	}
+	l.in = rest
+	l.put(kindTime, text)
+	return true
+}
+
+var errUnreadable = errors.New("formula: not a formula, or not in a notation that is understood")

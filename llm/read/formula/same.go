@@ -2,6 +2,7 @@ package formula
 
 import (
 	"errors"
+	"math/big"
 	"slices"
 	"strings"
 )
@@ -329,4 +330,20 @@ func difference(n *node) (*node, string) {
 		return nil, ""
 	}
 	return add(a, negate(b)), rel
+}
+
+// times compares two nodes of which at least one is a time of day.
+func (j *judge) times(a, b *node) bool {
+	if a.op != opTime || a.name == "" && b.op == opTime {
+		a, b = b, a
+	}
+	switch {
+	case b.op == opTime && a.name != "" && b.name != "":
+		return a.minutes(true) == b.minutes(true)
+	case b.op == opTime:
+		return a.minutes(false) == b.minutes(false) || a.minutes(true) == b.minutes(true) && b.ofTheDay()
+	case a.name != "" || !b.scalar():
+		return false
+	}
+	return a.args[1].num.Cmp(new(big.Rat)) != 0 && j.scalars(div(a.args[0], a.args[1]), b)
 }

@@ -3,13 +3,6 @@ package formula
 import (
 	"slices"
 	"strings"
-
-	"synod.dev/synod/llm/read/notation"
-)
-
-var (
-	units    = notation.Units
-	unitless notation.Measure // of a word that is no unit of known size
 )
 
 // maxUnitWords is how many words name a unit: "square feet per second".

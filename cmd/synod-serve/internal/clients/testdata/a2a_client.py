@@ -48,7 +48,7 @@ async def main():
         seen, texts = await states(client, question("What is 17 + 25?"))
         assert seen[-1] == TaskState.TASK_STATE_COMPLETED and "42" in texts, (seen, texts)
         ok("a task, " + ("streamed" if streaming else "whole"))
-        seen, _ = await states(client, question("Answer differently: a number"))
+        seen, _ = await states(client, question("How many agents answered differently?"))
         assert seen[-1] == TaskState.TASK_STATE_INPUT_REQUIRED, seen
         ok("no consensus asks for input")
 

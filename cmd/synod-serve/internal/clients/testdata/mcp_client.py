@@ -38,7 +38,7 @@ async def main():
         r = await c.call_tool("result", {"handle": r.structured_content["handle"]})
         assert r.structured_content["answer"] == "42", r
         ok("a handle and its result")
-        r = await c.call_tool("ask", {"question": "Answer differently: what number?", "council": "seven"})
+        r = await c.call_tool("ask", {"question": "How many agents answered differently?", "council": "seven"})
         assert r.is_error and r.structured_content["status"] == "undecided", r
         ok("no consensus is an error with the votes")
 
