@@ -59,7 +59,7 @@ func loadRecordedVotes(t *testing.T) *recordedVotes {
 
 func votesFile[T any](t *testing.T, name string) (all []T) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "data", "votes", name))
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "votes", name))
 	if os.IsNotExist(err) {
 		t.Skip("SKIPPED: there is no public data at ../shared/data")
 	} else if err != nil {

@@ -32,7 +32,7 @@ type vote struct {
 // readLines reads a file of JSON lines of the public data, which may be packed. It skips the test if there is none.
 func readLines[T any](t testing.TB, name string) (all []T) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "data", name))
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", name))
 	if os.IsNotExist(err) {
 		t.Skip("SKIPPED: there is no public data at ../shared/data")
 	} else if err != nil {

@@ -51,7 +51,7 @@ func (n *traceRow) add(q *synod.Question, v trace) {
 // TestTraces reads the recorded replies to prompts that ask for reasoning and "The answer is (X)", by model.
 func TestTraces(t *testing.T) {
 	traces := readLines[trace](t, "traces/mmlu-pro.jsonl")
-	set, err := task.Open("mmlu-pro", task.Options{Data: filepath.Join("..", "..", "shared", "data")})
+	set, err := task.Open("mmlu-pro", task.Options{Data: filepath.Join("..", "..", "..", "shared", "data")})
 	if err != nil {
 		t.Fatal(err)
 	}
