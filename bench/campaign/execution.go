@@ -5,19 +5,12 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/check"
 )
 
 // Execution is one execution, completely: the same value gives the same events. It is what a replay file holds.
 type Execution struct {
-	Protocol string       `json:"protocol"`
-	Params   string       `json:"params,omitempty"` // of the protocol, as a YAML mapping
-	Seed     uint64       `json:"seed"`             // of what models reply and of delays
-	N        int          `json:"n"`
-	F        int          `json:"f"`
-	Edges    [][2]int     `json:"edges,omitempty"` // nil: everybody hears everybody
-	R        int          `json:"r,omitempty"`     // the robustness of the graph, with edges only
-	Cast     []synod.Role `json:"cast,omitempty"`  // the role of every seat
-	Outside  int          `json:"outside,omitempty"`
+	check.Case
 
 	Regime    Regime         `json:"regime"`
 	Above     bool           `json:"above,omitempty"`     // more members are Byzantine than the bound allows
@@ -79,12 +72,9 @@ func (x *Execution) bad(id synod.NodeID) bool {
 	return found
 }
 
-// total is the number of seats, those outside of a group among them.
-func (x *Execution) total() int { return x.N + x.Outside }
-
 // peers returns the neighbours of every seat, ascending.
 func (x *Execution) peers() [][]synod.NodeID {
-	n := x.total()
+	n := x.Total()
 	all := make([][]synod.NodeID, n)
 	if x.Edges == nil {
 		flat := make([]synod.NodeID, 0, n*(n-1))
@@ -116,7 +106,7 @@ func (x *Execution) Check() error {
 		return err
 	}
 	const most = 64
-	n := x.total()
+	n := x.Total()
 	switch {
 	case x.N < 1 || x.Outside < 0 || n > most:
 		return fmt.Errorf("campaign: %d seats and %d outside; there must be between 1 and %d in all", x.N,
@@ -147,8 +137,8 @@ func (x *Execution) Check() error {
 		return fmt.Errorf("campaign: %d operations; there must be 1 to %d on a disk and with callers, and none "+
 			"elsewhere", x.Operations, mostOperations)
 	}
-	if len(x.Twins) > 0 && x.Protocol != twinsName {
-		return fmt.Errorf("campaign: twins are only in executions of %s", twinsName)
+	if len(x.Twins) > 0 && !s.Twins {
+		return fmt.Errorf("campaign: executions of %s have no twins", s.Name)
 	}
 	return x.checkFaults(s, n)
 }
@@ -159,7 +149,7 @@ func (x *Execution) checkFaults(s *subject, n int) error {
 			return fmt.Errorf("campaign: adversary %s at seat %d; seats are 0 to %d", a.Name, a.Seat, n-1)
 		}
 		if !slices.Contains(s.adversaries(), a.Name) {
-			return fmt.Errorf("campaign: adversary %q does not apply to %s; these do: %v", a.Name, s.name,
+			return fmt.Errorf("campaign: adversary %q does not apply to %s; these do: %v", a.Name, s.Name,
 				s.adversaries())
 		}
 	}
@@ -170,7 +160,7 @@ func (x *Execution) checkFaults(s *subject, n int) error {
 			return err
 		}
 		if !s.suits(k, &Execution{Regime: Asynchronous}) && (s.disk != nil || kinds[k].Group == Storage) {
-			return fmt.Errorf("campaign: event %d: %s does not apply to %s", i, e.Kind, s.name)
+			return fmt.Errorf("campaign: event %d: %s does not apply to %s", i, e.Kind, s.Name)
 		}
 		if e.kind = k; e.Node < -1 || int(e.Node) >= n || e.From < 0 || e.Arg < 0 || e.Arg > 1<<20 {
 			return fmt.Errorf("campaign: event %d, %s: seats are 0 to %d, and no number is negative", i, e, n-1)

@@ -135,8 +135,8 @@ var kinds = []Kind{
 	kind(Storage, Free, "power-cut", "the power is cut at a call: what was not synced is lost from some call on"),
 	kind(Storage, Free, "torn-sector", "the same, and each sector of 512 bytes is lost or not by itself"),
 	kind(Storage, Free, "bit-rot", "one bit of a file changes while no process has it open"),
-	onlyFor("ledger-disk", kind(Storage, Free, "ledger-lost", "the folder of the ledger is empty when it is opened")),
-	onlyFor("ledger-disk", kind(Storage, Free, "ledger-rolled-back", "the folder has an older copy when it is opened")),
+	onlyFor(ledgerName, kind(Storage, Free, "ledger-lost", "the folder of the ledger is empty when it is opened")),
+	onlyFor(ledgerName, kind(Storage, Free, "ledger-rolled-back", "the folder has an older copy when it is opened")),
 }
 
 // onlyFor returns the kind for one subject.
