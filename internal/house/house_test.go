@@ -53,6 +53,7 @@ var ranks = map[string]float64{
 	"llm/models":          1,
 	"llm":                 2,
 	"core/sim":            3,
+	"internal/newcomer":   6,   // a protocol, an adversary and a task as newcomers write them, for tests
 	"internal/nodetest":   7,   // it plays runs of nodes under sim
 	"record/ledger/child": 3,   // a ledger in a child process
 	"internal/ledgertest": 3,   // checks ledgers of every kind
