@@ -11,9 +11,6 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// broadcastName is the subject of signed Byzantine broadcast by itself, without a protocol around it.
-const broadcastName = "broadcast"
-
 // broadcastCampaign is how campaigns try broadcast.
 var broadcastCampaign = check.Subject{
 	Name: broadcastName, Place: 2, Signs: true, Share: 20,

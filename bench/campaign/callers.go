@@ -9,13 +9,11 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// callersName names the subject whose executions have hostile callers. Its executions have no machines and no faults of
-// the catalogue: package forge plays the signing of certificates, with callers that choose every field.
-const callersName = "certificate"
-
 // shareRealCallers is the share of executions with hostile callers that have real keys. They take six times as long.
 const shareRealCallers = 0.01
 
+// callersSubject has executions with hostile callers. They have no machines and no faults of the catalogue: package
+// forge plays the signing of certificates, with callers that choose every field.
 func callersSubject() *subject {
 	return &subject{
 		Subject: check.Subject{Name: callersName, Share: 1, States: forge.Situations()}, bare: true, disk: playCallers,

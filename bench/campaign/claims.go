@@ -64,17 +64,3 @@ func allClaims(s *check.Subject) []Claim {
 	}
 	return slices.DeleteFunc(all, func(c Claim) bool { return slices.Contains(s.Never, c.ID) })
 }
-
-// Claims returns all claims, in the order of subjects, each with all its protocols.
-func Claims() (all []Claim) {
-	for _, s := range subjects() {
-		for _, c := range s.claims {
-			i := slices.IndexFunc(all, func(o Claim) bool { return o.ID == c.ID })
-			if i < 0 {
-				i, all = len(all), append(all, c)
-			}
-			all[i].Protocols = append(slices.Clip(all[i].Protocols), s.Name)
-		}
-	}
-	return all
-}

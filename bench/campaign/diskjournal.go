@@ -18,8 +18,6 @@ const (
 	claimRead   = "JO-6"
 )
 
-const journalName = "journal-disk"
-
 // inSegment is the parameter of executions in which the journals of several runs share a file.
 const inSegment = "segment"
 

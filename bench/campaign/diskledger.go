@@ -19,9 +19,6 @@ const (
 	claimWhole   = "LE-7"
 )
 
-// ledgerName names the subject of ledgers on a disk.
-const ledgerName = "ledger-disk"
-
 // ledgerDisk plays an operator's ledger: entries are appended, witnesses sign its head, and processes die.
 func ledgerDisk() *subject {
 	return &subject{

@@ -3,14 +3,12 @@ package campaign
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/protocol/check"
 )
-
-// chance draws an execution.
-type chance = check.Chance
 
 // newChance returns the chance of a seed, a stream of its own for each subject.
 func newChance(name string, seed uint64) chance {
@@ -36,38 +34,6 @@ const (
 
 // slack is the most ticks by which a message may be late and still be within the bound, beside the skew of clocks.
 const slack = 2
-
-// Draw returns the execution of a seed. It panics if no subject has the name, which callers must have checked with
-// Subjects.
-func Draw(name string, seed uint64, want Want) Execution {
-	s, err := subjectOf(name)
-	if err != nil {
-		panic(err)
-	}
-	c := newChance(name, seed)
-	x := Execution{Case: check.Case{Protocol: name, Seed: c.Uint64()}, Regime: Synchronous}
-	s.setup(c, &x)
-	if s.sweep > 0 {
-		x.schedule(0, seed)
-		return x
-	}
-	if s.disk != nil {
-		if !s.bare {
-			s.drawEvents(c, &x, want)
-		}
-		return x
-	}
-	if c.Float64() < shareAsync || isLate(want.Kind) || isLate(want.Other) {
-		x.Regime = Asynchronous
-	}
-	x.Delay = synod.Tick(c.IntN(slack + 1))
-	x.RealKeys = s.Signs && c.Float64() < shareReal
-	s.drawByzantine(c, &x, want)
-	s.seatAdversaries(c, &x, want)
-	s.drawEvents(c, &x, want)
-	x.chargeNobody()
-	return x
-}
 
 func isLate(name string) bool { i, ok := byName[name]; return ok && kinds[i].Charge == Late }
 
@@ -229,7 +195,7 @@ func (s *subject) seatAdversaries(c chance, x *Execution, want Want) {
 
 // paramsFor returns the parameters that an adversary needs.
 func paramsFor(name string, c chance, x *Execution) map[string]any {
-	seat := func() string { return itoa(c.IntN(x.N)) }
+	seat := func() string { return strconv.Itoa(c.IntN(x.N)) }
 	switch name {
 	case "copier":
 		return map[string]any{"copies": seat()}

@@ -149,17 +149,6 @@ func onlyFor(subject string, k Kind) Kind {
 // others those before.
 var firstStorage = slices.IndexFunc(kinds, func(k Kind) bool { return k.Group == Storage })
 
-// kinds returns the kinds of faults that a subject draws from, and the index of the first of them.
-func (s *subject) kinds() (all []Kind, first int) {
-	if s.bare {
-		return nil, 0
-	}
-	if s.disk != nil {
-		return kinds[firstStorage:], firstStorage
-	}
-	return kinds[:firstStorage], 0
-}
-
 // Kinds returns the catalogue of faults.
 func Kinds() []Kind { return kinds }
 
@@ -192,4 +181,11 @@ var Elsewhere = []synod.Entry{
 	{Name: "SIGKILL of a process", Summary: "make kills"},
 	{Name: "network namespaces, blackholes, resets", Summary: "make nodes, make perturbed"},
 	{Name: "one byte a second", Summary: "TestHostileLinks of node"},
+}
+
+// onHost reports whether a kind is played by a wrapper around the member's machine.
+func onHost(k int) bool {
+	g := kinds[k].Group
+	return g == Process || g == Clock || kinds[k].Name == "late-joiner" || kinds[k].Name == "replay-run" ||
+		kinds[k].Name == "replay-committee"
 }

@@ -241,12 +241,3 @@ var (
 	oversize = slices.Repeat([]byte{1}, synod.MaxLongBody+1)
 	nested   = slices.Repeat([]byte("["), 20_000)
 )
-
-// hashText adds a text to a hash (FNV-1a).
-func hashText[T ~string](h uint64, s T) uint64 {
-	h ^= 0xcbf29ce484222325
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 0x100000001b3
-	}
-	return h
-}

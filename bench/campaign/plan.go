@@ -193,16 +193,3 @@ func (s *subject) want(i uint64) (w Want) {
 	}
 	return w
 }
-
-// DrawAt returns execution number i of a subject in a campaign with a seed.
-func DrawAt(name string, seed, i uint64) Execution {
-	s, err := subjectOf(name)
-	if err != nil {
-		panic(err)
-	}
-	x := Draw(name, seed+i, s.want(i))
-	if s.sweep > 0 {
-		x.schedule(seed, i)
-	}
-	return x
-}

@@ -48,20 +48,6 @@ type Result struct {
 	Ticks      synod.Tick         // virtual time that it took
 }
 
-// Play plays an execution and checks all claims of its protocol. The result is a function of the execution. It is valid
-// until the next call. An execution from a file must have passed Check.
-func (p *Player) Play(x *Execution) *Result {
-	s, err := subjectOf(x.Protocol)
-	if err != nil {
-		panic(err)
-	}
-	t := p.play(s, x, variant{})
-	if len(t.Violations) == 0 {
-		p.again(t)
-	}
-	return t.finish()
-}
-
 // variant is a change of an execution that must change nothing that is compared.
 type variant struct {
 	changed func(to synod.NodeID, m *synod.Message) *synod.Message

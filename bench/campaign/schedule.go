@@ -2,13 +2,10 @@ package campaign
 
 import (
 	"slices"
-	"strconv"
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/check"
 )
-
-func itoa(i int) string { return strconv.Itoa(i) }
 
 // drawEvents draws the schedule: the wanted kinds, one charged fault for each Byzantine seat without an adversary, and
 // others, up to mostFaults.
@@ -115,13 +112,6 @@ func (s *subject) victim(c chance, x *Execution, k int, at synod.NodeID) (synod.
 	return free[c.IntN(len(free))], true
 }
 
-// onHost reports whether a kind is played by a wrapper around the member's machine.
-func onHost(k int) bool {
-	g := kinds[k].Group
-	return g == Process || g == Clock || kinds[k].Name == "late-joiner" || kinds[k].Name == "replay-run" ||
-		kinds[k].Name == "replay-committee"
-}
-
 // detail draws the other ends of the links that an event is about, and its argument.
 func (s *subject) detail(c chance, x *Execution, e *Event, horizon int) {
 	others := func() []synod.NodeID {
@@ -198,4 +188,15 @@ func (s *subject) part(c chance, x *Execution, e *Event) {
 	if e.Kind == "partition-bridge" { // the member itself links the two parts
 		e.Peers = slices.DeleteFunc(e.Peers, func(id synod.NodeID) bool { return id == e.Node })
 	}
+}
+
+// kinds returns the kinds of faults that a subject draws from, and the index of the first of them.
+func (s *subject) kinds() (all []Kind, first int) {
+	if s.bare {
+		return nil, 0
+	}
+	if s.disk != nil {
+		return kinds[firstStorage:], firstStorage
+	}
+	return kinds[:firstStorage], 0
 }

@@ -20,17 +20,6 @@ const twinSchedules = 1 << (5 * twinPeriods)
 // twinStart is when the first view begins.
 const twinStart = 2
 
-// playTwins makes a subject play all schedules (Bano et al., "Twins: BFT Systems Made Robust").
-func (s *subject) playTwins() {
-	s.sweep = twinSchedules
-	s.setup = func(c chance, x *Execution) {
-		x.N, x.F, x.Regime = twinMembers, 1, Asynchronous
-		x.Byzantine, x.AtBound = []synod.NodeID{twin}, true
-		s.Setup(c, &x.Case)
-	}
-	s.horizon = func(*Execution) synod.Tick { return twinPeriods * check.TwinView }
-}
-
 // schedule sets schedule number i of all. Neighbours in number differ in all periods, so that a part of a sweep is a
 // sample. Every schedule has replies of its own.
 func (x *Execution) schedule(seed, i uint64) {
