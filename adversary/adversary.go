@@ -12,8 +12,6 @@
 package adversary
 
 import (
-	"slices"
-
 	"synod.dev/synod"
 	"synod.dev/synod/core/param"
 )
@@ -75,17 +73,6 @@ type Entry struct {
 	// nil if there are none.
 	Params func() any
 }
-
-// Catalogue lists the adversaries. Programs of other modules add theirs with Add.
-var Catalogue = synod.NewCatalogue("adversary", append(slices.Concat(writers(), aliases(), poisons()),
-	replayEntry, weakAnswerEntry,
-	overconfidentEntry, persuaderEntry, adaptiveEntry, silentEntry, selectiveSilenceEntry,
-	equivocatorEntry, inverterEntry, lastMoverEntry, strategistEntry, sleeperEntry, echoEntry,
-	honestNoiseEntry, digitTwinEntry, anchorPoisonerEntry, styleMirrorEntry, squatterEntry, clonesEntry, labourEntry,
-	littleEntry, replayerEntry, malformedEntry,
-	advertiserEntry, numberAltererEntry, cartelEntry, lateRevealerEntry, hashGrinderEntry, delimiterForgerEntry,
-	colluderEntry, copierEntry, midpointEntry, mimicEntry, oscillatorEntry, extremistEntry, saboteurEntry, jammerEntry,
-	flooderEntry, slowDripEntry, forgerEntry, sybilEntry, poisonedEntry, commitmentBreakerEntry)...)
 
 // NoParams returns an Entry.New for an adversary without parameters.
 func NoParams(a Adversary) func(map[string]any) (Adversary, error) {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/protocol/bargain"
 )
 
 // The strategies below play the consensus game (GM-6). They see what every player sees,
@@ -65,8 +65,8 @@ agree on one number (GM-6). It may abstain.`,
 
 // strategy is how a scripted player plays a round.
 type strategy interface {
-	value(*game.Table) int
-	vote(*game.Table) game.Vote
+	value(*bargain.Table) int
+	vote(*bargain.Table) bargain.Vote
 }
 
 func strategyEntry(s strategy, name, summary, about string) Entry {
@@ -85,15 +85,15 @@ func (s scripted) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
 // reply returns the move that a prompt asks for.
 func (s scripted) reply(p *synod.Prompt) *synod.Reply {
 	r := &synod.Reply{Status: synod.OK, Typed: true}
-	t := game.TableOf(p)
+	t := bargain.TableOf(p)
 	if t == nil {
 		r.Status = synod.Refused
 		return r
 	}
 	switch p.Purpose {
-	case game.Proposing:
+	case bargain.Proposing:
 		r.Answer = synod.Answer(strconv.Itoa(min(max(s.value(t), t.Low), t.High)))
-	case game.Voting:
+	case bargain.Voting:
 		r.Answer = synod.Answer(s.vote(t))
 	default:
 		r.Status = synod.Refused
@@ -102,7 +102,7 @@ func (s scripted) reply(p *synod.Prompt) *synod.Reply {
 }
 
 // others returns the numbers that other players proposed.
-func others(t *game.Table, all []game.Proposal) (values []int) {
+func others(t *bargain.Table, all []bargain.Proposal) (values []int) {
 	for _, s := range all {
 		if s.By != t.Self && s.Value != nil {
 			values = append(values, *s.Value)
@@ -112,7 +112,7 @@ func others(t *game.Table, all []game.Proposal) (values []int) {
 }
 
 // last returns the numbers of other players in the last round that the table has.
-func last(t *game.Table) []int {
+func last(t *bargain.Table) []int {
 	if len(t.Past) == 0 {
 		return nil
 	}
@@ -121,7 +121,7 @@ func last(t *game.Table) []int {
 
 type midpoint struct{}
 
-func (midpoint) value(t *game.Table) int {
+func (midpoint) value(t *bargain.Table) int {
 	low, high := t.High, t.Low
 	for _, v := range last(t) {
 		low, high = min(low, v), max(high, v)
@@ -132,19 +132,19 @@ func (midpoint) value(t *game.Table) int {
 	return low + (high-low)/2
 }
 
-func (midpoint) vote(t *game.Table) game.Vote {
+func (midpoint) vote(t *bargain.Table) bargain.Vote {
 	values := others(t, t.Now)
 	for _, v := range values {
 		if v != values[0] {
-			return game.Stop
+			return bargain.Stop
 		}
 	}
-	return game.Continue
+	return bargain.Continue
 }
 
 type mimic struct{}
 
-func (mimic) value(t *game.Table) int {
+func (mimic) value(t *bargain.Table) int {
 	values := last(t)
 	best, most := t.Low+(t.High-t.Low)/2, 0
 	for _, v := range values {
@@ -167,18 +167,18 @@ func (mimic) value(t *game.Table) int {
 	return t.High
 }
 
-func (mimic) vote(*game.Table) game.Vote { return game.Continue }
+func (mimic) vote(*bargain.Table) bargain.Vote { return bargain.Continue }
 
 type oscillator struct{}
 
-func (oscillator) value(t *game.Table) int {
+func (oscillator) value(t *bargain.Table) int {
 	if t.Round%2 == 1 {
 		return t.Low
 	}
 	return t.High
 }
 
-func (oscillator) vote(*game.Table) game.Vote { return game.Continue }
+func (oscillator) vote(*bargain.Table) bargain.Vote { return bargain.Continue }
 
 // swinging plays the oscillator in the game, and gives two answers in turn elsewhere.
 type swinging struct{}
@@ -186,7 +186,7 @@ type swinging struct{}
 func (swinging) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	plays := false
 	m := &PromptAnswerer{Honest: honest, Answer: func(p *synod.Prompt) *synod.Reply {
-		if game.TableOf(p) == nil {
+		if bargain.TableOf(p) == nil {
 			return nil
 		}
 		plays = true
@@ -202,27 +202,27 @@ func (swinging) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 
 type extremist struct{}
 
-func (extremist) value(t *game.Table) int    { return t.High }
-func (extremist) vote(*game.Table) game.Vote { return game.Continue }
+func (extremist) value(t *bargain.Table) int       { return t.High }
+func (extremist) vote(*bargain.Table) bargain.Vote { return bargain.Continue }
 
 type jammer struct {
 	Vote string `yaml:"vote" doc:"the vote that it always gives; default: to stop while numbers differ, and then to go on" enum:"stop|continue"`
 }
 
-func (jammer) value(t *game.Table) int {
+func (jammer) value(t *bargain.Table) int {
 	return frequent(last(t), t)
 }
 
-func (j jammer) vote(t *game.Table) game.Vote {
+func (j jammer) vote(t *bargain.Table) bargain.Vote {
 	if j.Vote != "" {
-		return game.Vote(j.Vote)
+		return bargain.Vote(j.Vote)
 	}
 	return midpoint{}.vote(t)
 }
 
 // frequent returns the most frequent of some numbers, of equally frequent ones the least; the middle of the
 // game's range if there are none.
-func frequent(values []int, t *game.Table) int {
+func frequent(values []int, t *bargain.Table) int {
 	count, best := map[int]int{}, t.Low+(t.High-t.Low)/2
 	for _, v := range values {
 		count[v]++
@@ -252,7 +252,7 @@ func (m *saboteurMachine) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	for _, x := range m.honest.Step(now, e) {
 		if c, ok := x.(synod.Consult); ok {
 			p := *c.Prompt
-			if t := game.TableOf(&p); t != nil {
+			if t := bargain.TableOf(&p); t != nil {
 				hostile := *t
 				hostile.Hostile, hostile.Initial = true, nil // it was given no number
 				p.Detail = &hostile

@@ -5,7 +5,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm/read"
-	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/protocol/bargain"
 	"synod.dev/synod/protocol/grade"
 )
 
@@ -99,21 +99,21 @@ func (t *twins) consult(machine int, x synod.Consult) {
 
 // contraryMove returns another number or the opposite vote than a reply in the game has. A
 // reply that cannot be read stays.
-func contraryMove(t *game.Table, purpose synod.Purpose, r *synod.Reply) *synod.Reply {
+func contraryMove(t *bargain.Table, purpose synod.Purpose, r *synod.Reply) *synod.Reply {
 	moved := *r // with the model's cost
 	moved.Typed, moved.Text = true, ""
-	if purpose == game.Voting {
-		vote, ok := game.ReadVote(r)
+	if purpose == bargain.Voting {
+		vote, ok := bargain.ReadVote(r)
 		if !ok {
 			return r
 		}
-		moved.Answer = synod.Answer(game.Stop)
-		if vote == game.Stop {
-			moved.Answer = synod.Answer(game.Continue)
+		moved.Answer = synod.Answer(bargain.Stop)
+		if vote == bargain.Stop {
+			moved.Answer = synod.Answer(bargain.Continue)
 		}
 		return &moved
 	}
-	v, ok := game.ReadValue(r, t.Low, t.High)
+	v, ok := bargain.ReadValue(r, t.Low, t.High)
 	if !ok || v == nil {
 		return r
 	}
@@ -137,8 +137,8 @@ func contrary(seat synod.Seat, honest synod.Machine) synod.Machine {
 		switch p.Purpose {
 		case grade.One, grade.All, synod.Scoring, synod.Weighing:
 			return invert(p, r)
-		case game.Proposing, game.Voting:
-			return contraryMove(game.TableOf(p), p.Purpose, r)
+		case bargain.Proposing, bargain.Voting:
+			return contraryMove(bargain.TableOf(p), p.Purpose, r)
 		}
 		return forge(p, r)
 	}

@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/prompt"
-	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/protocol/bargain"
 )
 
 // Amount is a number of calls and tokens, and their price.
@@ -182,7 +182,7 @@ func (r *Run) play(ctx context.Context, spec council.Spec, templates *prompt.Tem
 			seat := &u.seats[asked.Node]
 			seat.prompt, longest = seat.prompt+n, max(longest, n)
 			switch asked.Prompt.Purpose {
-			case synod.Answering, synod.Refining, game.Proposing:
+			case synod.Answering, synod.Refining, bargain.Proposing:
 				seat.answers++
 			default:
 				seat.scores++

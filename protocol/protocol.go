@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/robust"
+	"synod.dev/synod/protocol/check"
 )
 
 // Protocol is a protocol with its parameters as documented struct fields.
@@ -406,4 +407,20 @@ type Entry struct {
 	Settings map[string]any
 	New      func() Protocol
 	Prompts  func() fs.FS
+	// Campaigns are how campaigns try the protocol. nil: with its default parameters, for the claims that all have.
+	Campaigns []check.Subject
+	// Variable says that what is guaranteed depends on the parameters, so that nobody knows it from the name.
+	Variable bool
+}
+
+// Claim returns the name of what the protocol guarantees with its default parameters, for the bound f on a graph of
+// robustness r; "": nothing. known is false if that depends on the parameters.
+func (e *Entry) Claim(f, r int) (name string, known bool) {
+	if e.Variable {
+		return "", false
+	}
+	if g, ok := e.New().(Guaranteed); ok {
+		name, _ = g.Guarantee(f, r, true)
+	}
+	return name, true
 }

@@ -8,14 +8,13 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/protocol/check"
 )
 
-// broadcastName is the subject of signed Byzantine broadcast by itself, without a protocol around it.
-const broadcastName = "broadcast"
-
-var broadcastSubject = &subject{
-	name: broadcastName, signs: true, counts: true, share: 20,
-	claims: append([]Claim{
+// broadcastCampaign is how campaigns try broadcast.
+var broadcastCampaign = check.Subject{
+	Name: broadcastName, Place: 2, Signs: true, Share: 20,
+	Claims: []Claim{
 		{ID: "BB-1", Property: "all honest members deliver the same value of a sender, or none", Model: Sync,
 			Source: "Dolev and Strong 1983; DecentLLMs §III.C"},
 		{ID: "BB-2", Property: "all honest members deliver the value of an honest sender", Model: Sync,
@@ -38,27 +37,35 @@ var broadcastSubject = &subject{
 		{ID: "BB-8a", Property: "if delays break agreement and nothing is lost, some member marks its delivery as " +
 			"unsafe",
 			Model: Async, Source: "own"},
-	}, slices.DeleteFunc(slices.Clone(common), func(c Claim) bool { return c.ID == claimCall })...),
-	also: []string{"silent", "late-revealer", "replayer", "malformed", "selective-silence"},
-	states: []string{"value of the honest", "no value of a Byzantine sender", "value of a Byzantine sender", "evidence",
-		"unsafe", "disagreement when late", "outside sender", "f = 0"},
-	setup: func(c chance, x *Execution) {
-		x.N = 2 + c.IntN(5)
-		if c.IntN(2) == 0 {
-			x.Outside = 1 + c.IntN(2)
-		}
-		x.F = c.IntN(min(x.N-1, 4))
 	},
-	horizon: func(x *Execution) synod.Tick { g := groupOf(x); return g.End() },
-	build:   func(p *Player, _ string) (synod.Protocol, error) { return &caster{p}, nil },
-	check:   checkBroadcast,
-	own:     func(x *Execution) any { return make([]*cast, x.N) },
+	Never: []string{check.FailedCalls},
+	Also:  []string{"silent", "late-revealer", "replayer", "malformed", "selective-silence"},
+	States: []string{"value of the honest", "no value of a Byzantine sender", "value of a Byzantine sender", "evidence",
+		"unsafe", "disagreement when late", "outside sender", "f = 0"},
+}
+
+func broadcastSubject() *subject {
+	return &subject{
+		Subject: broadcastCampaign, claims: allClaims(&broadcastCampaign), counts: true,
+		setup: func(c chance, x *Execution) {
+			x.N = 2 + c.IntN(5)
+			if c.IntN(2) == 0 {
+				x.Outside = 1 + c.IntN(2)
+			}
+			x.F = c.IntN(min(x.N-1, 4))
+		},
+		horizon: func(x *Execution) synod.Tick { g := groupOf(x); return g.End() },
+		build:   func(p *Player, _ string) (synod.Protocol, error) { return &caster{p}, nil },
+		check:   checkBroadcast,
+		own:     func(x *Execution) any { return make([]*cast, x.N) },
+	}
 }
 
 // groupOf returns the group of an execution: without seats outside every member is a sender.
 func groupOf(x *Execution) broadcast.Group {
-	g := broadcast.Group{Protocol: "campaign/1", Name: "values", F: x.F, Start: 2, Within: pace.Within, MaxValue: 64}
-	for i := range x.total() {
+	g := broadcast.Group{Protocol: "campaign/1", Name: "values", F: x.F, Start: 2, Within: check.Pace.Within,
+		MaxValue: 64}
+	for i := range x.Total() {
 		if i < x.N {
 			g.Members = append(g.Members, synod.NodeID(i))
 		}
@@ -114,35 +121,35 @@ func (c *caster) Join(seat synod.Seat) synod.Machine {
 
 // valueOf returns what a sender sends: some are silent, and a copy with another seed says something else.
 func valueOf(x *Execution, seat *synod.Seat) []byte {
-	if mix(x.Seed^uint64(seat.Self))%8 == 0 {
+	if check.Mix(x.Seed^uint64(seat.Self))%8 == 0 {
 		return nil
 	}
-	return append([]byte("value "), strconv.FormatUint(mix(seat.Seed)%1000, 10)...)
+	return append([]byte("value "), strconv.FormatUint(check.Mix(seat.Seed)%1000, 10)...)
 }
 
 func checkBroadcast(t *trace) {
 	g, held := groupOf(t.x), t.own.([]*cast)
-	t.state("outside sender", t.x.Outside > 0)
-	t.state("f = 0", t.x.F == 0)
+	t.State("outside sender", t.x.Outside > 0)
+	t.State("f = 0", t.x.F == 0)
 	var members []*cast
 	var ids []synod.NodeID
 	for i, h := range held {
 		id := synod.NodeID(i)
-		if h == nil || !t.plain(id) {
+		if h == nil || !t.Plain(id) {
 			continue
 		}
 		members, ids = append(members, h), append(ids, id)
-		t.claim("BB-3", h.at == g.End() && len(h.delivered) == len(g.Senders), "n%d has %d deliveries at tick %d, "+
+		t.Claim("BB-3", h.at == g.End() && len(h.delivered) == len(g.Senders), "n%d has %d deliveries at tick %d, "+
 			"not %d "+
 			"at tick %d", id, len(h.delivered), h.at, len(g.Senders), g.End())
 		for k, d := range h.delivered {
 			t.delivery(id, g.Senders[k], &d)
 		}
 		bound := g.Rounds(g.Senders[0])
-		t.claim("BB-6", t.sentBy(id) <= bound, "n%d sends %d messages; the bound is %d", id, t.sentBy(id), bound)
-		t.margin("BB-6", float64(bound-t.sentBy(id)))
-		if t.synchronous() {
-			t.claim("BB-8", !h.broken, "n%d is sure that delays are not within the bound", id)
+		t.Claim("BB-6", t.sentBy(id) <= bound, "n%d sends %d messages; the bound is %d", id, t.sentBy(id), bound)
+		t.Margin("BB-6", float64(bound-t.sentBy(id)))
+		if t.Synchronous() {
+			t.Claim("BB-8", !h.broken, "n%d is sure that delays are not within the bound", id)
 		}
 	}
 	for k, sender := range g.Senders {
@@ -164,7 +171,7 @@ func (t *trace) foreign(k int, sender synod.NodeID, members []*cast) {
 	for _, h := range members {
 		for _, all := range [][]broadcast.Delivery{h.delivered, h.later} {
 			if len(all) > 0 {
-				t.claim("BB-7", all[k].Signed == nil, "%s of n%d is delivered, which has signed for another run or "+
+				t.Claim("BB-7", all[k].Signed == nil, "%s of n%d is delivered, which has signed for another run or "+
 					"committee", shown(&all[k]), sender)
 			}
 		}
@@ -173,19 +180,19 @@ func (t *trace) foreign(k int, sender synod.NodeID, members []*cast) {
 
 // delivery checks one delivery by itself.
 func (t *trace) delivery(id, sender synod.NodeID, d *broadcast.Delivery) {
-	ok := d.Sender == sender && (d.Signed == nil || d.Signed.Sender == sender && d.Signed.Verify(t.verifier))
-	t.claim("BB-4", ok, "n%d delivers %+v of n%d", id, d, sender)
+	ok := d.Sender == sender && (d.Signed == nil || d.Signed.Sender == sender && d.Signed.Verify(t.Verifier))
+	t.Claim("BB-4", ok, "n%d delivers %+v of n%d", id, d, sender)
 	if d.Evidence != nil {
-		t.claim("BB-5", t.x.bad(sender) && d.Evidence.Sender == sender && d.Evidence.Verify(t.verifier),
+		t.Claim("BB-5", t.x.bad(sender) && d.Evidence.Sender == sender && d.Evidence.Verify(t.Verifier),
 			"n%d has evidence "+
 				"against n%d: %+v", id, sender, d.Evidence)
 	}
-	t.applies("BB-5")
-	t.state("evidence", d.Evidence != nil)
-	t.state("unsafe", d.Unsafe)
-	t.state("value of the honest", d.Signed != nil && !t.x.bad(sender))
-	t.state("value of a Byzantine sender", d.Signed != nil && t.x.bad(sender))
-	t.state("no value of a Byzantine sender", d.Signed == nil && t.x.bad(sender))
+	t.Applies("BB-5")
+	t.State("evidence", d.Evidence != nil)
+	t.State("unsafe", d.Unsafe)
+	t.State("value of the honest", d.Signed != nil && !t.x.bad(sender))
+	t.State("value of a Byzantine sender", d.Signed != nil && t.x.bad(sender))
+	t.State("no value of a Byzantine sender", d.Signed == nil && t.x.bad(sender))
 }
 
 // agreement compares what honest members deliver of one sender.
@@ -199,25 +206,25 @@ func (t *trace) agreement(k int, sender synod.NodeID, ids []synod.NodeID, member
 		if h.later != nil {
 			late := &h.later[k]
 			safe = safe && !late.Unsafe
-			t.claim("BB-3", shown(late) == shown(d), "a late message changes what n%d delivers: %s, then %s",
+			t.Claim("BB-3", shown(late) == shown(d), "a late message changes what n%d delivers: %s, then %s",
 				ids[i], shown(d),
 				shown(late))
 			t.delivery(ids[i], sender, late)
 		}
-		if !t.synchronous() {
+		if !t.Synchronous() {
 			continue
 		}
-		t.claim("BB-1", equal, "of n%d, n%d delivers %s and n%d %s", sender, ids[0], shown(first), ids[i], shown(d))
-		if t.plain(sender) {
+		t.Claim("BB-1", equal, "of n%d, n%d delivers %s and n%d %s", sender, ids[0], shown(first), ids[i], shown(d))
+		if t.Plain(sender) {
 			seat := synod.Seat{Self: sender, Seed: script.Derive(t.x.Seed, uint64(sender))}
 			want := valueOf(t.x, &seat)
-			t.claim("BB-2", (d.Signed == nil) == (want == nil) && (want == nil || bytes.Equal(d.Signed.Value, want)),
+			t.Claim("BB-2", (d.Signed == nil) == (want == nil) && (want == nil || bytes.Equal(d.Signed.Value, want)),
 				"honest n%d sends %q, and n%d delivers %s", sender, want, ids[i], shown(d))
 		}
 	}
-	t.state("disagreement when late", !same && !t.x.Above)
+	t.State("disagreement when late", !same && !t.x.Above)
 	if !t.x.Above && !t.loses() {
-		t.claim("BB-8a", same || !safe, "members deliver different values of n%d, and none marks it as unsafe", sender)
+		t.Claim("BB-8a", same || !safe, "members deliver different values of n%d, and none marks it as unsafe", sender)
 	}
 }
 

@@ -156,7 +156,7 @@ func (d *drive) start() {
 		d.Kill()
 	}
 	d.crash, d.hurt = "", false
-	if d.t.subject == ledgerDisk {
+	if d.t.subject.Name == ledgerName {
 		d.files = append(d.files, d.Backup())
 	}
 	for i := range d.t.x.Events {

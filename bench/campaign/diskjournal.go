@@ -8,6 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
+	"synod.dev/synod/protocol/check"
 )
 
 // The claims about journals on a disk that fails.
@@ -17,40 +18,43 @@ const (
 	claimRead   = "JO-6"
 )
 
-const journalName = "journal-disk"
-
 // inSegment is the parameter of executions in which the journals of several runs share a file.
 const inSegment = "segment"
 
 // journalDisk plays journals, each in a file of its own or all in a segment: replies are paid for, runs end, and
 // processes die.
-var journalDisk = &subject{
-	name: journalName, share: 2,
-	claims: []Claim{
-		{ID: claimCrash, Property: common[0].Property, Model: Any, Source: common[0].Source},
-		{ID: claimPaid, Property: "a reply that was paid for is read again after errors of the disk and a kill at " +
-			"any call, and a journal that was closed also after a power cut", Model: Crash, Source: "own (RU-2)"},
-		{ID: claimLeaves, Property: "after an error of the disk no request leaves and no run counts as kept until " +
-			"the journal is opened again", Model: Disk, Source: "own (LE-5)"},
-		{ID: claimRead, Property: "whatever bit changes and whatever is torn, no reply is read that was not " +
-			"written, and a journal with an end is read whole or not at all; without a power cut none that was taken " +
-			"disappears from a segment", Model: Disk, Source: "own (JO-3)"},
-		{ID: claimSame, Property: common[2].Property, Model: Any, Source: common[2].Source},
-	},
-	states: []string{"file", "segment", "paid", "closed", "write failed", "resumed", "not resumed"},
-	setup: func(c chance, x *Execution) {
-		setupDisk(c, x)
-		if c.IntN(2) == 0 {
-			x.Params = inSegment
-		}
-	},
-	horizon: diskHorizon,
+func journalDisk() *subject {
+	return &subject{
+		Subject: check.Subject{Name: journalName, Share: 2, States: []string{"file", "segment", "paid", "closed",
+			"write failed", "resumed", "not resumed"}}, disk: playJournal,
+		claims: []Claim{
+			{ID: claimCrash, Property: common[0].Property, Model: Any, Source: common[0].Source},
+			{ID: claimPaid, Property: "a reply that was paid for is read again after errors of the disk and a kill " +
+				"at " +
+				"any call, and a journal that was closed also after a power cut", Model: Crash, Source: "own (RU-2)"},
+			{ID: claimLeaves, Property: "after an error of the disk no request leaves and no run counts as kept " +
+				"until " +
+				"the journal is opened again", Model: Disk, Source: "own (LE-5)"},
+			{ID: claimRead, Property: "whatever bit changes and whatever is torn, no reply is read that was not " +
+				"written, and a journal with an end is read whole or not at all; without a power cut none that was " +
+				"taken " +
+				"disappears from a segment", Model: Disk, Source: "own (JO-3)"},
+			{ID: claimSame, Property: common[2].Property, Model: Any, Source: common[2].Source},
+		},
+		setup: func(c chance, x *Execution) {
+			setupDisk(c, x)
+			if c.IntN(2) == 0 {
+				x.Params = inSegment
+			}
+		},
+		horizon: diskHorizon,
+	}
 }
 
 func playJournal(t *trace) {
 	d := newDrive(t)
-	t.state("segment", t.x.Params == inSegment)
-	t.state("file", t.x.Params != inSegment)
+	t.State("segment", t.x.Params == inSegment)
+	t.State("file", t.x.Params != inSegment)
 	if t.x.Params == inSegment {
 		playSegment(t, d)
 	} else {
@@ -148,11 +152,11 @@ func (k *desk) resume() {
 		run, _, err = journal.ResumeOn(k.d, k.path(a.id))
 		return err
 	})
-	k.t.state("resumed", err == nil)
-	k.t.state("not resumed", err != nil)
+	k.t.State("resumed", err == nil)
+	k.t.State("not resumed", err != nil)
 	lost := k.d.cut > a.cut || k.d.rotten
 	if err != nil {
-		k.t.claim(claimPaid, lost || len(a.paid) == 0, "%s has %d replies that were paid for, and cannot be resumed: "+
+		k.t.Claim(claimPaid, lost || len(a.paid) == 0, "%s has %d replies that were paid for, and cannot be resumed: "+
 			"%v", a.id, len(a.paid), err)
 		k.now = nil
 		return
@@ -176,15 +180,15 @@ func (k *desk) resume() {
 func (k *desk) compare(a *account, run *journal.Run, lost bool) {
 	read := texts(run.Replies)
 	for key, text := range read {
-		k.t.claim(claimRead, a.wrote[key] == text, "%s has the reply %q of %v, which was not written", a.id, text, key)
+		k.t.Claim(claimRead, a.wrote[key] == text, "%s has the reply %q of %v, which was not written", a.id, text, key)
 	}
-	k.t.applies(claimRead)
+	k.t.Applies(claimRead)
 	for key, text := range a.paid {
-		k.t.claim(claimPaid, lost || read[key] == text, "the reply of %v in %s was paid for: %q is read", key, a.id,
+		k.t.Claim(claimPaid, lost || read[key] == text, "the reply of %v in %s was paid for: %q is read", key, a.id,
 			read[key])
 	}
 	if run.End != nil {
-		k.t.claim(claimRead, a.ended && maps.Equal(read, a.wrote) && run.Digest() == a.digest,
+		k.t.Claim(claimRead, a.ended && maps.Equal(read, a.wrote) && run.Digest() == a.digest,
 			"%s has an end and the replies %v; written were %v", a.id, read, a.wrote)
 	}
 }
@@ -218,9 +222,9 @@ func (k *desk) operate() {
 func ask(t *trace, d *drive, w *journal.Writer, a *account, id int, failed bool) bool {
 	key := journal.Key{ID: synod.ConsultID(id)}
 	err := w.Asked(key.Node, key.ID, journal.Cost{Calls: 1})
-	t.claim(claimLeaves, err != nil || !failed, "a request leaves after the journal of %s has failed", a.id)
+	t.Claim(claimLeaves, err != nil || !failed, "a request leaves after the journal of %s has failed", a.id)
 	if err != nil {
-		t.state("write failed", true)
+		t.State("write failed", true)
 		return true
 	}
 	text := fmt.Sprint("reply ", id)
@@ -231,7 +235,7 @@ func ask(t *trace, d *drive, w *journal.Writer, a *account, id int, failed bool)
 	w.Reply(key.Node, key.ID, synod.Reply{Status: synod.OK, Text: text, Calls: 1})
 	if w.Err() == nil {
 		a.paid[key] = text
-		t.state("paid", true)
+		t.State("paid", true)
 	}
 	return w.Err() != nil
 }
@@ -245,8 +249,8 @@ func (k *desk) end() {
 	if err != nil {
 		return
 	}
-	k.t.claim(claimLeaves, !k.failed, "%s counts as closed after its journal has failed", a.id)
-	k.t.state("closed", true)
+	k.t.Claim(claimLeaves, !k.failed, "%s counts as closed after its journal has failed", a.id)
+	k.t.State("closed", true)
 	k.safe, k.now = append(k.safe, a), nil
 }
 
@@ -260,7 +264,7 @@ func (k *desk) check() {
 			err = errors.Join(err, f.Close())
 		}
 		if err != nil || run.End == nil {
-			k.t.claim(claimPaid, k.d.rotten, "%s was closed, and cannot be read whole: %v", a.id, err)
+			k.t.Claim(claimPaid, k.d.rotten, "%s was closed, and cannot be read whole: %v", a.id, err)
 			continue
 		}
 		k.compare(a, run, false)

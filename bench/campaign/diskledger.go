@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"synod.dev/synod/core/sign"
+	"synod.dev/synod/protocol/check"
 	"synod.dev/synod/record/ledger"
 )
 
@@ -19,27 +20,30 @@ const (
 )
 
 // ledgerDisk plays an operator's ledger: entries are appended, witnesses sign its head, and processes die.
-var ledgerDisk = &subject{
-	name: "ledger-disk", share: 2,
-	claims: []Claim{
-		{ID: claimCrash, Property: common[0].Property, Model: Any, Source: common[0].Source},
-		{ID: claimKept, Property: "an entry that a ledger has acknowledged is there with its proof after errors of " +
-			"the disk, a kill and a power cut at any call, and the ledger can be opened", Model: Crash,
-			Source: "own (LE-2)"},
-		{ID: claimStopped, Property: "after an error of the disk a ledger acknowledges nothing more until it is " +
-			"opened again", Model: Disk, Source: "own (LE-5)"},
-		{ID: claimCosign, Property: "after a ledger was lost or rolled back, its witness signs no head that lacks an " +
-			"entry which it has signed for", Model: Disk, Source: "own (LE-6)"},
-		{ID: claimWhole, Property: "whatever bit changes, a ledger that can be opened has every acknowledged entry, " +
-			"and none that nobody appended", Model: Disk, Source: "own (LE-3)"},
-		{ID: claimSame, Property: common[2].Property, Model: Any, Source: common[2].Source},
-	},
-	states: []string{"appended", "append failed", "cosigned", "refused by the witness", "opened again", "not opened",
-		"entry of a failed append"},
-	setup: setupDisk, horizon: diskHorizon,
+func ledgerDisk() *subject {
+	return &subject{
+		Subject: check.Subject{Name: ledgerName, Share: 2, States: []string{"appended", "append failed",
+			"cosigned", "refused by the witness", "opened again", "not opened",
+			"entry of a failed append"}}, disk: playLedger,
+		claims: []Claim{
+			{ID: claimCrash, Property: common[0].Property, Model: Any, Source: common[0].Source},
+			{ID: claimKept, Property: "an entry that a ledger has acknowledged is there with its proof after errors " +
+				"of " +
+				"the disk, a kill and a power cut at any call, and the ledger can be opened", Model: Crash,
+				Source: "own (LE-2)"},
+			{ID: claimStopped, Property: "after an error of the disk a ledger acknowledges nothing more until it is " +
+				"opened again", Model: Disk, Source: "own (LE-5)"},
+			{ID: claimCosign, Property: "after a ledger was lost or rolled back, its witness signs no head that " +
+				"lacks an " +
+				"entry which it has signed for", Model: Disk, Source: "own (LE-6)"},
+			{ID: claimWhole, Property: "whatever bit changes, a ledger that can be opened has every acknowledged " +
+				"entry, " +
+				"and none that nobody appended", Model: Disk, Source: "own (LE-3)"},
+			{ID: claimSame, Property: common[2].Property, Model: Any, Source: common[2].Source},
+		},
+		setup: setupDisk, horizon: diskHorizon,
+	}
 }
-
-func init() { ledgerDisk.disk, journalDisk.disk = playLedger, playJournal } // which refer to them
 
 // ledgerOnDisk is a ledger on a disk, and what its users know of it.
 type ledgerOnDisk struct {
@@ -84,7 +88,7 @@ func playLedger(t *trace) {
 			s.cosign()
 		}
 	}
-	t.state("not opened", !open)
+	t.State("not opened", !open)
 	t.ended.Ticks, t.calls, t.first = 0, s.d.Calls, s.d.digest()
 }
 
@@ -107,11 +111,11 @@ func (s *ledgerOnDisk) open() bool {
 	s.replaced = s.replaced || s.t.injected[byName["ledger-lost"]] || s.t.injected[byName["ledger-rolled-back"]]
 	if err != nil {
 		s.log = nil
-		s.t.claim(claimKept, s.d.rotten, "with %d acknowledged entries it cannot be opened: %v", len(s.kept), err)
+		s.t.Claim(claimKept, s.d.rotten, "with %d acknowledged entries it cannot be opened: %v", len(s.kept), err)
 		return false
 	}
 	s.failed = false
-	s.t.state("opened again", len(s.kept) > 0)
+	s.t.State("opened again", len(s.kept) > 0)
 	s.d.faulty(false)
 	defer s.d.faulty(true)
 	s.check()
@@ -129,18 +133,18 @@ func (s *ledgerOnDisk) check() {
 	for at := range s.log.Size() {
 		e, err := s.log.Entry(at)
 		if err != nil {
-			s.t.fail(claimWhole, "entry %d of an opened ledger: %v", at, err)
+			s.t.Fail(claimWhole, "entry %d of an opened ledger: %v", at, err)
 			return
 		}
 		held = append(held, e.Instance)
-		s.t.claim(claimWhole, slices.Contains(s.tried, e.Instance), "entry %d is %q, which nobody appended", at,
+		s.t.Claim(claimWhole, slices.Contains(s.tried, e.Instance), "entry %d is %q, which nobody appended", at,
 			e.Instance)
 	}
-	s.t.applies(claimWhole)
+	s.t.Applies(claimWhole)
 	if !s.replaced {
 		ok := len(held) >= len(s.kept) && slices.Equal(held[:len(s.kept)], s.kept)
-		s.t.claim(claim, ok, "it has acknowledged %v and holds %v", s.kept, held)
-		s.t.state("entry of a failed append", len(held) > len(s.kept))
+		s.t.Claim(claim, ok, "it has acknowledged %v and holds %v", s.kept, held)
+		s.t.State("entry of a failed append", len(held) > len(s.kept))
 	}
 	s.kept = held
 	if n := len(held); n > 0 {
@@ -148,7 +152,7 @@ func (s *ledgerOnDisk) check() {
 		if err == nil {
 			_, err = p.Verify(s.own.PublicKey())
 		}
-		s.t.claim(claim, err == nil, "the proof of an entry: %v", err)
+		s.t.Claim(claim, err == nil, "the proof of an entry: %v", err)
 	}
 }
 
@@ -172,18 +176,18 @@ func (s *ledgerOnDisk) operate(i int) {
 // add appends an entry, which the ledger may have already.
 func (s *ledgerOnDisk) add(name string) {
 	at, err := s.log.Append(context.Background(), diskEntry(name))
-	s.t.state("append failed", err != nil)
+	s.t.State("append failed", err != nil)
 	if err != nil {
 		s.failed = true
 		return
 	}
-	s.t.state("appended", true)
+	s.t.State("appended", true)
 	known := slices.Contains(s.kept, name)
-	s.t.claim(claimStopped, !s.failed || known, "%s is acknowledged as entry %d after an append has failed", name, at)
+	s.t.Claim(claimStopped, !s.failed || known, "%s is acknowledged as entry %d after an append has failed", name, at)
 	if !known {
 		s.kept = append(s.kept, name)
 	}
-	s.t.claim(claimKept, int(at) < len(s.kept) && s.kept[at] == name, "%s is entry %d; the ledger has acknowledged %v",
+	s.t.Claim(claimKept, int(at) < len(s.kept) && s.kept[at] == name, "%s is entry %d; the ledger has acknowledged %v",
 		name, at, s.kept)
 }
 
@@ -195,20 +199,20 @@ func (s *ledgerOnDisk) cosign() {
 	}
 	head := s.log.Head()
 	signature, err := s.witness.Sign(head, path)
-	s.t.state("refused by the witness", err != nil)
+	s.t.State("refused by the witness", err != nil)
 	if err != nil {
-		s.t.claim(claimCosign, s.replaced || s.failed, "the witness does not sign a head that extends the last one: %v",
+		s.t.Claim(claimCosign, s.replaced || s.failed, "the witness does not sign a head that extends the last one: %v",
 			err)
 		return
 	}
 	size := int(head.Head.Size)
 	ok := len(s.signed) <= size && size <= len(s.kept) && slices.Equal(s.kept[:len(s.signed)], s.signed)
-	s.t.claim(claimCosign, ok, "the witness has signed for %v, and signs a head of %d of %v", s.signed, size, s.kept)
+	s.t.Claim(claimCosign, ok, "the witness has signed for %v, and signs a head of %d of %v", s.signed, size, s.kept)
 	if ok {
 		s.signed = append([]string{}, s.kept[:size]...)
 	}
 	if err := s.log.Cosigned(signature); err == nil {
-		s.t.state("cosigned", true)
+		s.t.State("cosigned", true)
 	}
 	s.d.files = append(s.d.files, s.d.Backup())
 }

@@ -46,7 +46,7 @@ func playSegment(t *trace, d *drive) {
 		d.crash = "power-cut"
 		ok = k.restart()
 	}
-	t.state("not resumed", !ok)
+	t.State("not resumed", !ok)
 }
 
 // restart ends the process and begins another one.
@@ -64,7 +64,7 @@ func (k *tray) start() bool {
 	})
 	if err != nil {
 		// A chunk that lacks a sector is told from a changed one only at the end of the file.
-		k.t.claim(claimPaid, k.d.rotten || k.d.torn, "the segment cannot be opened: %v", err)
+		k.t.Claim(claimPaid, k.d.rotten || k.d.torn, "the segment cannot be opened: %v", err)
 		return false
 	}
 	k.d.faulty(false)
@@ -87,7 +87,7 @@ func (k *tray) kept(id string, lines []byte) {
 	if k.d.rotten {
 		claim = claimRead
 	}
-	k.t.claim(claim, err == nil && bytes.Equal(got, lines) || k.d.rotten && k.d.cut > 0 && err != nil,
+	k.t.Claim(claim, err == nil && bytes.Equal(got, lines) || k.d.rotten && k.d.cut > 0 && err != nil,
 		"%s was taken with %d bytes, and %d are left: %v", id, len(lines), len(got), err)
 }
 
@@ -96,15 +96,15 @@ func (k *tray) resumed(a *account) {
 	lost := k.d.cut > a.cut || k.d.rotten
 	run, err := k.segment.Load(a.id)
 	if errors.Is(err, os.ErrNotExist) && len(a.paid) > 0 {
-		k.t.claim(claimPaid, lost, "the segment has nothing of %s, of which %d replies were paid for", a.id,
+		k.t.Claim(claimPaid, lost, "the segment has nothing of %s, of which %d replies were paid for", a.id,
 			len(a.paid))
 	}
 	if err != nil {
-		k.t.claim(claimPaid, lost || errors.Is(err, os.ErrNotExist), "%s cannot be loaded: %v", a.id, err)
+		k.t.Claim(claimPaid, lost || errors.Is(err, os.ErrNotExist), "%s cannot be loaded: %v", a.id, err)
 		a.paid = replies{}
 		return
 	}
-	k.t.state("resumed", true)
+	k.t.State("resumed", true)
 	desk := &desk{t: k.t, d: k.d}
 	desk.compare(a, run, lost)
 	a.cut = k.d.cut
@@ -186,8 +186,8 @@ func (k *tray) take() {
 	if p.asks == 0 {
 		return // it cost nothing more than the attempts before it, which stay until it is forgotten
 	}
-	k.t.claim(claimLeaves, !k.failed, "%s is taken after the segment has failed", p.id)
-	k.t.state("closed", true)
+	k.t.Claim(claimLeaves, !k.failed, "%s is taken after the segment has failed", p.id)
+	k.t.State("closed", true)
 	k.taken[p.id] = bytes.Clone(f.Lines)
 }
 

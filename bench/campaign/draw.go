@@ -3,18 +3,16 @@ package campaign
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/protocol/catalog"
+	"synod.dev/synod/protocol/check"
 )
-
-// chance draws an execution.
-type chance struct{ *rand.Rand }
 
 // newChance returns the chance of a seed, a stream of its own for each subject.
 func newChance(name string, seed uint64) chance {
-	return chance{rand.New(rand.NewPCG(seed, hashText(0x5eed, name)))}
+	return chance{Rand: rand.New(rand.NewPCG(seed, hashText(0x5eed, name)))}
 }
 
 // Want restricts what Draw draws, so that a campaign reaches its minima. The zero value restricts nothing.
@@ -37,41 +35,6 @@ const (
 // slack is the most ticks by which a message may be late and still be within the bound, beside the skew of clocks.
 const slack = 2
 
-// pace is the pace of all executions, in ticks. A model call takes one tick and a message one tick and its delay.
-var pace = synod.Pace{Think: 2, Within: 6}
-
-// Draw returns the execution of a seed. It panics if no subject has the name, which callers must have checked with
-// Subjects.
-func Draw(name string, seed uint64, want Want) Execution {
-	s, err := subjectOf(name)
-	if err != nil {
-		panic(err)
-	}
-	c := newChance(name, seed)
-	x := Execution{Protocol: name, Seed: c.Uint64(), Regime: Synchronous}
-	s.setup(c, &x)
-	if s.sweep > 0 {
-		x.schedule(0, seed)
-		return x
-	}
-	if s.disk != nil {
-		if !s.bare {
-			s.drawEvents(c, &x, want)
-		}
-		return x
-	}
-	if c.Float64() < shareAsync || isLate(want.Kind) || isLate(want.Other) {
-		x.Regime = Asynchronous
-	}
-	x.Delay = synod.Tick(c.IntN(slack + 1))
-	x.RealKeys = s.signs && c.Float64() < shareReal
-	s.drawByzantine(c, &x, want)
-	s.seatAdversaries(c, &x, want)
-	s.drawEvents(c, &x, want)
-	x.chargeNobody()
-	return x
-}
-
 func isLate(name string) bool { i, ok := byName[name]; return ok && kinds[i].Charge == Late }
 
 // drawByzantine draws which seats may be Byzantine: as many as the bound allows, more, or fewer.
@@ -84,7 +47,7 @@ func (s *subject) drawByzantine(c chance, x *Execution, want Want) {
 	peers := x.peers()
 	order := c.Perm(x.N)
 	for _, i := range order {
-		if id := synod.NodeID(i); x.allows(peers, id) {
+		if id := synod.NodeID(i); s.allows(x, peers, id) {
 			x.add(id)
 		}
 	}
@@ -99,7 +62,7 @@ func (s *subject) drawByzantine(c chance, x *Execution, want Want) {
 		}
 	}
 	x.AtBound = !slices.ContainsFunc(order, func(i int) bool {
-		return !x.bad(synod.NodeID(i)) && x.allows(peers, synod.NodeID(i))
+		return !x.bad(synod.NodeID(i)) && s.allows(x, peers, synod.NodeID(i))
 	})
 	if at < shareAbove || need && len(x.Byzantine) == 0 {
 		for _, i := range order {
@@ -129,12 +92,12 @@ func (x *Execution) add(id synod.NodeID) {
 
 // allows reports whether one more Byzantine seat is within the bound: F in the neighbourhood of each honest member,
 // or, where everybody hears everybody, F in the group that F counts.
-func (x *Execution) allows(peers [][]synod.NodeID, id synod.NodeID) bool {
+func (s *subject) allows(x *Execution, peers [][]synod.NodeID, id synod.NodeID) bool {
 	if x.bad(id) {
 		return false
 	}
 	if x.Edges == nil {
-		return x.counted(id) < x.F
+		return s.counted(x, id) < x.F
 	}
 	for i := range peers {
 		if own := synod.NodeID(i); own == id || x.bad(own) {
@@ -153,17 +116,17 @@ func (x *Execution) allows(peers [][]synod.NodeID, id synod.NodeID) bool {
 	return true
 }
 
-// counted returns how many Byzantine seats F counts together with this one: those with its role. Workers of
-// DecentLLMs are not counted at all.
-func (x *Execution) counted(id synod.NodeID) (n int) {
+// counted returns how many Byzantine seats F counts together with this one: those whose role it
+// counts.
+func (s *subject) counted(x *Execution, id synod.NodeID) (n int) {
 	if x.Cast == nil {
 		return len(x.Byzantine)
 	}
-	if x.uncounted(id) {
+	if s.uncounted(x, id) {
 		return -1
 	}
 	for _, b := range x.Byzantine {
-		if !x.uncounted(b) {
+		if !s.uncounted(x, b) {
 			n++
 		}
 	}
@@ -171,7 +134,9 @@ func (x *Execution) counted(id synod.NodeID) (n int) {
 }
 
 // uncounted reports whether F does not count a seat, because of its role.
-func (x *Execution) uncounted(id synod.NodeID) bool { return x.Cast != nil && x.Cast[id] == "worker" }
+func (s *subject) uncounted(x *Execution, id synod.NodeID) bool {
+	return x.Cast != nil && x.Cast[id] == s.Uncounted
+}
 
 // adversaries returns the names of the adversaries that apply to a subject, without other names of the same one.
 func (s *subject) adversaries() []string {
@@ -183,12 +148,8 @@ func (s *subject) findAdversaries() (names []string) {
 	if s.sweep > 0 || s.disk != nil {
 		return nil
 	}
-	traits := []synod.Trait{} // those of a building block
-	if p, err := catalog.Protocols.Find(s.name); err == nil {
-		traits = p.Traits
-	}
 	for _, e := range adversary.Seated(false) { // an execution has no earlier questions to learn from
-		if (e.Where.Admits(traits) && s.name != broadcastName || slices.Contains(s.also, e.Name)) && !outer(&e) {
+		if (e.Where.Admits(s.traits) && s.Name != broadcastName || slices.Contains(s.Also, e.Name)) && !outer(&e) {
 			names = append(names, e.Name)
 		}
 	}
@@ -234,7 +195,7 @@ func (s *subject) seatAdversaries(c chance, x *Execution, want Want) {
 
 // paramsFor returns the parameters that an adversary needs.
 func paramsFor(name string, c chance, x *Execution) map[string]any {
-	seat := func() string { return itoa(c.IntN(x.N)) }
+	seat := func() string { return strconv.Itoa(c.IntN(x.N)) }
 	switch name {
 	case "copier":
 		return map[string]any{"copies": seat()}
@@ -242,7 +203,7 @@ func paramsFor(name string, c chance, x *Execution) map[string]any {
 		return map[string]any{"favours": seat()}
 	case "late-revealer":
 		if c.IntN(2) == 0 {
-			return map[string]any{"shows": seat(), "late": c.IntN(int(pace.Within))}
+			return map[string]any{"shows": seat(), "late": c.IntN(int(check.Pace.Within))}
 		}
 	}
 	return nil

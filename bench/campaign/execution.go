@@ -5,19 +5,12 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/check"
 )
 
 // Execution is one execution, completely: the same value gives the same events. It is what a replay file holds.
 type Execution struct {
-	Protocol string       `json:"protocol"`
-	Params   string       `json:"params,omitempty"` // of the protocol, as a YAML mapping
-	Seed     uint64       `json:"seed"`             // of what models reply and of delays
-	N        int          `json:"n"`
-	F        int          `json:"f"`
-	Edges    [][2]int     `json:"edges,omitempty"` // nil: everybody hears everybody
-	R        int          `json:"r,omitempty"`     // the robustness of the graph, with edges only
-	Cast     []synod.Role `json:"cast,omitempty"`  // the role of every seat
-	Outside  int          `json:"outside,omitempty"`
+	check.Case
 
 	Regime    Regime         `json:"regime"`
 	Above     bool           `json:"above,omitempty"`     // more members are Byzantine than the bound allows
@@ -79,12 +72,9 @@ func (x *Execution) bad(id synod.NodeID) bool {
 	return found
 }
 
-// total is the number of seats, those outside of a group among them.
-func (x *Execution) total() int { return x.N + x.Outside }
-
 // peers returns the neighbours of every seat, ascending.
 func (x *Execution) peers() [][]synod.NodeID {
-	n := x.total()
+	n := x.Total()
 	all := make([][]synod.NodeID, n)
 	if x.Edges == nil {
 		flat := make([]synod.NodeID, 0, n*(n-1))
@@ -107,74 +97,4 @@ func (x *Execution) peers() [][]synod.NodeID {
 		slices.Sort(all[i])
 	}
 	return all
-}
-
-// Check returns an error if the execution is not one that can be played: it may come from a file.
-func (x *Execution) Check() error {
-	s, err := subjectOf(x.Protocol)
-	if err != nil {
-		return err
-	}
-	const most = 64
-	n := x.total()
-	switch {
-	case x.N < 1 || x.Outside < 0 || n > most:
-		return fmt.Errorf("campaign: %d seats and %d outside; there must be between 1 and %d in all", x.N,
-			x.Outside, most)
-	case x.F < 0 || x.F >= x.N:
-		return fmt.Errorf("campaign: f is %d; it must be between 0 and n-1, which is %d", x.F, x.N-1)
-	case x.Cast != nil && len(x.Cast) != n:
-		return fmt.Errorf("campaign: roles of %d seats; there are %d", len(x.Cast), n)
-	case x.Delay < 0 || x.Delay > 1000:
-		return fmt.Errorf("campaign: delay is %d; it must be between 0 and 1000", x.Delay)
-	case x.Regime != Synchronous && x.Regime != Asynchronous:
-		return fmt.Errorf("campaign: regime is %q; it must be %s or %s", x.Regime, Synchronous, Asynchronous)
-	}
-	for _, e := range x.Edges {
-		if e[0] < 0 || e[1] < 0 || e[0] >= n || e[1] >= n || e[0] == e[1] {
-			return fmt.Errorf("campaign: edge %v; seats are 0 to %d", e, n-1)
-		}
-	}
-	for _, id := range x.Byzantine {
-		if id < 0 || int(id) >= n {
-			return fmt.Errorf("campaign: seat %d is Byzantine; seats are 0 to %d", id, n-1)
-		}
-	}
-	if !slices.IsSorted(x.Byzantine) {
-		return fmt.Errorf("campaign: byzantine must be ascending; it is %v", x.Byzantine)
-	}
-	if x.Operations < 0 || x.Operations > mostOperations || (x.Operations > 0) != (s.disk != nil) {
-		return fmt.Errorf("campaign: %d operations; there must be 1 to %d on a disk and with callers, and none "+
-			"elsewhere", x.Operations, mostOperations)
-	}
-	if len(x.Twins) > 0 && x.Protocol != twinsName {
-		return fmt.Errorf("campaign: twins are only in executions of %s", twinsName)
-	}
-	return x.checkFaults(s, n)
-}
-
-func (x *Execution) checkFaults(s *subject, n int) error {
-	for _, a := range x.Seats {
-		if a.Seat < 0 || int(a.Seat) >= n {
-			return fmt.Errorf("campaign: adversary %s at seat %d; seats are 0 to %d", a.Name, a.Seat, n-1)
-		}
-		if !slices.Contains(s.adversaries(), a.Name) {
-			return fmt.Errorf("campaign: adversary %q does not apply to %s; these do: %v", a.Name, s.name,
-				s.adversaries())
-		}
-	}
-	for i := range x.Events {
-		e := &x.Events[i]
-		k, err := kindOf(e.Kind)
-		if err != nil {
-			return err
-		}
-		if !s.suits(k, &Execution{Regime: Asynchronous}) && (s.disk != nil || kinds[k].Group == Storage) {
-			return fmt.Errorf("campaign: event %d: %s does not apply to %s", i, e.Kind, s.name)
-		}
-		if e.kind = k; e.Node < -1 || int(e.Node) >= n || e.From < 0 || e.Arg < 0 || e.Arg > 1<<20 {
-			return fmt.Errorf("campaign: event %d, %s: seats are 0 to %d, and no number is negative", i, e, n-1)
-		}
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/check"
 )
 
 // host plays one member in a process that fails, or with a clock that is wrong, or as two copies with one key. The
@@ -42,9 +43,9 @@ func (p *Player) host(seat synod.Seat, e *Event) synod.Machine {
 	h := &host{p: p, x: p.x, seat: seat, e: *e}
 	switch e.Kind {
 	case "replay-run":
-		h.seat.Signer = p.keys(p.x.total()).Signer(seat.Self, otherRun)
+		h.seat.Signer = p.keys(p.x.Total()).Signer(seat.Self, otherRun)
 	case "replay-committee":
-		h.seat.Signer = otherKeys(p.x.total()).Signer(seat.Self, thisRun)
+		h.seat.Signer = otherKeys(p.x.Total()).Signer(seat.Self, thisRun)
 	}
 	h.copies = append(h.copies, p.join(h.seat, 0))
 	if e.Kind == "twins" || e.Kind == "duplicate-identity" {
@@ -149,7 +150,7 @@ func (h *host) replay(now synod.Tick) {
 		}
 		effects := h.copies[0].Step(l.now, l.e)
 		if did := digestOf(effects); did != l.did {
-			h.p.trace.fail(claimReplay, "n%d: a machine that is given the events of its journal does something else "+
+			h.p.trace.Fail(check.Replay, "n%d: a machine that is given the events of its journal does something else "+
 				"at "+
 				"tick %d", h.seat.Self, l.now)
 		}
@@ -162,7 +163,7 @@ func (h *host) replay(now synod.Tick) {
 			}
 		}
 	}
-	h.p.trace.applies(claimReplay)
+	h.p.trace.Applies(check.Replay)
 	h.log = slices.Clone(known)
 	for _, x := range alarms {
 		h.out = append(h.out, x)

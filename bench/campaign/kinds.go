@@ -135,8 +135,8 @@ var kinds = []Kind{
 	kind(Storage, Free, "power-cut", "the power is cut at a call: what was not synced is lost from some call on"),
 	kind(Storage, Free, "torn-sector", "the same, and each sector of 512 bytes is lost or not by itself"),
 	kind(Storage, Free, "bit-rot", "one bit of a file changes while no process has it open"),
-	onlyFor("ledger-disk", kind(Storage, Free, "ledger-lost", "the folder of the ledger is empty when it is opened")),
-	onlyFor("ledger-disk", kind(Storage, Free, "ledger-rolled-back", "the folder has an older copy when it is opened")),
+	onlyFor(ledgerName, kind(Storage, Free, "ledger-lost", "the folder of the ledger is empty when it is opened")),
+	onlyFor(ledgerName, kind(Storage, Free, "ledger-rolled-back", "the folder has an older copy when it is opened")),
 }
 
 // onlyFor returns the kind for one subject.
@@ -148,17 +148,6 @@ func onlyFor(subject string, k Kind) Kind {
 // firstStorage is the index of the first kind of storage: subjects that play a disk have those from there on, and all
 // others those before.
 var firstStorage = slices.IndexFunc(kinds, func(k Kind) bool { return k.Group == Storage })
-
-// kinds returns the kinds of faults that a subject draws from, and the index of the first of them.
-func (s *subject) kinds() (all []Kind, first int) {
-	if s.bare {
-		return nil, 0
-	}
-	if s.disk != nil {
-		return kinds[firstStorage:], firstStorage
-	}
-	return kinds[:firstStorage], 0
-}
 
 // Kinds returns the catalogue of faults.
 func Kinds() []Kind { return kinds }
@@ -192,4 +181,11 @@ var Elsewhere = []synod.Entry{
 	{Name: "SIGKILL of a process", Summary: "make kills"},
 	{Name: "network namespaces, blackholes, resets", Summary: "make nodes, make perturbed"},
 	{Name: "one byte a second", Summary: "TestHostileLinks of node"},
+}
+
+// onHost reports whether a kind is played by a wrapper around the member's machine.
+func onHost(k int) bool {
+	g := kinds[k].Group
+	return g == Process || g == Clock || kinds[k].Name == "late-joiner" || kinds[k].Name == "replay-run" ||
+		kinds[k].Name == "replay-committee"
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/check"
 )
 
 // network is what the links between members do in one execution.
@@ -52,7 +53,7 @@ func (w *network) carry(now synod.Tick, to synod.NodeID, m *synod.Message,
 	f := fate{after: 1, m: m, lost: w.x.apart(now, m.From, to)}
 	if w.x.Delay > 0 {
 		w.count++
-		f.after += synod.Tick(mix(w.seed^w.count) % uint64(w.x.Delay+1))
+		f.after += synod.Tick(check.Mix(w.seed^w.count) % uint64(w.x.Delay+1))
 	}
 	for i, e := range w.events {
 		if now >= e.From && now < e.To && !f.lost {
@@ -167,7 +168,7 @@ func (w *network) clogged(e *Event, now synod.Tick, id synod.NodeID) bool {
 	if at < 0 {
 		return false
 	}
-	back := e.To - synod.Tick(mix(w.seed^uint64(id))%uint64(len(e.Peers)))*synod.Tick(max(e.Arg, 1))
+	back := e.To - synod.Tick(check.Mix(w.seed^uint64(id))%uint64(len(e.Peers)))*synod.Tick(max(e.Arg, 1))
 	return now >= e.From+synod.Tick(at*max(e.Arg, 1)) && now < back
 }
 
@@ -218,7 +219,7 @@ func damaged(e *Event, body []byte) []byte {
 	case "garbage":
 		random := make([]byte, 1+e.Arg%200)
 		for i := range random {
-			random[i] = byte(mix(uint64(e.Arg + i)))
+			random[i] = byte(check.Mix(uint64(e.Arg + i)))
 		}
 		return random
 	case "stripped-signature":
@@ -240,20 +241,3 @@ var (
 	oversize = slices.Repeat([]byte{1}, synod.MaxLongBody+1)
 	nested   = slices.Repeat([]byte("["), 20_000)
 )
-
-// mix is the finalizer of SplitMix64: every bit of the argument changes half of the bits of the result.
-func mix(z uint64) uint64 {
-	z += 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-// hashText adds a text to a hash (FNV-1a).
-func hashText[T ~string](h uint64, s T) uint64 {
-	h ^= 0xcbf29ce484222325
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 0x100000001b3
-	}
-	return h
-}

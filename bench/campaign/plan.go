@@ -76,8 +76,8 @@ func newPlanner(o *Options) (*planner, error) {
 		return nil, err
 	}
 	p := &planner{}
-	for _, s := range subjects {
-		if o.Protocols == nil || slices.Contains(o.Protocols, s.name) {
+	for _, s := range subjects() {
+		if o.Protocols == nil || slices.Contains(o.Protocols, s.Name) {
 			p.subjects = append(p.subjects, s)
 		}
 	}
@@ -110,10 +110,10 @@ func (p *planner) distribute(all uint64, tier Tier) {
 		}
 		p.share[i] = min(need, all/uint64(len(p.subjects)))
 		rest -= p.share[i]
-		shares += s.share
+		shares += s.Share
 	}
 	for i, s := range p.subjects {
-		p.share[i] += uint64(float64(rest) * s.share / shares)
+		p.share[i] += uint64(float64(rest) * s.Share / shares)
 	}
 	var sum uint64
 	for _, n := range p.share {
@@ -157,7 +157,7 @@ func (p *planner) next() (chunk, bool) {
 // names returns the names of the subjects.
 func (p *planner) names() (names []string) {
 	for _, s := range p.subjects {
-		names = append(names, s.name)
+		names = append(names, s.Name)
 	}
 	return names
 }
@@ -192,17 +192,4 @@ func (s *subject) want(i uint64) (w Want) {
 		w.Kind, w.Other = kinds[first].Name, kinds[(first+step)%uint64(len(kinds))].Name
 	}
 	return w
-}
-
-// DrawAt returns execution number i of a subject in a campaign with a seed.
-func DrawAt(name string, seed, i uint64) Execution {
-	s, err := subjectOf(name)
-	if err != nil {
-		panic(err)
-	}
-	x := Draw(name, seed+i, s.want(i))
-	if s.sweep > 0 {
-		x.schedule(seed, i)
-	}
-	return x
 }

@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/core/sim"
+	"synod.dev/synod/protocol/check"
 )
 
 // Player plays executions one after another and uses their memory again. It is not safe for concurrent use.
@@ -47,20 +48,6 @@ type Result struct {
 	Ticks      synod.Tick         // virtual time that it took
 }
 
-// Play plays an execution and checks all claims of its protocol. The result is a function of the execution. It is valid
-// until the next call. An execution from a file must have passed Check.
-func (p *Player) Play(x *Execution) *Result {
-	s, err := subjectOf(x.Protocol)
-	if err != nil {
-		panic(err)
-	}
-	t := p.play(s, x, variant{})
-	if len(t.result.Violations) == 0 {
-		p.again(t)
-	}
-	return t.finish()
-}
-
 // variant is a change of an execution that must change nothing that is compared.
 type variant struct {
 	changed func(to synod.NodeID, m *synod.Message) *synod.Message
@@ -76,15 +63,15 @@ func (p *Player) play(s *subject, x *Execution, v variant) (t *trace) {
 	p.trace, p.x = t, x
 	p.net.reset(x)
 	p.net.changed, p.net.double, p.net.happens = v.changed, v.double, p.happens
-	p.calls = append(p.calls[:0], make([]int, x.total()+len(x.Events))...)
+	p.calls = append(p.calls[:0], make([]int, x.Total()+len(x.Events))...)
 	defer p.release()
 	defer func() {
 		if r := recover(); r != nil {
-			t.fail(claimCrash, "%v; %s", r, where(string(debug.Stack())))
+			t.Fail(claimCrash, "%v; %s", r, where(string(debug.Stack())))
 		}
 	}()
 	if s.disk != nil {
-		t.applies(claimCrash)
+		t.Applies(claimCrash)
 		s.disk(t)
 		return t
 	}
@@ -93,7 +80,7 @@ func (p *Player) play(s *subject, x *Execution, v variant) (t *trace) {
 		panic(err)
 	}
 	p.current = protocol
-	t.protocol = protocol
+	t.Protocol = protocol
 	machines := p.machines(s, protocol)
 	config := sim.Config{Machines: machines, Seed: x.Seed, Ask: p.ask, Notes: t.note}
 	if x.Delay > 0 || len(p.net.events) > 0 || len(x.Twins) > 0 || v.changed != nil || v.double {
@@ -128,7 +115,7 @@ func (p *Player) release() {
 
 // protocol returns the protocol of a subject with parameters.
 func (p *Player) protocol(s *subject, params string) (synod.Protocol, error) {
-	key := s.name + params
+	key := s.Name + params
 	if known := p.protocols[key]; known != nil {
 		return known, nil
 	}
@@ -142,8 +129,8 @@ func (p *Player) protocol(s *subject, params string) (synod.Protocol, error) {
 // join returns the honest machine of a seat. copy tells apart machines of one seat.
 func (p *Player) join(seat synod.Seat, copy int) synod.Machine {
 	m := p.joinPlain(seat, copy)
-	if p.trace.noting() && p.trace.honest(seat.Self) {
-		return &discreet{m, p.trace, seat.Self}
+	if watch := p.trace.subject.Watch; watch != nil && p.trace.Honest(seat.Self) {
+		return watch(&p.trace.Trace, seat.Self, m)
 	}
 	return m
 }
@@ -189,23 +176,24 @@ func otherKeys(n int) *sign.Derived { return sign.DeriveSymbolic(2, n+1) }
 
 // machines returns the machines of all seats, and of those who are no members.
 func (p *Player) machines(s *subject, protocol synod.Protocol) []synod.Machine {
-	x, n := p.x, p.x.total()
+	x, n := p.x, p.x.Total()
 	peers := x.peers()
-	p.trace.peers = peers
+	p.trace.Peers = peers
 	var derived *sign.Derived
-	if s.signs {
+	if s.Signs {
 		derived = p.keys(n)
-		p.trace.verifier = derived.Verifier(thisRun)
+		p.trace.Verifier = derived.Verifier(thisRun)
 	}
 	machines := make([]synod.Machine, n, n+len(x.Events))
 	for i := range machines {
 		id := synod.NodeID(i)
-		seat := synod.Seat{Self: id, Cast: x.Cast, Peers: peers[i], F: x.F, Pace: pace, Question: p.trace.question(),
-			Seed: script.Derive(x.Seed, uint64(i))}
+		seat := synod.Seat{Self: id, Cast: x.Cast, Peers: peers[i], F: x.F, Pace: check.Pace,
+			Question: p.trace.Question,
+			Seed:     script.Derive(x.Seed, uint64(i))}
 		if x.Cast != nil {
 			seat.Role = x.Cast[i]
 		}
-		if s.signs {
+		if s.Signs {
 			seat.Signer = derived.Signer(id, thisRun)
 		}
 		machines[i] = p.machine(seat)
@@ -226,12 +214,12 @@ func (p *Player) machine(seat synod.Seat) synod.Machine {
 		}
 	}
 	if len(p.x.Twins) > 0 && seat.Self == twin {
-		p.trace.hosted[twin] = true
+		p.trace.Hosted[twin] = true
 		return p.host(seat, &Event{Kind: "twins", kind: byName["twins"], Node: twin})
 	}
 	for i := range p.x.Events {
 		if e := &p.x.Events[i]; e.Node == seat.Self && onHost(e.kind) {
-			p.trace.hosted[seat.Self] = true
+			p.trace.Hosted[seat.Self] = true
 			return p.host(seat, e)
 		}
 	}
@@ -287,13 +275,14 @@ func (p *Player) adversary(a Seated) adversary.Adversary {
 // stranger is a machine that takes part and is no member: with keys of its own, or with a key of the committee whose
 // seat no member is linked with. It takes the place of a member in what it sends, and the scheduler names the sender.
 func (p *Player) stranger(s *subject, e *Event, peers [][]synod.NodeID) synod.Machine {
-	id, n := e.Node, p.x.total()
-	seat := synod.Seat{Self: id, Cast: p.x.Cast, Peers: peers[id], F: p.x.F, Pace: pace, Question: p.trace.question(),
-		Seed: script.Derive(p.x.Seed, uint64(n))}
+	id, n := e.Node, p.x.Total()
+	seat := synod.Seat{Self: id, Cast: p.x.Cast, Peers: peers[id], F: p.x.F, Pace: check.Pace,
+		Question: p.trace.Question,
+		Seed:     script.Derive(p.x.Seed, uint64(n))}
 	if p.x.Cast != nil {
 		seat.Role = p.x.Cast[id]
 	}
-	if s.signs {
+	if s.Signs {
 		if e.Kind == "sybil" {
 			seat.Signer = otherKeys(n).Signer(id, thisRun)
 		} else {

@@ -16,15 +16,8 @@ import (
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/prompt"
+	"synod.dev/synod/protocol/check"
 )
-
-// claimCall is about calls that fail: every subject that asks models has it.
-const claimCall = "SAC-10"
-
-// callClaim is in the lists of subjects that ask models.
-var callClaim = Claim{ID: claimCall, Property: "a call that failed, or whose reply is not what was asked for, is " +
-	"never " +
-	"an answer, a vote or a score", Model: Calls, Source: "own (GR-2)"}
 
 // provider is a server that fails, behind the client that councils use for OpenAI-compatible servers.
 type provider struct {
@@ -64,7 +57,7 @@ func (p *Player) faultyReply(e *Event, c *sim.Call) synod.Reply {
 		reply = synod.Reply{Status: failure.Status, Detail: failure.Reason()}
 	}
 	readable := e.Kind == "wrong-model" || e.Kind == "nonsense" || e.Kind == "finish-length"
-	p.trace.claim(claimCall, readable || reply.Status != synod.OK && reply.Text == "",
+	p.trace.Claim(check.FailedCalls, readable || reply.Status != synod.OK && reply.Text == "",
 		"%s gives the status %s and the "+
 			"text %q", e.Kind, reply.Status, reply.Text)
 	return reply

@@ -1,13 +1,13 @@
 package campaign
 
 import (
-	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sim"
+	"synod.dev/synod/protocol/check"
 )
 
 // ask answers the model calls of a tick. A reply is a function of the execution's seed, the member, its copy and the
@@ -38,9 +38,9 @@ func (p *Player) reply(c *sim.Call) synod.Reply {
 			return p.honestReply(c, uint64(p.calls[c.Node]))
 		}
 		reply := p.faultyReply(e, c)
-		if reply.Status == synod.OK && c.Prompt.Purpose == synod.Answering && p.trace.honest(c.Node) {
+		if reply.Status == synod.OK && c.Prompt.Purpose == synod.Answering && p.trace.Honest(c.Node) {
 			if _, text, ok := strings.Cut(reply.Text, "Answer: "); ok {
-				p.trace.replies = append(p.trace.replies, synod.Answer(text))
+				p.trace.Replies = append(p.trace.Replies, synod.Answer(text))
 			}
 		}
 		return reply
@@ -51,18 +51,18 @@ func (p *Player) reply(c *sim.Call) synod.Reply {
 // honestReply returns what a model answers that is reached. salt makes equal prompts get other answers.
 func (p *Player) honestReply(c *sim.Call, salt uint64) synod.Reply {
 	q := c.Prompt
-	h := mix(p.x.Seed ^ uint64(c.Node)<<32 ^ uint64(c.ID/second)<<48 ^ salt)
+	h := check.Mix(p.x.Seed ^ uint64(c.Node)<<32 ^ uint64(c.ID/second)<<48 ^ salt)
 	h = hashText(hashText(hashText(h, q.Purpose), q.Candidate), q.Own)
 	for i := range q.Peers {
 		h = hashText(h, q.Peers[i].Answer)
 	}
-	h = mix(h)
+	h = check.Mix(h)
 	if d, ok := q.Detail.(synod.Simulable); ok {
 		chance := rand.New(rand.NewPCG(h, 1))
 		r := d.Simulate(q, synod.Simulation{Ability: .7, Noise: .1, Stubbornness: .2, Sharpness: 4,
 			Score: func(a synod.Answer, _ string) float64 { return p.score(c.Node, a) }, Rand: chance})
-		if p.trace.noting() && proposes(c) {
-			return withNote(c.Node, r)
+		if p.trace.subject.Reply != nil {
+			r = p.trace.subject.Reply(&p.trace.Trace, c.Node, q, r)
 		}
 		return r
 	}
@@ -70,13 +70,13 @@ func (p *Player) honestReply(c *sim.Call, salt uint64) synod.Reply {
 	switch q.Purpose {
 	case synod.Scoring:
 		out.Value = p.score(c.Node, q.Candidate)
-		p.trace.stated[c.Node] |= tenths(out.Value)
+		p.trace.Stated[c.Node] |= check.Tenths(out.Value)
 	case synod.Weighing:
 		out.Value = -p.score(c.Node, q.Candidate)
 	default:
 		out.Answer = p.answer(q, h)
-		if q.Purpose == synod.Answering && p.trace.honest(c.Node) {
-			p.trace.replies = append(p.trace.replies, out.Answer)
+		if q.Purpose == synod.Answering && p.trace.Honest(c.Node) {
+			p.trace.Replies = append(p.trace.Replies, out.Answer)
 		}
 	}
 	if q.ConfidenceMode != synod.NoConfidence {
@@ -86,15 +86,12 @@ func (p *Player) honestReply(c *sim.Call, salt uint64) synod.Reply {
 	return out
 }
 
-// tenths returns the bit that stands for a score, rounded to tenths, in a set of scores (trace.stated).
-func tenths(score float64) uint16 { return 1 << int(math.Round(10*score)) }
-
 // score returns a member's score of an answer, one of six, so that ties occur.
 func (p *Player) score(by synod.NodeID, a synod.Answer) float64 {
 	if p.x.lenient() {
 		return .5
 	}
-	return float64(mix(hashText(p.x.Seed^uint64(by)<<16, a))%6) / 5
+	return float64(check.Mix(hashText(p.x.Seed^uint64(by)<<16, a))%6) / 5
 }
 
 // answer returns an answer of the question's form, one of few, so that members agree sometimes.

@@ -57,14 +57,14 @@ func (t *Tally) few(tier Tier) (few []string) {
 			few = append(few, fmt.Sprintf("fault %s: %d of %d", k.Name, k.Executions, tier.Kind))
 		}
 	}
-	for _, s := range subjects {
-		sum := t.Subjects[s.name]
+	for _, s := range subjects() {
+		sum := t.Subjects[s.Name]
 		if sum == nil {
 			continue
 		}
 		for _, a := range s.adversaries() {
 			if n := sum.Adversaries[a]; n > 0 && n < tier.Adversary {
-				few = append(few, fmt.Sprintf("%s: adversary %s: %d of %d", s.name, a, n, tier.Adversary))
+				few = append(few, fmt.Sprintf("%s: adversary %s: %d of %d", s.Name, a, n, tier.Adversary))
 			}
 		}
 	}
@@ -275,7 +275,7 @@ func (r *Report) states() section {
 		for _, state := range slices.Sorted(maps.Keys(counts)) {
 			s.table.Add(name, state, grouped(counts[state]))
 		}
-		for _, state := range of.states {
+		for _, state := range of.States {
 			if counts[state] == 0 {
 				s.table.Add(name, state, 0)
 			}

@@ -194,12 +194,12 @@ func (r *runner) play(ctx context.Context, p *Player, c chunk) (t *Tally, failur
 			return nil, nil, false
 		}
 		number := c.from + i
-		x := DrawAt(c.of.name, r.Options.Seed, number)
+		x := DrawAt(c.of.Name, r.Options.Seed, number)
 		result := p.Play(&x)
 		t.Add(&x, result)
 		for _, v := range slices.Clone(result.Violations) {
 			if !slices.ContainsFunc(failures, func(f Failure) bool { return f.Claim == v.Claim }) {
-				failures = append(failures, Failure{Violation: v, Protocol: c.of.name, Number: number, Execution: x})
+				failures = append(failures, Failure{Violation: v, Protocol: c.of.Name, Number: number, Execution: x})
 			}
 		}
 	}

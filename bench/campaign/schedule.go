@@ -2,12 +2,10 @@ package campaign
 
 import (
 	"slices"
-	"strconv"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/check"
 )
-
-func itoa(i int) string { return strconv.Itoa(i) }
 
 // drawEvents draws the schedule: the wanted kinds, one charged fault for each Byzantine seat without an adversary, and
 // others, up to mostFaults.
@@ -55,13 +53,13 @@ func (s *subject) chargedKind(c chance, x *Execution) int {
 // suits reports whether a kind of fault means something in an execution.
 func (s *subject) suits(k int, x *Execution) bool {
 	kind := &kinds[k]
-	if s.bare || (kind.Group == Storage) != (s.disk != nil) || kind.only != "" && kind.only != s.name {
+	if s.bare || (kind.Group == Storage) != (s.disk != nil) || kind.only != "" && kind.only != s.Name {
 		return false
 	}
-	if s.sweep > 0 || kind.signed && !s.signs || kind.Charge == Late && x.Regime != Asynchronous {
+	if s.sweep > 0 || kind.signed && !s.Signs || kind.Charge == Late && x.Regime != Asynchronous {
 		return false
 	}
-	return kind.Group != Provider || s.name != broadcastName // which asks no model
+	return kind.Group != Provider || s.Name != broadcastName // which asks no model
 }
 
 // drawEvent adds an event of a kind at a seat, or at one that it chooses (-1). It adds nothing if the kind does not
@@ -99,7 +97,7 @@ func (s *subject) victim(c chance, x *Execution, k int, at synod.NodeID) (synod.
 	case at >= 0:
 		return at, true
 	case !blamed:
-		id := synod.NodeID(c.IntN(x.total()))
+		id := synod.NodeID(c.IntN(x.Total()))
 		return id, !taken(id)
 	}
 	var free []synod.NodeID
@@ -114,24 +112,17 @@ func (s *subject) victim(c chance, x *Execution, k int, at synod.NodeID) (synod.
 	return free[c.IntN(len(free))], true
 }
 
-// onHost reports whether a kind is played by a wrapper around the member's machine.
-func onHost(k int) bool {
-	g := kinds[k].Group
-	return g == Process || g == Clock || kinds[k].Name == "late-joiner" || kinds[k].Name == "replay-run" ||
-		kinds[k].Name == "replay-committee"
-}
-
 // detail draws the other ends of the links that an event is about, and its argument.
 func (s *subject) detail(c chance, x *Execution, e *Event, horizon int) {
 	others := func() []synod.NodeID {
 		var ids []synod.NodeID
-		for i := range x.total() {
+		for i := range x.Total() {
 			if id := synod.NodeID(i); id != e.Node && c.IntN(2) == 0 {
 				ids = append(ids, id)
 			}
 		}
 		if ids == nil {
-			ids = []synod.NodeID{synod.NodeID((int(e.Node) + 1) % x.total())}
+			ids = []synod.NodeID{synod.NodeID((int(e.Node) + 1) % x.Total())}
 		}
 		return ids
 	}
@@ -147,13 +138,13 @@ func (s *subject) detail(c chance, x *Execution, e *Event, horizon int) {
 	case "delay":
 		e.Peers, e.Arg = others(), 1+c.IntN(slack)
 	case "delay-long":
-		e.Peers, e.Arg = others(), int(pace.Within)+c.IntN(2*int(pace.Within))
+		e.Peers, e.Arg = others(), int(check.Pace.Within)+c.IntN(2*int(check.Pace.Within))
 	case "drop", "selective-silence", "duplicate":
 		e.Peers, e.Arg = others(), c.IntN(3)
 	case "reorder":
 		e.Peers, e.Arg = others(), slack
 	case "late-reveal":
-		e.Peers, e.Arg = others()[:1], c.IntN(int(pace.Within))
+		e.Peers, e.Arg = others()[:1], c.IntN(int(check.Pace.Within))
 	case "flood":
 		e.Arg = 1 + c.IntN(8)
 	case "twins", "duplicate-identity":
@@ -161,7 +152,7 @@ func (s *subject) detail(c chance, x *Execution, e *Event, horizon int) {
 	case "clock-skew":
 		e.Arg = c.IntN(2) // ahead or behind by one tick
 	case "clock-jump", "clock-backwards":
-		e.Arg = 1 + c.IntN(3*int(pace.Within))
+		e.Arg = 1 + c.IntN(3*int(check.Pace.Within))
 	case "late-joiner":
 		e.From, e.To = 0, 1+synod.Tick(c.IntN(horizon))
 	case "sybil", "removed-member", "replay-run", "replay-committee":
@@ -187,7 +178,7 @@ func (e *Event) parts() bool {
 func (s *subject) part(c chance, x *Execution, e *Event) {
 	e.Arg = 1 + c.IntN(4)
 	e.Peers = []synod.NodeID{e.Node}
-	for i := range x.total() {
+	for i := range x.Total() {
 		id := synod.NodeID(i)
 		if id != e.Node && (x.Regime == Asynchronous || x.bad(id)) && c.IntN(2) == 0 {
 			e.Peers = append(e.Peers, id)
@@ -197,4 +188,15 @@ func (s *subject) part(c chance, x *Execution, e *Event) {
 	if e.Kind == "partition-bridge" { // the member itself links the two parts
 		e.Peers = slices.DeleteFunc(e.Peers, func(id synod.NodeID) bool { return id == e.Node })
 	}
+}
+
+// kinds returns the kinds of faults that a subject draws from, and the index of the first of them.
+func (s *subject) kinds() (all []Kind, first int) {
+	if s.bare {
+		return nil, 0
+	}
+	if s.disk != nil {
+		return kinds[firstStorage:], firstStorage
+	}
+	return kinds[:firstStorage], 0
 }

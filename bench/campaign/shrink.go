@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/check"
 )
 
 // Shrink returns a smaller execution that violates the same claim: with fewer events (delta debugging), fewer
@@ -28,7 +29,7 @@ func (p *Player) Shrink(x Execution, claim string) Execution {
 
 // weight is what Shrink makes smaller.
 func (x *Execution) weight() int {
-	w := 100*len(x.Events) + 100*len(x.Seats) + 50*x.total() + 20*x.Operations + int(x.Delay)
+	w := 100*len(x.Events) + 100*len(x.Seats) + 50*x.Total() + 20*x.Operations + int(x.Delay)
 	for i := range x.Events {
 		e := &x.Events[i]
 		w += len(e.Peers) + int(min(e.To-e.From, 1000)) + min(e.Arg, 10)
@@ -109,7 +110,7 @@ func (p *Player) fewerMembers(x Execution, claim string) Execution {
 			}
 		}
 		if x.Edges != nil {
-			if c.R = robustnessOf(c.N, c.Edges); c.R <= c.F {
+			if c.R = check.Robustness(c.N, c.Edges); c.R <= c.F {
 				return x
 			}
 		}

@@ -188,30 +188,30 @@ func (t *Tally) Faults() (all []KindSum) {
 // Zeros names what the tally should have tried and did not: kinds of faults, adversaries by subject, states of
 // protocols, and claims that never applied.
 func (t *Tally) Zeros() (zeros []string) {
-	everything := len(t.Subjects) == len(subjects)
+	everything := len(t.Subjects) == len(subjects())
 	for _, k := range t.Faults() {
 		if k.Executions == 0 && (everything || t.could(k.Kind)) {
 			zeros = append(zeros, "fault "+k.Name)
 		}
 	}
-	for _, s := range subjects {
-		sum := t.Subjects[s.name]
+	for _, s := range subjects() {
+		sum := t.Subjects[s.Name]
 		if sum == nil {
 			continue
 		}
 		for _, a := range s.adversaries() {
 			if sum.Adversaries[a] == 0 {
-				zeros = append(zeros, s.name+": adversary "+a)
+				zeros = append(zeros, s.Name+": adversary "+a)
 			}
 		}
-		for _, name := range s.states {
+		for _, name := range s.States {
 			if sum.States[name] == 0 {
-				zeros = append(zeros, s.name+": state "+name)
+				zeros = append(zeros, s.Name+": state "+name)
 			}
 		}
 		for _, c := range s.claims {
 			if one := sum.Claims[c.ID]; one == nil || one.Executions == 0 {
-				zeros = append(zeros, s.name+": claim "+c.ID)
+				zeros = append(zeros, s.Name+": claim "+c.ID)
 			}
 		}
 	}
@@ -220,9 +220,9 @@ func (t *Tally) Zeros() (zeros []string) {
 
 // could reports whether some subject of the tally can have a kind of fault.
 func (t *Tally) could(k Kind) bool {
-	for _, s := range subjects {
+	for _, s := range subjects() {
 		x := Execution{Regime: Asynchronous}
-		if t.Subjects[s.name] != nil && s.suits(byName[k.Name], &x) {
+		if t.Subjects[s.Name] != nil && s.suits(byName[k.Name], &x) {
 			return true
 		}
 	}

@@ -21,11 +21,11 @@ import (
 
 var budgetTrials = []Trial{
 	{Claim: Claim{ID: "RU-3", Property: "the calls, tokens and money of a question never exceed its limits, whatever " +
-		"members ask at once and however calls fail", Model: Calls, Source: "own (RU-3)",
-		Protocols: []string{"sac", "debate", "majority"}}, try: withinBudget},
+		"members ask at once and however calls fail", Model: Calls, Source: "own (RU-3)"}, councils: true,
+		try: withinBudget},
 	{Claim: Claim{ID: "RU-4", Property: "a key that a server repeats in its errors and headers is in no " +
-		"journal, outcome or error of a run", Model: Any, Source: "own (RU-4, SC-31)",
-		Protocols: []string{"sac", "debate", "majority"}}, try: keysUnwritten},
+		"journal, outcome or error of a run", Model: Any, Source: "own (RU-4, SC-31)"}, councils: true,
+		try: keysUnwritten},
 }
 
 // dearReply is how many tokens a reply of the server of a trial has at most, and dearPrice what they cost.
@@ -96,7 +96,7 @@ func withinBudget(t *Tried) {
 // serve starts a server on this machine while it is used.
 func (t *Tried) serve(m *meter, use func(address string)) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if !t.need(err) {
+	if !t.Need(err) {
 		return
 	}
 	server := &http.Server{Handler: m, ReadHeaderTimeout: time.Minute}
@@ -106,7 +106,7 @@ func (t *Tried) serve(m *meter, use func(address string)) {
 		_ = server.Serve(listener) // until it is closed
 	}()
 	defer func() {
-		t.need(server.Close())
+		t.Need(server.Close())
 		<-done
 	}()
 	use(listener.Addr().String())
@@ -114,37 +114,38 @@ func (t *Tried) serve(m *meter, use func(address string)) {
 
 // asking convenes a council whose members are at a server. limits is a part of the file.
 func (t *Tried) asking(address, limits, key string) (*council.Council, bool) {
+	protocols := councils()
 	spec, err := council.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
 		"plurality}\nmodels: {m: {provider: openai, url: %q, model: m, key_env: KEY, max_tokens: %d, attempts: 1}}\n"+
 		"seats: [{id: m, model: m, count: %d}]\n%s\n",
-		[]string{"{name: majority}", "{name: sac, rounds: 2}", "{name: debate, rounds: 1}"}[t.rand.IntN(3)],
-		"http://"+address+"/v1", dearReply, 4+t.rand.IntN(3), limits))
-	if !t.need(err) {
+		protocols[t.Rand.IntN(len(protocols))],
+		"http://"+address+"/v1", dearReply, 4+t.Rand.IntN(3), limits))
+	if !t.Need(err) {
 		return nil, false
 	}
 	c, err := council.Convene(spec, llm.Env{Getenv: func(string) string { return key },
 		Prices: llm.Prices{{Server: "127.0.0.1:*", Model: "*", Price: dearPrice}}})
-	return c, t.need(err)
+	return c, t.Need(err)
 }
 
 // spend has a council with a limit of one kind decide a question.
 func (t *Tried) spend(m *meter, address string) {
-	which, limits := t.rand.IntN(3), [3]float64{float64(1 + t.rand.IntN(30)), float64(100 + t.rand.IntN(8000)),
-		float64(1+t.rand.IntN(1000)) / 100}
+	which, limits := t.Rand.IntN(3), [3]float64{float64(1 + t.Rand.IntN(30)), float64(100 + t.Rand.IntN(8000)),
+		float64(1+t.Rand.IntN(1000)) / 100}
 	name := []string{"calls", "tokens", "usd"}[which]
 	c, ok := t.asking(address, fmt.Sprintf("limits: {%s: %v}", name, limits[which]), "secret")
 	if !ok {
 		return
 	}
-	defer func() { t.need(c.Close()) }()
+	defer func() { t.Need(c.Close()) }()
 	before := m.spent()
-	_, err := c.Decide(context.Background(), council.Ask{Seed: t.rand.Uint64(), Program: "claims",
+	_, err := c.Decide(context.Background(), council.Ask{Seed: t.Rand.Uint64(), Program: "claims",
 		Question: synod.Question{Form: synod.Number, Text: "How many?"}})
-	if !t.need(err) {
+	if !t.Need(err) {
 		return
 	}
 	used := m.spent()[which] - before[which]
-	t.check(used <= limits[which]*(1+1e-9), "%v %s are spent of %v", used, name, limits[which])
+	t.Check(used <= limits[which]*(1+1e-9), "%v %s are spent of %v", used, name, limits[which])
 }
 
 // keysUnwritten has a council ask a server that repeats the key in errors and headers.
@@ -155,21 +156,21 @@ func keysUnwritten(t *Tried) {
 	}
 	defer t.remove(dir)
 	m := &meter{rand: rand.New(rand.NewPCG(t.Number, 0x5ec7e7)), repeats: true}
-	key := fmt.Sprintf("sk-%016x", t.rand.Uint64())
+	key := fmt.Sprintf("sk-%016x", t.Rand.Uint64())
 	t.serve(m, func(address string) {
 		c, ok := t.asking(address, "", key)
 		if !ok {
 			return
 		}
-		defer func() { t.need(c.Close()) }()
+		defer func() { t.Need(c.Close()) }()
 		path := filepath.Join(dir, "run.jsonl")
-		o, err := c.Decide(context.Background(), council.Ask{Seed: t.rand.Uint64(), Program: "claims", Journal: path,
+		o, err := c.Decide(context.Background(), council.Ask{Seed: t.Rand.Uint64(), Program: "claims", Journal: path,
 			Question: synod.Question{Form: synod.Number, Text: "How many?"}})
-		t.check(err == nil || !shows(err.Error(), key), "an error shows a key")
+		t.Check(err == nil || !shows(err.Error(), key), "an error shows a key")
 		text, err := json.Marshal(o)
-		t.check(err == nil && !shows(string(text), key), "an outcome shows a key: %v", err)
-		if written, err := os.ReadFile(path); t.need(err) {
-			t.check(!shows(string(written), key), "a journal shows a key")
+		t.Check(err == nil && !shows(string(text), key), "an outcome shows a key: %v", err)
+		if written, err := os.ReadFile(path); t.Need(err) {
+			t.Check(!shows(string(written), key), "a journal shows a key")
 		}
 	})
 }

@@ -34,29 +34,29 @@ type run struct {
 
 // play has a council of simulated members decide a question. With a path it keeps a journal.
 func (t *Tried) play(path string) (r run, ok bool) {
-	protocols := []string{"{name: majority}", "{name: sac, rounds: 2}", "{name: debate, rounds: 1}"}
+	protocols := councils()
 	spec, err := council.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
 		"plurality}\n"+
 		"models: {m: {provider: simulated, ability: 0.9}}\nseats: [{id: m, model: m, count: %d}]\n",
-		protocols[t.rand.IntN(len(protocols))], 4+t.rand.IntN(3)))
-	if !t.need(err) {
+		protocols[t.Rand.IntN(len(protocols))], 4+t.Rand.IntN(3)))
+	if !t.Need(err) {
 		return r, false
 	}
-	if r.council, err = council.Convene(spec, llm.Env{}); !t.need(err) {
+	if r.council, err = council.Convene(spec, llm.Env{}); !t.Need(err) {
 		return r, false
 	}
-	a, b := t.rand.IntN(100), t.rand.IntN(100)
+	a, b := t.Rand.IntN(100), t.Rand.IntN(100)
 	r.ask = council.Ask{Question: synod.Question{Text: fmt.Sprintf("What is %d + %d?", a, b), Form: synod.Number},
-		Seed: t.rand.Uint64(), Journal: path, Program: "claims"}
+		Seed: t.Rand.Uint64(), Journal: path, Program: "claims"}
 	r.outcome, err = r.council.Decide(context.Background(), r.ask)
-	return r, t.need(err)
+	return r, t.Need(err)
 }
 
 // secret draws a key.
 func (t *Tried) secret() (sign.Secret, bool) {
-	b := sha256.Sum256(binary.BigEndian.AppendUint64(nil, t.rand.Uint64()))
+	b := sha256.Sum256(binary.BigEndian.AppendUint64(nil, t.Rand.Uint64()))
 	s, err := sign.Generate(bytes.NewReader(b[:]))
-	return s, t.need(err)
+	return s, t.Need(err)
 }
 
 // certify returns the statement of a decision and the key of the council's owner; false if there is no decision.
@@ -74,14 +74,14 @@ func (t *Tried) certify() (s certificate.Statement, owner sign.Secret, ok bool) 
 		return s, owner, false
 	}
 	kept, err := journal.Load(folder + "/run.jsonl")
-	if !t.need(err) {
+	if !t.Need(err) {
 		return s, owner, false
 	}
 	if owner, ok = t.secret(); !ok {
 		return s, owner, false
 	}
 	s, err = r.council.Plan().Owned(council.InstanceOf(kept), &r.outcome, owner.PublicKey())
-	return s, owner, t.need(err)
+	return s, owner, t.Need(err)
 }
 
 // judge verifies a file as synod verify does.
@@ -96,10 +96,10 @@ func judge(file []byte) error {
 // file returns the certificate of a statement.
 func (t *Tried) file(s *certificate.Statement, owner sign.Secret) (b []byte, ok bool) {
 	c, err := certificate.Signed(s, owner)
-	if t.need(err) {
+	if t.Need(err) {
 		b, err = c.File()
 	}
-	return b, t.need(err)
+	return b, t.Need(err)
 }
 
 func changedCertificates(t *Tried) {
@@ -112,21 +112,21 @@ func changedCertificates(t *Tried) {
 		return
 	}
 	err := judge(file)
-	t.check(err == nil, "a genuine certificate is refused: %v", err)
+	t.Check(err == nil, "a genuine certificate is refused: %v", err)
 	for range 200 {
-		bad, bit := bytes.Clone(file), t.rand.IntN(8*len(file))
+		bad, bit := bytes.Clone(file), t.Rand.IntN(8*len(file))
 		bad[bit/8] ^= 1 << (bit % 8)
-		t.check(judge(bad) != nil, "the flip of bit %d is accepted in %q", bit, file)
-		cut := t.rand.IntN(len(file))
-		t.check(judge(file[:cut]) != nil, "the first %d bytes are accepted of %q", cut, file)
+		t.Check(judge(bad) != nil, "the flip of bit %d is accepted in %q", bit, file)
+		cut := t.Rand.IntN(len(file))
+		t.Check(judge(file[:cut]) != nil, "the first %d bytes are accepted of %q", cut, file)
 	}
-	t.check(judge(append(bytes.Clone(file), byte(t.rand.Uint32()))) != nil, "a byte more is accepted after %q", file)
+	t.Check(judge(append(bytes.Clone(file), byte(t.Rand.Uint32()))) != nil, "a byte more is accepted after %q", file)
 	stranger, ok := t.secret()
 	if !ok {
 		return
 	}
 	if other, ok := t.file(&s, stranger); ok {
-		t.check(judge(other) != nil, "the signature of a stranger is accepted under %q", file)
+		t.Check(judge(other) != nil, "the signature of a stranger is accepted under %q", file)
 	}
 }
 
@@ -160,6 +160,6 @@ func falseStatements(t *Tried) {
 			continue
 		}
 		file, err := c.File()
-		t.check(err != nil || judge(file) != nil, "%s: accepted: %q", name, file)
+		t.Check(err != nil || judge(file) != nil, "%s: accepted: %q", name, file)
 	}
 }

@@ -42,7 +42,7 @@ func (t *Tried) written() (r run, whole []byte, done func()) {
 	r, dir, ok := t.journalled()
 	if ok {
 		var err error
-		if whole, err = os.ReadFile(r.ask.Journal); !t.need(err) {
+		if whole, err = os.ReadFile(r.ask.Journal); !t.Need(err) {
 			whole = nil
 		}
 	}
@@ -57,18 +57,18 @@ func replayed(t *Tried) {
 		return
 	}
 	kept, err := journal.Load(r.ask.Journal)
-	if !t.need(err) {
+	if !t.Need(err) {
 		return
 	}
 	digest, err := r.council.Plan().Replay(kept)
-	t.check(err == nil && digest == kept.Digest() && digest == r.outcome.Digest,
+	t.Check(err == nil && digest == kept.Digest() && digest == r.outcome.Digest,
 		"the run has the digest %s, its replay %s: %v",
 		r.outcome.Digest, digest, err)
 	again := r.ask
 	again.Journal = filepath.Join(dir, "again.jsonl")
 	o, err := r.council.Decide(context.Background(), again)
-	if t.need(err) {
-		t.check(o.Digest == r.outcome.Digest, "two runs with the seed %d have the digests %s and %s", again.Seed,
+	if t.Need(err) {
+		t.Check(o.Digest == r.outcome.Digest, "two runs with the seed %d have the digests %s and %s", again.Seed,
 			r.outcome.Digest, o.Digest)
 	}
 }
@@ -81,12 +81,12 @@ func resumed(t *Tried) {
 	}
 	head := firstWrite(whole)
 	for range 3 {
-		cut := head + t.rand.IntN(len(whole)-head)
-		if !t.need(os.WriteFile(r.ask.Journal, whole[:cut], 0o600)) {
+		cut := head + t.Rand.IntN(len(whole)-head)
+		if !t.Need(os.WriteFile(r.ask.Journal, whole[:cut], 0o600)) {
 			return
 		}
 		o, err := t.resume(&r)
-		t.check(err == nil && o.Decision == r.outcome.Decision && o.Status == r.outcome.Status,
+		t.Check(err == nil && o.Decision == r.outcome.Decision && o.Status == r.outcome.Status,
 			"cut after %d of %d bytes: %q is decided, and was %q: %v", cut, len(whole),
 			o.Decision, r.outcome.Decision, err)
 	}
@@ -118,14 +118,14 @@ func flippedJournal(t *Tried) {
 		return
 	}
 	for range 20 {
-		bit, bad := t.rand.IntN(8*len(whole)), bytes.Clone(whole)
+		bit, bad := t.Rand.IntN(8*len(whole)), bytes.Clone(whole)
 		bad[bit/8] ^= 1 << (bit % 8)
 		digest := ""
 		kept, err := journal.Read(bytes.NewReader(bad))
 		if err == nil {
 			digest, err = r.council.Plan().Replay(kept)
 		}
-		t.check(err != nil || digest == r.outcome.Digest, "bit %d of %d is flipped, and the replay has another "+
+		t.Check(err != nil || digest == r.outcome.Digest, "bit %d of %d is flipped, and the replay has another "+
 			"digest without an error", bit, 8*len(whole))
 	}
 }

@@ -14,33 +14,33 @@ import (
 
 var runTrials = []Trial{
 	{Claim: Claim{ID: "DE-1", Property: "with a support rule nothing is decided that fewer members answered before " +
-		"they heard others", Model: Any, Source: "finding F7", Margin: "supporters beyond the rule",
-		Protocols: []string{"sac", "debate", "majority"}}, try: supported},
+		"they heard others", Model: Any, Source: "finding F7", Margin: "supporters beyond the rule"},
+		councils: true, try: supported},
 	{Claim: Claim{ID: "RU-4k", Property: "a key is in no form that a log, an error or a record writes it in",
 		Model: Any, Source: "own (RU-4, SC-30)"}, try: keysHidden},
 }
 
 // supported has a council decide whose members often err and among whom one lies.
 func supported(t *Tried) {
-	protocols := []string{"{name: majority}", "{name: sac, rounds: 2}", "{name: debate, rounds: 1}"}
-	n, support := 4+t.rand.IntN(3), 2+t.rand.IntN(2)
+	protocols := councils()
+	n, support := 4+t.Rand.IntN(3), 2+t.Rand.IntN(2)
 	spec, err := council.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
 		"plurality, support: %d}\nmodels: {m: {provider: simulated, ability: 0.%d}}\n"+
 		"seats: [{id: m, model: m, count: %d}]\n",
-		protocols[t.rand.IntN(len(protocols))], support, 3+t.rand.IntN(6), n))
-	if !t.need(err) {
+		protocols[t.Rand.IntN(len(protocols))], support, 3+t.Rand.IntN(6), n))
+	if !t.Need(err) {
 		return
 	}
 	c, err := council.Convene(spec, llm.Env{})
-	if !t.need(err) {
+	if !t.Need(err) {
 		return
 	}
-	defer func() { t.need(c.Close()) }()
+	defer func() { t.Need(c.Close()) }()
 	for range 20 {
-		ask := council.Ask{Seed: t.rand.Uint64(), Program: "claims", Question: synod.Question{Form: synod.Number,
-			Text: fmt.Sprintf("What is %d + %d?", t.rand.IntN(100), t.rand.IntN(100))}}
+		ask := council.Ask{Seed: t.Rand.Uint64(), Program: "claims", Question: synod.Question{Form: synod.Number,
+			Text: fmt.Sprintf("What is %d + %d?", t.Rand.IntN(100), t.Rand.IntN(100))}}
 		o, err := c.Decide(context.Background(), ask)
-		if !t.need(err) {
+		if !t.Need(err) {
 			return
 		}
 		have := 0
@@ -49,17 +49,17 @@ func supported(t *Tried) {
 				have++
 			}
 		}
-		t.check(o.Decision == synod.None || have >= support, "%q is decided with %d supporters of %d: %s", o.Decision,
+		t.Check(o.Decision == synod.None || have >= support, "%q is decided with %d supporters of %d: %s", o.Decision,
 			have, support, o.Protocol)
 		if o.Decision != synod.None {
-			t.margin(float64(have - support))
+			t.Spare(float64(have - support))
 		}
 	}
 }
 
 // keysHidden writes a key in every form that fmt, encoding/json and log/slog have.
 func keysHidden(t *Tried) {
-	text := fmt.Sprintf("sk-%016x", t.rand.Uint64())
+	text := fmt.Sprintf("sk-%016x", t.Rand.Uint64())
 	held := struct {
 		Name string
 		Key  llm.Secret
@@ -69,16 +69,16 @@ func keysHidden(t *Tried) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%T"} {
 		for _, what := range []any{held.Key, held.At, held, &held, []llm.Secret{held.Key},
 			map[string]llm.Secret{"key": held.Key}} {
-			t.check(!shows(fmt.Sprintf(verb, what), text), "%s shows a key", verb)
+			t.Check(!shows(fmt.Sprintf(verb, what), text), "%s shows a key", verb)
 		}
 	}
 	b, err := json.Marshal(held)
-	t.check(err != nil || !shows(string(b), text), "encoding/json shows a key")
+	t.Check(err != nil || !shows(string(b), text), "encoding/json shows a key")
 	var log strings.Builder
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("call", "key", held.Key, "held", held)
 	slog.New(slog.NewTextHandler(&log, nil)).Info("call", "key", held.Key, "held", held)
-	t.check(!shows(log.String(), text), "log/slog shows a key")
-	t.check(!shows(held.Key.Redact("Bearer "+text+" is not valid"), text), "an error of a server shows a key")
+	t.Check(!shows(log.String(), text), "log/slog shows a key")
+	t.Check(!shows(held.Key.Redact("Bearer "+text+" is not valid"), text), "an error of a server shows a key")
 }
 
 // shows reports whether a text has a key, as it is or in hexadecimal.

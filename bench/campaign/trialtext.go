@@ -13,7 +13,7 @@ import (
 
 var textTrials = []Trial{
 	{Claim: Claim{ID: "TX-1", Property: "a score is read from the last line or a JSON object only: numbers in the " +
-		"text of a judge before it change nothing", Model: Any, Source: "finding F4", Protocols: []string{"sac"}},
+		"text of a judge before it change nothing", Model: Any, Source: "finding F4"},
 		try: scoresRead},
 	{Claim: Claim{ID: "TX-2", Property: "the canonical form of an answer is its own canonical form", Model: Any,
 		Source: "own (adversary digit-twin)"}, try: canonicalTwice},
@@ -33,10 +33,10 @@ var scraps = []string{"Step 1", "Score: 1.0", "8/10", "\n", " ", "0.9", "-", "{\
 // text draws a hostile text.
 func (t *Tried) text() string {
 	var s strings.Builder
-	for range t.rand.IntN(12) {
-		s.WriteString(scraps[t.rand.IntN(len(scraps))])
-		if t.rand.IntN(8) == 0 {
-			s.WriteByte(byte(t.rand.Uint32()))
+	for range t.Rand.IntN(12) {
+		s.WriteString(scraps[t.Rand.IntN(len(scraps))])
+		if t.Rand.IntN(8) == 0 {
+			s.WriteByte(byte(t.Rand.Uint32()))
 		}
 	}
 	return s.String()
@@ -45,9 +45,9 @@ func (t *Tried) text() string {
 func scoresRead(t *Tried) {
 	for range 50 {
 		before := strings.NewReplacer("{", "", "`", "", "<", "").Replace(t.text())
-		want := float64(t.rand.IntN(1001)) / 1000
+		want := float64(t.Rand.IntN(1001)) / 1000
 		got, ok := read.ScoreIn(fmt.Sprintf("%s\nScore: %v", before, want))
-		t.check(ok && got == synod.Score(want), "%q and a line with the score %v: %v, %v", before, want, got, ok)
+		t.Check(ok && got == synod.Score(want), "%q and a line with the score %v: %v, %v", before, want, got, ok)
 	}
 }
 
@@ -66,7 +66,7 @@ func canonicalTwice(t *Tried) {
 				continue
 			}
 			again, ok := read.Canonical(q, string(a))
-			t.check(ok && again == a, "form %s: %q is %q, which is %q, %v", form, raw, a, again, ok)
+			t.Check(ok && again == a, "form %s: %q is %q, which is %q, %v", form, raw, a, again, ok)
 		}
 	}
 }
@@ -79,14 +79,14 @@ end{{end}}`)}}
 
 func staysFenced(t *Tried) {
 	all, err := prompt.NewTemplates("claims", page)
-	if !t.need(err) {
+	if !t.Need(err) {
 		return
 	}
 	for range 20 {
 		text := t.text()
 		c, err := all.Render(&synod.Prompt{Template: "claims/page", Candidate: synod.Answer(text), Rationale: text,
-			Nonce: t.rand.Uint64(), Question: &synod.Question{Text: "Who?", Form: synod.Text}})
-		if !t.need(err) {
+			Nonce: t.Rand.Uint64(), Question: &synod.Question{Text: "Who?", Form: synod.Text}})
+		if !t.Need(err) {
 			return
 		}
 		lines := strings.Split(c.User, "\n")
@@ -95,7 +95,7 @@ func staysFenced(t *Tried) {
 		first := lines[0]
 		quoted := len(first) > 1 && first[0] == '"' && first[len(first)-1] == '"' &&
 			!strings.Contains(strings.NewReplacer(`\\`, "", `\"`, "").Replace(first[1:len(first)-1]), `"`)
-		t.check(fenced && quoted && len(lines) > 3 && lines[3] == border+">>", "%q is shown as %q", text, c.User)
+		t.Check(fenced && quoted && len(lines) > 3 && lines[3] == border+">>", "%q is shown as %q", text, c.User)
 	}
 }
 
@@ -104,7 +104,7 @@ func shownClean(t *Tried) {
 		text := t.text()
 		shown := clean.Escape(text)
 		line := clean.Line(text, 200)
-		t.check(!strings.ContainsFunc(shown, clean.Hidden) && !strings.ContainsAny(shown, "\x1b\r\a") &&
+		t.Check(!strings.ContainsFunc(shown, clean.Hidden) && !strings.ContainsAny(shown, "\x1b\r\a") &&
 			!strings.ContainsAny(line, "\n\r\x1b") && len(line) <= 200, "%q is shown as %q, and as a line %q", text,
 			shown, line)
 	}

@@ -50,8 +50,8 @@ func TestVerify(t *testing.T) {
 // A violation is counted, kept once as a file, and found again with it; a case that cannot be tried is an error.
 func TestVerifyViolation(t *testing.T) {
 	broken := Trial{Claim: Claim{ID: "TX-1", Margin: "what is left"}, Cases: 40, try: func(t *Tried) {
-		t.margin(float64(t.Number))
-		t.check(t.Number%10 != 3, "number %d", t.Number)
+		t.Spare(float64(t.Number))
+		t.Check(t.Number%10 != 3, "number %d", t.Number)
 	}}
 	o := VerifyOptions{Time: time.Second, Dir: filepath.Join(t.TempDir(), "new")}
 	v, err := o.tryAll(t.Context(), broken)
@@ -72,7 +72,7 @@ func TestVerifyViolation(t *testing.T) {
 	if _, err := LoadTrial(v.Replay); !errors.Is(err, ErrNoTrial) {
 		t.Errorf("a saved execution: %v", err)
 	}
-	full := Trial{Claim: Claim{ID: "TX-2"}, try: func(t *Tried) { t.need(errors.New("the disk is full")) }}
+	full := Trial{Claim: Claim{ID: "TX-2"}, try: func(t *Tried) { t.Need(errors.New("the disk is full")) }}
 	if v, err := o.tryAll(t.Context(), full); err == nil || v.Violations > 0 {
 		t.Errorf("%+v, %v", v, err)
 	}

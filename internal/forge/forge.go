@@ -2,7 +2,7 @@
 // campaign looks for certificates that contradict each other with it (Arena), and tests of the verifiers take their
 // files from it. Everything follows from a generator.
 //
-// The package has rank 5: it uses certificate.
+// The package has rank 5.7: it uses certificate.
 package forge
 
 import (

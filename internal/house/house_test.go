@@ -20,8 +20,9 @@ import (
 )
 
 // ranks is the order of packages: each imports only from a lower rank. A folder
-// stands for all below it that have no line of their own.
-var ranks = map[string]int{
+// stands for all below it that have no line of their own. A rank between two others has a
+// fraction, so that these stay.
+var ranks = map[string]float64{
 	"":                    0,
 	"core/wire":           -1, // the root package encodes its Response with it
 	"core/robust":         1,
@@ -33,11 +34,11 @@ var ranks = map[string]int{
 	"core/table":          0,
 	"core/script":         1,
 	"core/sign":           1,
-	"network/roster":      2, // members, keys and who hears whom, signed
-	"record/ledger":       2, // heads that sign signs
-	"record/evidence":     3, // of broadcasts and of the signed messages of a roster
-	"network/committee":   3, // uses roster and sign
-	"record/certificate":  4, // uses roster and committee; statements about graphs whose robustness it computes
+	"network/roster":      2,   // members, keys and who hears whom, signed
+	"record/ledger":       2,   // heads that sign signs
+	"record/evidence":     3,   // of broadcasts and of the signed messages of a roster
+	"network/committee":   3,   // uses roster and sign
+	"record/certificate":  5.5, // statements that sign signs, with what protocols of the catalogue claim
 	"llm/prompt":          1,
 	"llm/read":            1,
 	"llm/read/notation":   -1, // llm/read/formula uses it
@@ -52,11 +53,12 @@ var ranks = map[string]int{
 	"llm/models":          1,
 	"llm":                 2,
 	"core/sim":            3,
-	"internal/nodetest":   7, // it plays runs of nodes under sim
-	"record/ledger/child": 3, // a ledger in a child process
-	"internal/ledgertest": 3, // checks ledgers of every kind
-	"internal/forge":      5, // councils and forged certificates, for campaign and tests
-	"internal/simtest":    6, // it scripts players of the game and evaluators
+	"internal/newcomer":   6,   // a protocol, an adversary and a task as newcomers write them, for tests
+	"internal/nodetest":   7,   // it plays runs of nodes under sim
+	"record/ledger/child": 3,   // a ledger in a child process
+	"internal/ledgertest": 3,   // checks ledgers of every kind
+	"internal/forge":      5.7, // councils and forged certificates, for campaign and tests
+	"internal/simtest":    6,   // it scripts players of the game and evaluators
 	"bench/metrics":       3,
 	"council":             6,
 	"bench/report":        4,
@@ -83,14 +85,16 @@ var ranks = map[string]int{
 	"council/reliability": 1,
 	"adversary/defence":   1, // a catalogue of switches, for council and the command line
 	"council/trust":       2,
-	"protocol/*":          4, // each protocol stands alone
-	"protocol/sac":        3, // cascade lets it decide contested questions
-	"protocol/catalog":    5, // it lists the protocols of this module
-	"protocol/broadcast":  2, // used by several protocols, and by programs that check its evidence
-	"protocol/answer":     2, // what answer-sharing protocols share
-	"protocol/grade":      2, // how evaluators grade answers, in several protocols
-	"protocol/reveal":     2, // commits to first answers, around the machine of any protocol
-	"protocol/leader":     3, // what leader-based protocols share
+	"protocol/*":          4,   // each protocol stands alone
+	"protocol/check":      1.5, // what a protocol says to campaigns, which its entry holds
+	"protocol/sac":        3,   // cascade lets it decide contested questions
+	"protocol/catalog":    5,   // it lists the protocols of this module
+	"protocol/broadcast":  2,   // used by several protocols, and by programs that check its evidence
+	"protocol/answer":     2,   // what answer-sharing protocols share
+	"protocol/grade":      2,   // how evaluators grade answers, in several protocols
+	"protocol/bargain":    2,   // prompts and replies where members bargain, for protocols and adversaries
+	"protocol/reveal":     2,   // commits to first answers, around the machine of any protocol
+	"protocol/leader":     3,   // what leader-based protocols share
 
 	"graph/robustness":    1,
 	"graph/format":        1,
@@ -151,7 +155,7 @@ func TestHouse(t *testing.T) {
 			below := strings.TrimPrefix(strings.TrimPrefix(i, module), "/")
 			r, line := rankOf(below)
 			if r >= rank && line != own {
-				t.Errorf("%s (rank %d) imports %s (rank %d); only a lower rank may be imported", p.ImportPath, rank, i,
+				t.Errorf("%s (rank %v) imports %s (rank %v); only a lower rank may be imported", p.ImportPath, rank, i,
 					r)
 			}
 		}
@@ -159,11 +163,11 @@ func TestHouse(t *testing.T) {
 }
 
 // noRank is the rank of a package that the table does not have.
-const noRank = math.MinInt
+var noRank = math.Inf(-1)
 
 // rankOf returns a package's rank, or noRank, and the line of the table that has it.
 // Packages of one line may import one another.
-func rankOf(name string) (rank int, line string) {
+func rankOf(name string) (rank float64, line string) {
 	if r, ok := ranks[name]; ok {
 		return r, name
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/protocol/bargain"
 	"synod.dev/synod/protocol/grade"
 )
 
@@ -55,9 +55,9 @@ func (m *member) reply(p *synod.Prompt) synod.Reply {
 		return m.score(p.Candidate)
 	case grade.One:
 		return m.grade(p.Candidate)
-	case game.Proposing:
+	case bargain.Proposing:
 		return m.name(next(&m.names))
-	case game.Voting:
+	case bargain.Voting:
 		return synod.Reply{Status: synod.OK, Text: `{"decision": "` + next(&m.votes) + `"}`}
 	}
 	best := p.Own

@@ -24,6 +24,7 @@ import (
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 	"synod.dev/synod/protocol/sac"
 )
 
@@ -226,6 +227,13 @@ func (p *Cascade) Guarantee(f, _ int, _ bool) (name, note string) {
 // Prompts returns the protocol's templates: those of SAC, for contested questions.
 func Prompts() fs.FS { return sac.Prompts() }
 
+// campaign is how campaigns try the protocol.
+var campaign = func() check.Subject {
+	s := check.Staged(6, synod.Number, "{prices: []}", "{rounds: 1}").At(9)
+	s.Relies = []string{"WI-1"}
+	return s
+}()
+
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "cascade",
@@ -274,8 +282,9 @@ score        how members score then: stated or likelihood
 weights      log-odds by form of question and seat; filled in from the trust file
 together     pairs of seats that err together; filled in from the trust file
 prices       relative price of a call of each seat; filled in from the price table`,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: Prompts,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   Prompts,
+	Campaigns: []check.Subject{campaign},
 }
 
 // exact is what "exact: paper" restores, and what it does not.

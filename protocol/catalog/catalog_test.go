@@ -11,7 +11,7 @@ import (
 )
 
 // others are folders that hold no protocol.
-var others = []string{"answer", "broadcast", "catalog", "grade", "leader", "reveal"}
+var others = []string{"answer", "bargain", "broadcast", "catalog", "check", "grade", "leader", "reveal"}
 
 // Every other folder is a protocol with a line in the catalogue, and the other way
 // round. Its defaults are valid and its templates can be parsed.

@@ -35,6 +35,7 @@ import (
 	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 )
 
 // Probe says where a member's confidence comes from.
@@ -191,12 +192,13 @@ func (p *CPWBFT) Guarantee(_, _ int, _ bool) (name, note string) {
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "cp-wbft",
 		Summary: "CP-WBFT: members adopt the most confident answer; a baseline that one adversary captures"},
-	Traits:  []synod.Trait{synod.Tells, synod.Votes, synod.Rounds, synod.Lists, synod.Confides},
-	Source:  `Zheng et al., "Rethinking the Reliability of Multi-agent Systems: A Perspective from Byzantine Fault Tolerance", arXiv 2511.10400`,
-	Exact:   exact,
-	About:   About,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: Prompts,
+	Traits:    []synod.Trait{synod.Tells, synod.Votes, synod.Rounds, synod.Lists, synod.Confides},
+	Source:    `Zheng et al., "Rethinking the Reliability of Multi-agent Systems: A Perspective from Byzantine Fault Tolerance", arXiv 2511.10400`,
+	Exact:     exact,
+	About:     About,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   Prompts,
+	Campaigns: []check.Subject{campaign},
 }
 
 // About is what "synod explain" says.

@@ -23,6 +23,7 @@ import (
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 )
 
 // Debate holds the protocol's parameters.
@@ -98,6 +99,13 @@ func (p *Debate) MaxRounds() int { return p.Rounds }
 // that it remembers. Under Exact every call is made afresh, so nothing follows.
 func (p *Debate) Settles() bool { return !p.Exact }
 
+// campaign is how campaigns try the protocol.
+var campaign = func() check.Subject {
+	s := check.Ordinary(10, "{}", "{rounds: 2}").At(12)
+	s.Council = "{name: debate, rounds: 1}"
+	return s
+}()
+
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "debate",
@@ -114,8 +122,9 @@ not promised  anything: a Byzantine member's answer is shown like any other.
 
 rounds       T, the number of rounds (2)
 rationale    bytes of reasoning shown beside an answer (600; 0: answers alone)`,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: Prompts,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   Prompts,
+	Campaigns: []check.Subject{campaign},
 }
 
 //go:embed prompts/*.tmpl

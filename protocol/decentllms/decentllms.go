@@ -42,6 +42,7 @@ import (
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/protocol/check"
 	"synod.dev/synod/protocol/grade"
 )
 
@@ -241,11 +242,12 @@ var Entry = protocol.Entry{
 		"and a robust aggregate choose the best"},
 	Traits: []synod.Trait{synod.Votes, synod.Reasons, synod.Lists, synod.Judges, synod.Grades,
 		synod.Solves, synod.Signs, synod.HashTies},
-	Source:  `Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"`,
-	About:   About,
-	Exact:   Exact,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: Prompts,
+	Source:    `Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"`,
+	About:     About,
+	Exact:     Exact,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   Prompts,
+	Campaigns: []check.Subject{inCampaigns},
 }
 
 // About is the text of "synod explain".

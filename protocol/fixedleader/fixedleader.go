@@ -28,6 +28,7 @@ import (
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 	"synod.dev/synod/protocol/leader"
 )
 
@@ -128,12 +129,13 @@ func (p *FixedLeader) Calls(degrees []int) int {
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "fixed-leader", Summary: "a leader proposes up to three times for a majority's votes, " +
 		"then another leads; compared in DecentLLMs' paper"},
-	Traits:  []synod.Trait{synod.Reasons, synod.Lists, synod.Judges, synod.Grades, synod.Signs},
-	Source:  `BlockAgents, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
-	Exact:   exact,
-	About:   About,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: Prompts,
+	Traits:    []synod.Trait{synod.Reasons, synod.Lists, synod.Judges, synod.Grades, synod.Signs},
+	Source:    `BlockAgents, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
+	Exact:     exact,
+	About:     About,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   Prompts,
+	Campaigns: []check.Subject{campaign()},
 }
 
 // About is the text of "synod explain".

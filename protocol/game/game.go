@@ -33,6 +33,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/check"
 )
 
 // Rule says how the number that a player holds after a round is chosen (GM-9).
@@ -218,12 +219,14 @@ func (g *Game) AllToAll() bool { return true }
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "game", Summary: "the Byzantine consensus game: propose a number, hear all others, " +
 		"vote to stop"},
-	Traits:  []synod.Trait{synod.Rounds, synod.Bargains},
-	Source:  `Berdoz, Rugli, Wattenhofer, "Can AI Agents Agree?"`,
-	Exact:   exact,
-	About:   About,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: Prompts,
+	Traits:    []synod.Trait{synod.Rounds, synod.Bargains},
+	Source:    `Berdoz, Rugli, Wattenhofer, "Can AI Agents Agree?"`,
+	Exact:     exact,
+	About:     About,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   Prompts,
+	Variable:  true,
+	Campaigns: []check.Subject{campaign},
 }
 
 // About is the text of "synod explain".

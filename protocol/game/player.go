@@ -8,6 +8,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/clean"
 	"synod.dev/synod/core/script"
+	"synod.dev/synod/protocol/bargain"
 )
 
 // player is one seat of a game. Its notes are in none of its messages.
@@ -67,7 +68,7 @@ func (p *player) prompt(t int, purpose synod.Purpose, now []Proposal) synod.Prom
 
 // propose asks the model for a number. Its value is nil if the player abstains from the
 // round, also after three replies that cannot be read (GM-2).
-func (p *player) propose(t int) proposal {
+func (p *player) propose(t int) bargain.Move {
 	q := p.prompt(t, Proposing, nil)
 	for range p.Attempts {
 		reply := p.me.Ask(q)[0]
@@ -75,18 +76,18 @@ func (p *player) propose(t int) proposal {
 			p.failed++
 			continue
 		}
-		given, ok := readProposal(reply, p.Low, p.High)
+		given, ok := bargain.ReadMove(reply, p.Low, p.High)
 		if !ok {
 			p.garbled++
 			continue
 		}
-		if given.notes != "" {
-			p.notes = []string{given.notes}
+		if given.Notes != "" {
+			p.notes = []string{given.Notes}
 		}
-		given.reason = clean.Line(given.reason, p.Reason)
+		given.Reason = clean.Line(given.Reason, p.Reason)
 		return given
 	}
-	return proposal{}
+	return bargain.Move{}
 }
 
 // vote asks the model whether the game is over (GM-2).
@@ -102,7 +103,7 @@ func (p *player) vote(t int, all []Proposal) Vote {
 			}
 			continue
 		}
-		given, ok := ReadVote(reply)
+		given, ok := bargain.ReadVote(reply)
 		if ok {
 			return given
 		}

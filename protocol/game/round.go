@@ -8,13 +8,14 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/clean"
 	"synod.dev/synod/core/script"
+	"synod.dev/synod/protocol/bargain"
 )
 
 // tell sends the proposal to all players and returns the proposals of all, ascending. A
 // player whose message is missing or dropped abstained.
-func (p *player) tell(t int, own proposal) []Proposal {
+func (p *player) tell(t int, own bargain.Move) []Proposal {
 	end := p.ends(p.me.Seat().Pace, p.me.Seat().F, t)
-	mine := proposalMessage{own.value, own.reason}
+	mine := proposalMessage{own.Value, own.Reason}
 	others := script.Exchange(p.me, "propose", t, mine, script.Until{At: end.proposed})
 	messages := map[synod.NodeID]proposalMessage{p.me.Seat().Self: mine}
 	for _, h := range others {
@@ -96,7 +97,7 @@ func (p *player) hold(all []Proposal) {
 		p.past[n-1].Round = p.past[n-2].Round + 1
 	}
 	p.past = p.past[max(0, len(p.past)-p.History-1):]
-	values := proposed(all)
+	values := bargain.Proposed(all)
 	switch {
 	case len(values) == 0:
 	case p.Rule == Mode:
@@ -120,7 +121,7 @@ func (p *player) hold(all []Proposal) {
 func (p *player) finalise() {
 	values := p.tally.numbers
 	if !p.agrees(p.me.Seat().F) {
-		values = proposed(p.last)
+		values = bargain.Proposed(p.last)
 	}
 	if len(values) > 0 {
 		p.was, p.value = p.value, mode(values)

@@ -16,7 +16,15 @@ import (
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 )
+
+// campaign is how campaigns try the protocol.
+var campaign = func() check.Subject {
+	s := check.Ordinary(6, "{}").At(13)
+	s.Council, s.Relies = "{name: majority}", []string{"WI-1"}
+	return s
+}()
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
@@ -33,8 +41,9 @@ are counted as one if more than f members say so that gave neither. At most 2n c
 
 not promised  anything of its own: Byzantine members win if there are enough of them
               to win a vote.`,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: answer.Templates,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   answer.Templates,
+	Campaigns: []check.Subject{campaign},
 }
 
 // Majority has no parameters of its own.

@@ -42,6 +42,7 @@ import (
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 )
 
 // Panel holds the protocol's parameters.
@@ -181,8 +182,10 @@ var Entry = protocol.Entry{
 	About:    about,
 	Exact: "restored    the geometric median of DecentLLMs; no reply is reused\n" +
 		"differs     no paper has this protocol",
-	New:     func() protocol.Protocol { return New() },
-	Prompts: Prompts,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   Prompts,
+	Variable:  true,
+	Campaigns: []check.Subject{check.Staged(0.2, synod.Prose, "{}", "{claims: true}").At(10)},
 }
 
 const about = `For questions of the form prose, and of the form json with x-merge: prose at a string.

@@ -189,12 +189,13 @@ func (p *RotatingLeader) Calls(degrees []int) int { return p.Cost(len(degrees), 
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "rotating-leader",
 		Summary: "each view's leader proposes, a weighted quorum prepares and commits; compared in DecentLLMs' paper"},
-	Traits:  []synod.Trait{synod.Reasons, synod.Judges, synod.Grades, synod.Signs},
-	Source:  `Trusted MultiLLMN, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
-	Exact:   exact,
-	About:   About,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: Prompts,
+	Traits:    []synod.Trait{synod.Reasons, synod.Judges, synod.Grades, synod.Signs},
+	Source:    `Trusted MultiLLMN, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
+	Exact:     exact,
+	About:     About,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   Prompts,
+	Campaigns: campaigns(),
 }
 
 // About is the text of "synod explain".

@@ -41,6 +41,7 @@ import (
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 )
 
 // ScoreBy says how a member scores an answer.
@@ -181,8 +182,9 @@ rationale    bytes of reasoning that are sent beside an answer (0: none)
 asynchronous true: rounds have no fixed end; a member goes on after the messages of all its
              neighbours but F, however long they take. Needs r >= 2F+1 for 4.2 and 4.3,
              and r >= 3F+1 for 4.3-strong: F neighbours less are heard in a round`,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: Prompts,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   Prompts,
+	Campaigns: []check.Subject{campaign},
 }
 
 //go:embed prompts/*.tmpl

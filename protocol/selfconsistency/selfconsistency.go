@@ -20,6 +20,7 @@ import (
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 )
 
 // Entry is the protocol in the catalogue.
@@ -44,8 +45,9 @@ not promised  anything against a Byzantine member.
 budget       samples: a fixed number each; sac: as many as SAC would call
 samples      with budget samples: k, of each member (5)
 rounds       with budget sac: T (6)`,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: answer.Templates,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   answer.Templates,
+	Campaigns: []check.Subject{check.Ordinary(5, "{}").At(15)},
 }
 
 // Budget says how many samples a member takes.

@@ -15,7 +15,15 @@ import (
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 )
+
+// campaign is how campaigns try the protocol: the seat that is asked has nothing to go on with after its only call.
+var campaign = func() check.Subject {
+	s := check.Ordinary(3, "{}").At(14)
+	s.Never = []string{check.Replay}
+	return s
+}()
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
@@ -29,8 +37,9 @@ cost nothing, and have no vote. One call.
 not promised  anything: if that member is wrong or Byzantine, so is the answer.
 
 member       the seat that answers, counted from 0 (0)`,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: answer.Templates,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   answer.Templates,
+	Campaigns: []check.Subject{campaign},
 }
 
 // Single holds the protocol's parameters.

@@ -19,7 +19,15 @@ import (
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 )
+
+// campaign is how campaigns try the protocol.
+var campaign = func() check.Subject {
+	s := check.Ordinary(6, "{}").At(16)
+	s.Relies = []string{"WI-1"}
+	return s
+}()
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
@@ -39,8 +47,9 @@ A confidence that is missing or cannot be read has the weight 0.
 not promised  anything: weights are the members' own claims, so one Byzantine member
               that claims 1.0 outweighs three honest members with 0.3. No Byzantine
               member is tolerated.`,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: answer.Templates,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   answer.Templates,
+	Campaigns: []check.Subject{campaign},
 }
 
 // WeightedMajority holds the protocol's parameters.

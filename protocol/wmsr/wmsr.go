@@ -42,6 +42,7 @@ import (
 	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 )
 
 // Entry is the protocol in the catalogue.
@@ -72,8 +73,9 @@ decimals     of recorded and decided numbers (3), more where rounding would leav
             range of honest numbers; six more are used internally
 window       T: a member uses the last number that it heard from each neighbour in the
              last T rounds (1: those of the present round only)`,
-	New:     func() protocol.Protocol { return New() },
-	Prompts: answer.Templates,
+	New:       func() protocol.Protocol { return New() },
+	Prompts:   answer.Templates,
+	Campaigns: []check.Subject{campaign},
 }
 
 // WMSR holds the protocol's parameters.

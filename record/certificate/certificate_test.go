@@ -3,6 +3,7 @@ package certificate_test
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -343,27 +344,39 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// The table of claims says what the protocols say.
+// What is claimed of a protocol is what it guarantees with its default parameters. The names are part of the format of
+// certificates.
 func TestClaims(t *testing.T) {
-	for _, name := range catalog.Protocols.Names() {
-		entry, err := catalog.Protocols.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+	names := map[string]bool{certificate.None: true}
+	for _, entry := range catalog.Protocols.All() {
 		p := entry.New()
 		if err := param.Verify(p); err != nil {
 			t.Fatal(err)
 		}
 		for f := range 4 {
 			for r := range 7 {
-				got, known := certificate.ClaimOf(name, uint64(f), uint64(r))
+				got, known := certificate.ClaimOf(entry.Name, uint64(f), uint64(r))
 				if want := guarantee(p, f, r); known && got != want {
-					t.Errorf("%s with F=%d, r=%d: %q; the protocol says %q", name, f, r, got, want)
-				} else if !known && name != "game" && name != "panel" { // panel's depends on its aggregate
-					t.Errorf("%s is not in the table of claims", name)
+					t.Errorf("%s with F=%d, r=%d: %q; the protocol says %q", entry.Name, f, r, got, want)
 				}
+				if known == entry.Variable {
+					t.Errorf("%s: its claim is known: %v", entry.Name, known)
+				}
+				names[got] = true
 			}
 		}
+	}
+	for _, name := range []string{"4.3-strong", "4.3", "convergence", "validity", "agreement", "agreement-crash",
+		"supported"} {
+		if !names[name] {
+			t.Errorf("no protocol claims %q", name)
+		}
+	}
+	if c, known := certificate.ClaimOf("missing", 1, 3); known {
+		t.Errorf("a protocol that is not there claims %q", c)
+	}
+	if c, _ := certificate.ClaimOf("sac", math.MaxUint64, math.MaxUint64); c != "4.3" && c != certificate.None {
+		t.Errorf("the largest numbers: %q", c)
 	}
 }
 

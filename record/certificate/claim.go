@@ -7,6 +7,7 @@ import (
 	"synod.dev/synod/core/robust"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/robustness"
+	"synod.dev/synod/protocol/catalog"
 )
 
 // None is the claim of a council without a guarantee.
@@ -17,49 +18,22 @@ const None = "none"
 // size have r = ⌈n/2⌉.
 const exactNodes = 16
 
-// claims has what each protocol of this module guarantees for F on a graph of robustness
-// r. A test compares it with the catalogue of protocols. What game guarantees depends on
-// its parameters, so it is not here.
-var claims = map[string]func(f, r uint64) string{
-	"sac": func(f, r uint64) string {
-		switch {
-		case r >= 2*f+1:
-			return "4.3-strong"
-		case r >= f+1:
-			return "4.3"
-		}
-		return None
-	},
-	"w-msr": func(f, r uint64) string {
-		if r >= 2*f+1 {
-			return "convergence"
-		}
-		return "validity"
-	},
-	"decentllms":        func(_, _ uint64) string { return "agreement" },
-	"rotating-leader":   func(_, _ uint64) string { return "agreement" },
-	"fixed-leader":      func(_, _ uint64) string { return "agreement-crash" },
-	"cascade":           func(_, _ uint64) string { return "supported" },
-	"cp-wbft":           noClaim,
-	"single":            noClaim,
-	"majority":          noClaim,
-	"weighted-majority": noClaim,
-	"self-consistency":  noClaim,
-	"debate":            noClaim,
-}
+// mostClaimed bounds F and r: no council has as many members.
+const mostClaimed = 1 << 30
 
-// ClaimOf returns the name of what a protocol guarantees for F on a graph of robustness r;
-// None: nothing. known is false for a protocol that this package does not know, or whose
-// guarantee depends on its parameters.
+// ClaimOf returns the name of what a protocol guarantees for F on a graph of robustness r; None: nothing. known is
+// false for a protocol that this program does not have, or whose guarantee depends on its parameters.
 func ClaimOf(protocol string, f, r uint64) (claim string, known bool) {
-	of, known := claims[protocol]
-	if !known {
+	entry, err := catalog.Protocols.Find(protocol)
+	if err != nil {
 		return "", false
 	}
-	return of(f, r), true
+	claim, known = entry.Claim(int(min(f, mostClaimed)), int(min(r, mostClaimed)))
+	if known && claim == "" {
+		claim = None
+	}
+	return claim, known
 }
-
-func noClaim(_, _ uint64) string { return None }
 
 // robustnessOf returns the graph's exact robustness; ok is false if the graph is too large
 // to compute it here.

@@ -1,4 +1,4 @@
-package campaign
+package game
 
 import (
 	"bytes"
@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/core/sim"
-	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/protocol/check"
 )
 
 // claimPrivate is about notes that players of the game write for themselves.
@@ -21,23 +20,31 @@ const noteMark = "private note of "
 
 func noteOf(id synod.NodeID) string { return fmt.Sprintf("%sn%d.", noteMark, id) }
 
-// withNote adds a private note to the number that a simulated player proposes.
-func withNote(by synod.NodeID, r synod.Reply) synod.Reply {
+// noting reports whether players note something for themselves in the execution.
+func noting(t *check.Trace) bool { return t.Case.Sampled(privateShare) }
+
+// noteReply adds a private note to the number that a simulated player proposes.
+func noteReply(t *check.Trace, by synod.NodeID, p *synod.Prompt, r synod.Reply) synod.Reply {
+	if !noting(t) || p.Purpose != Proposing {
+		return r
+	}
 	return synod.Reply{Status: synod.OK, Text: fmt.Sprintf(`{"internal_strategy": %q, "value": %s, "public_reasoning": `+
 		`"it suits all"}`, noteOf(by), r.Answer)}
 }
 
-// noting reports whether players note something for themselves in the execution.
-func (t *trace) noting() bool { return t.subject.private && t.x.sampled(privateShare) }
+// watchNotes is the Watch of the campaign.
+func watchNotes(t *check.Trace, self synod.NodeID, m synod.Machine) synod.Machine {
+	if !noting(t) {
+		return m
+	}
+	return &discreet{m, t, self}
+}
 
-// proposes reports whether a call is for a proposal, which comes with a private note.
-func proposes(c *sim.Call) bool { return c.Prompt.Purpose == game.Proposing }
-
-// discreet watches whether a machine tells others what a player has noted for itself. A machine of an honest seat knows
-// notes of others only if another machine has sent them.
+// discreet watches whether a machine tells others what a player has noted for itself. A machine of an honest seat
+// knows notes of others only if another machine has sent them.
 type discreet struct {
 	synod.Machine
-	t    *trace
+	t    *check.Trace
 	self synod.NodeID
 }
 
@@ -49,10 +56,10 @@ func (m *discreet) Step(now synod.Tick, e synod.Event) []synod.Effect {
 		case synod.Send:
 			m.compare("a message", x.Body, false)
 		case synod.Consult:
-			m.compare("a prompt", fmt.Appendf(nil, "%+v %+v", *x.Prompt, *game.TableOf(x.Prompt)), true)
+			m.compare("a prompt", fmt.Appendf(nil, "%+v %+v", *x.Prompt, *TableOf(x.Prompt)), true)
 		case synod.Note:
 			b, err := json.Marshal(x.Opinion)
-			m.t.claim(claimPrivate, err == nil, "an opinion cannot be written: %v", err)
+			m.t.Claim(claimPrivate, err == nil, "an opinion cannot be written: %v", err)
 			m.compare("an opinion", b, false)
 		}
 	}
@@ -61,14 +68,14 @@ func (m *discreet) Step(now synod.Tick, e synod.Event) []synod.Effect {
 
 // compare checks that a text has no note of an honest player. own: it may have that of the player itself.
 func (m *discreet) compare(what string, text []byte, own bool) {
-	m.t.applies(claimPrivate)
+	m.t.Applies(claimPrivate)
 	if !bytes.Contains(text, []byte(noteMark)) {
 		return
 	}
-	for i := range m.t.notes {
+	for i := range m.t.Notes {
 		id := synod.NodeID(i)
-		if m.t.honest(id) && !(own && id == m.self) && bytes.Contains(text, []byte(noteOf(id))) {
-			m.t.fail(claimPrivate, "%s of n%d has the private note of n%d", what, m.self, id)
+		if m.t.Honest(id) && !(own && id == m.self) && bytes.Contains(text, []byte(noteOf(id))) {
+			m.t.Fail(claimPrivate, "%s of n%d has the private note of n%d", what, m.self, id)
 		}
 	}
 }

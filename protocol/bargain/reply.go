@@ -1,4 +1,4 @@
-package game
+package bargain
 
 import (
 	"encoding/json"
@@ -10,50 +10,50 @@ import (
 	"synod.dev/synod/llm/read"
 )
 
-// proposal is a player's reply to Proposing: a value, or nil to abstain, with a
+// Move is a player's reply to Proposing: a value, or nil to abstain, with a
 // reason for everybody and a note for itself. Both texts have been cleaned.
-type proposal struct {
-	value  *int
-	reason string
-	notes  string
+type Move struct {
+	Value  *int
+	Reason string
+	Notes  string
 }
 
-// readProposal reads a reply to Proposing. The value must be a whole number from low
+// ReadMove reads a reply to Proposing. The value must be a whole number from low
 // to high, written as a number or as a string, or the word abstain. Any other reply
 // is unreadable.
-func readProposal(r *synod.Reply, low, high int) (p proposal, ok bool) {
+func ReadMove(r *synod.Reply, low, high int) (p Move, ok bool) {
 	switch {
 	case r.Status != synod.OK:
-		return proposal{}, false
+		return Move{}, false
 	case r.Typed:
 		if r.Answer == synod.None {
-			return proposal{}, true
+			return Move{}, true
 		}
-		p.value, ok = readWhole(string(r.Answer), low, high)
+		p.Value, ok = readWhole(string(r.Answer), low, high)
 		return p, ok
 	}
 	body, ok := read.JSONObject(r)
 	if !ok {
-		return proposal{}, false
+		return Move{}, false
 	}
 	value, ok := read.Member(body, "value")
 	if !ok {
-		return proposal{}, false
+		return Move{}, false
 	}
-	p.reason = clean.Line(read.TextMember(body, "public_reasoning"), maxPublic)
-	p.notes = clean.Line(read.TextMember(body, "internal_strategy"), maxNotes)
+	p.Reason = clean.Line(read.TextMember(body, "public_reasoning"), MaxPublic)
+	p.Notes = clean.Line(read.TextMember(body, "internal_strategy"), MaxNotes)
 	text := string(value)
 	if json.Unmarshal(value, &text) == nil && strings.EqualFold(strings.TrimSpace(text), string(Abstain)) {
 		return p, true
 	}
-	p.value, ok = readWhole(strings.TrimSpace(text), low, high)
+	p.Value, ok = readWhole(strings.TrimSpace(text), low, high)
 	return p, ok
 }
 
 // ReadValue returns the number in a reply to Proposing, nil if the player abstains.
 func ReadValue(r *synod.Reply, low, high int) (*int, bool) {
-	p, ok := readProposal(r, low, high)
-	return p.value, ok
+	p, ok := ReadMove(r, low, high)
+	return p.Value, ok
 }
 
 // ReadVote reads a reply to Voting: {"decision": "stop" | "continue" | "abstain"}.

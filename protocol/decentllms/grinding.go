@@ -1,4 +1,4 @@
-package campaign
+package decentllms
 
 import (
 	"bytes"
@@ -10,15 +10,15 @@ import (
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/core/sim"
-	"synod.dev/synod/protocol/decentllms"
+	"synod.dev/synod/protocol/check"
 )
 
-var grindingTrials = []Trial{
-	{Claim: Claim{ID: "I-DL-7", Property: "nothing that decides between equal totals is sent before all " +
+var grinding = []check.Trial{
+	{Claim: check.Claim{ID: "I-DL-7", Property: "nothing that decides between equal totals is sent before all " +
 		"evaluators hold all answers, and no answer changes it: a worker that tries 1,000 answers for each tie wins " +
 		"its share of ties",
-		Model: Sync, Source: "DecentLLMs §III.C.3; own (DL-4)", Margin: "standard deviations below 8",
-		Protocols: []string{"decentllms"}}, try: ground},
+		Model: check.Sync, Source: "DecentLLMs §III.C.3; own (DL-4)", Margin: "standard deviations below 8",
+		Protocols: []string{}}, Kind: check.Attacks, Try: grindTies},
 }
 
 // Ties of a trial, and answers that the worker tries for each.
@@ -32,9 +32,6 @@ const (
 // chance. A worker that knows the salt wins nearly all ties, which is more than 9.
 const mostSigmas = 8
 
-// nonceSize is how many bytes of the salt are of one evaluator: the first of what it sends with its grades.
-const nonceSize = 16
-
 // tie is a run of DecentLLMs in which all answers get equal grades.
 type tie struct {
 	workers, evaluators int
@@ -45,40 +42,38 @@ type tie struct {
 	sent   map[synod.Tick][][]byte // messages, by when they were sent
 }
 
-// ground has worker 0 choose its answers for the salt of the run before.
-func ground(t *Tried) {
-	x := tie{workers: 2 + t.rand.IntN(3), evaluators: 3 + t.rand.IntN(3)}
-	p, err := parsed("decentllms", "{rationale: 0}")
-	if !t.need(err) {
-		return
-	}
+// grindTies has worker 0 choose its answers for the salt of the run before.
+func grindTies(t *check.Tried) {
+	x := tie{workers: 2 + t.Rand.IntN(3), evaluators: 3 + t.Rand.IntN(3)}
+	p := New()
+	p.Rationale = 0
 	last, wins := []byte(nil), 0.0
 	for i := range ties {
-		x.seed, x.answer = t.rand.Uint64(), best(last)
+		x.seed, x.answer = t.Rand.Uint64(), winning(last)
 		decided, record := x.play(p)
 		if record == nil {
-			t.check(false, "no evaluator has a record of run %d", i)
+			t.Check(false, "no evaluator has a record of run %d", i)
 			return
 		}
-		t.check(x.hidden(record), "the salt of run %d is known before all evaluators hold all answers", i)
+		t.Check(x.hidden(record), "the salt of run %d is known before all evaluators hold all answers", i)
 		if decided == x.answer {
 			wins++
 		}
 		if last = record.Salt; i == 0 {
 			x.answer = "7"
 			_, other := x.play(p)
-			t.check(other != nil && bytes.Equal(other.Salt, last), "another answer changes the salt")
+			t.Check(other != nil && bytes.Equal(other.Salt, last), "another answer changes the salt")
 		}
 	}
 	share := 1 / float64(x.workers)
 	sigmas := (wins - ties*share) / math.Sqrt(ties*share*(1-share))
-	t.check(sigmas <= mostSigmas, "%v of %d ties among %d are won by a worker that chooses its answers", wins, ties,
+	t.Check(sigmas <= mostSigmas, "%v of %d ties among %d are won by a worker that chooses its answers", wins, ties,
 		x.workers)
-	t.margin(mostSigmas - sigmas)
+	t.Spare(mostSigmas - sigmas)
 }
 
-// best returns the answer with the largest hash for a salt.
-func best(salt []byte) (a synod.Answer) {
+// winning returns the answer with the largest hash for a salt.
+func winning(salt []byte) (a synod.Answer) {
 	var top [sha256.Size]byte
 	for v := range variants {
 		text := strconv.AppendInt(nil, int64(1000+v), 10)
@@ -90,15 +85,15 @@ func best(salt []byte) (a synod.Answer) {
 }
 
 // play returns what evaluators decide, and their record; nil: there is none.
-func (x *tie) play(p synod.Protocol) (decided synod.Answer, record *decentllms.Record) {
+func (x *tie) play(p synod.Protocol) (decided synod.Answer, record *Record) {
 	n := x.workers + x.evaluators
 	x.graded, x.sent = 0, map[synod.Tick][][]byte{}
 	keys, machines := sign.DeriveSymbolic(1, n), make([]synod.Machine, n)
-	seat := synod.Seat{F: 1, Pace: pace, Question: questions[synod.Number]}
+	seat := synod.Seat{F: 1, Pace: check.Pace, Question: &synod.Question{Text: "How many?", Form: synod.Number}}
 	for i := range n {
-		role := decentllms.Evaluator
+		role := Evaluator
 		if i < x.workers {
-			role = decentllms.Worker
+			role = Worker
 		}
 		seat.Cast = append(seat.Cast, role)
 	}
@@ -110,12 +105,12 @@ func (x *tie) play(p synod.Protocol) (decided synod.Answer, record *decentllms.R
 				s.Peers = append(s.Peers, synod.NodeID(j))
 			}
 		}
-		s.Signer = keys.Signer(s.Self, thisRun)
+		s.Signer = keys.Signer(s.Self, "campaign")
 		machines[i] = &tapped{p.Join(s), x}
 	}
 	watch := func(_ synod.Tick, notes []sim.Noted) string {
 		for _, o := range notes {
-			if r := decentllms.RecordOf(o.Opinion); r != nil {
+			if r := RecordOf(o.Opinion); r != nil {
 				decided, record = o.Answer, r
 			}
 		}
@@ -165,7 +160,7 @@ func (m *tapped) Step(now synod.Tick, e synod.Event) []synod.Effect {
 }
 
 // hidden reports whether no message before the last evaluator began to grade has an evaluator's part of the salt.
-func (x *tie) hidden(r *decentllms.Record) bool {
+func (x *tie) hidden(r *Record) bool {
 	for _, g := range r.Grades {
 		if len(g.Value) < nonceSize {
 			return false

@@ -1,4 +1,4 @@
-package game
+package bargain
 
 import (
 	"strings"
@@ -35,18 +35,18 @@ func TestReadProposal(t *testing.T) {
 		{`The JSON is {"value": 25}`, -2},
 		{``, -2},
 	} {
-		got, ok := readProposal(&synod.Reply{Status: synod.OK, Text: c.text}, 0, 50)
+		got, ok := ReadMove(&synod.Reply{Status: synod.OK, Text: c.text}, 0, 50)
 		v := -2
-		if ok && got.value == nil {
+		if ok && got.Value == nil {
 			v = -1
 		} else if ok {
-			v = *got.value
+			v = *got.Value
 		}
 		if v != c.want {
 			t.Errorf("%q: %d, want %d", c.text, v, c.want)
 		}
 	}
-	if _, ok := readProposal(&synod.Reply{Status: synod.Timeout, Text: `{"value": 25}`}, 0, 50); ok {
+	if _, ok := ReadMove(&synod.Reply{Status: synod.Timeout, Text: `{"value": 25}`}, 0, 50); ok {
 		t.Error("a failed call has no proposal")
 	}
 }
@@ -69,12 +69,12 @@ func FuzzReadProposal(f *testing.F) {
 	f.Add(`{"value": "abstain"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		r := &synod.Reply{Status: synod.OK, Text: text}
-		p, ok := readProposal(r, 0, 50)
-		if ok && p.value != nil && (*p.value < 0 || *p.value > 50) {
-			t.Errorf("%d is out of range", *p.value)
+		p, ok := ReadMove(r, 0, 50)
+		if ok && p.Value != nil && (*p.Value < 0 || *p.Value > 50) {
+			t.Errorf("%d is out of range", *p.Value)
 		}
-		if strings.ContainsAny(p.reason+p.notes, "\n\x1b") || len(p.reason) > maxPublic || len(p.notes) > maxNotes {
-			t.Errorf("%q %q", p.reason, p.notes)
+		if strings.ContainsAny(p.Reason+p.Notes, "\n\x1b") || len(p.Reason) > MaxPublic || len(p.Notes) > MaxNotes {
+			t.Errorf("%q %q", p.Reason, p.Notes)
 		}
 		ReadVote(r)
 	})

@@ -1,11 +1,9 @@
-package game
+package bargain
 
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,10 +97,10 @@ func TestSchemaFitsWhatIsKept(t *testing.T) {
 	}
 	notes := strings.Repeat("é", schema.Properties["internal_strategy"].MaxLength)
 	reason := strings.Repeat("é", schema.Properties["public_reasoning"].MaxLength)
-	p, ok := readProposal(&synod.Reply{Status: synod.OK, Text: fmt.Sprintf(
+	p, ok := ReadMove(&synod.Reply{Status: synod.OK, Text: fmt.Sprintf(
 		`{"internal_strategy": %q, "value": 7, "public_reasoning": %q}`, notes, reason)}, 0, 50)
-	if !ok || notes == "" || reason == "" || p.notes != notes || p.reason != reason {
-		t.Errorf("of %d and %d bytes, %d and %d are kept", len(notes), len(reason), len(p.notes), len(p.reason))
+	if !ok || notes == "" || reason == "" || p.Notes != notes || p.Reason != reason {
+		t.Errorf("of %d and %d bytes, %d and %d are kept", len(notes), len(reason), len(p.Notes), len(p.Reason))
 	}
 }
 
@@ -207,37 +205,6 @@ func TestTypedReplies(t *testing.T) {
 		r := &synod.Reply{Status: synod.OK, Typed: true, Answer: answer}
 		if v, ok := ReadVote(r); v != want || ok != (want != "") {
 			t.Errorf("%q: %s, %v", answer, v, ok)
-		}
-	}
-}
-
-// The outcome shows the vote, and a log also who was counted. An opinion of another protocol has neither.
-func TestRecordAsText(t *testing.T) {
-	for _, c := range []struct {
-		record Record
-		want   string
-	}{
-		{Record{Vote: Continue}, "votes continue"},
-		{Record{Vote: Stop, Stops: []synod.NodeID{0, 2}, Over: true}, "votes stop, counts stop of n0,n2, ends"},
-	} {
-		if got := c.record.String(); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-	g := New()
-	o := &synod.Opinion{Record: &Record{Vote: Stop, Stops: []synod.NodeID{1}, Evidence: [][]byte{{1}}}}
-	if got := g.PresentRound(o, nil); !maps.Equal(got, map[string]any{"vote": Stop}) {
-		t.Errorf("shown: %v", got)
-	}
-	if !slices.Equal(StopsOf(o), []synod.NodeID{1}) || len(g.Accusations(o)) != 1 {
-		t.Errorf("counts %v, evidence %v", StopsOf(o), g.Accusations(o))
-	}
-	for what, other := range map[string]*synod.Opinion{
-		"no record": {}, "an unreadable one": {Record: synod.RawRecord("[")},
-	} {
-		if g.PresentRound(other, nil) != nil || StopsOf(other) != nil || VoteOf(other) != "" ||
-			g.Accusations(other) != nil {
-			t.Errorf("%s shows something", what)
 		}
 	}
 }

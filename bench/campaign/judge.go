@@ -1,0 +1,155 @@
+package campaign
+
+import (
+	"math"
+
+	"synod.dev/synod"
+	"synod.dev/synod/core/sim"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/check"
+)
+
+// questions are asked, by the form of the subject.
+var questions = map[synod.Form]*synod.Question{
+	"":           {Text: "How many?", Form: synod.Number},
+	synod.Prose:  {Text: "What do you think?", Form: synod.Prose},
+	synod.Number: {Text: "How many?", Form: synod.Number},
+}
+
+// judge checks all claims of the execution.
+func (t *trace) judge() {
+	t.Applies(claimCrash)
+	t.Claim(claimEnds, t.ended.Stopped == sim.Finished || t.ended.Stopped == "limit", "it ended as %q at tick %d",
+		t.ended.Stopped, t.ended.Ticks)
+	if len(t.Violations) > 0 {
+		return
+	}
+	if t.subject.Exchanges {
+		t.cost()
+		t.sources()
+	}
+	t.subject.check(t)
+}
+
+// cost checks rounds and calls of honest members whose process does not fail.
+func (t *trace) cost() {
+	p := t.Protocol.(protocol.Protocol)
+	most, degrees := p.MaxRounds(), make([]int, t.x.Total())
+	calls, all := 0, true
+	for i := range degrees {
+		degrees[i] = len(t.Peers[i])
+		if !t.Plain(synod.NodeID(i)) {
+			all = false
+			continue
+		}
+		for k, n := range t.Notes[i] {
+			t.Claim(claimCost, n.Round == k && k <= most, "n%d has round %d as note number %d of at most %d", i,
+				n.Round,
+				k, most+1)
+		}
+		t.Claim(claimCost, len(t.Notes[i]) == most+1 || len(t.Notes[i]) == 0, "n%d noted %d rounds, not %d", i,
+			len(t.Notes[i]), most+1)
+		calls += t.callsOf[i]
+	}
+	bound := p.Calls(degrees) + len(degrees)*most
+	t.Claim(claimCost, calls <= bound, "%d calls; the bound is %d", calls, bound)
+	if all && !t.stranger {
+		t.Margin(claimCost, float64(bound-calls))
+	}
+}
+
+// sources checks that the source of every answer is right.
+func (t *trace) sources() {
+	for i := range t.Notes {
+		if !t.Plain(synod.NodeID(i)) {
+			continue
+		}
+		held := synod.None
+		for _, n := range t.Notes[i] {
+			ok := false
+			switch n.Source {
+			case synod.Own:
+				ok = held == synod.None && n.Answer != synod.None
+			case synod.Absent:
+				ok = n.Answer == synod.None
+			case synod.Kept:
+				ok = n.Answer == held || held == synod.None
+			case synod.Adopted, synod.New:
+				ok = n.Round > 0 && n.Answer != held && (len(n.From) > 0) == (n.Source == synod.Adopted)
+			}
+			t.Claim(claimSource, ok, "n%d held %q and notes %s", i, held, n.Opinion)
+			t.State("answer "+string(n.Source), true)
+			held = n.Answer
+		}
+	}
+}
+
+// digest is a hash of all opinions of honest members and of when they came.
+func (t *trace) digest(ticks bool) uint64 {
+	h := uint64(1)
+	for i := range t.Notes {
+		if !t.Plain(synod.NodeID(i)) {
+			continue
+		}
+		for _, n := range t.Notes[i] {
+			h = check.Mix(h ^ uint64(i)<<32 ^ uint64(n.Round))
+			if ticks {
+				h = check.Mix(h ^ uint64(n.At))
+			}
+			h = hashText(hashText(h, n.Answer), n.Source)
+			for _, s := range n.Scores {
+				h = check.Mix(h ^ uint64(s.Of)<<40 ^ math.Float64bits(float64(s.Score)))
+			}
+			for k, ids := range [][]synod.NodeID{n.Retained, n.Dropped, n.Silent, n.Suspects, n.From} {
+				for _, id := range ids {
+					h = check.Mix(h ^ uint64(id)<<8 ^ uint64(k))
+				}
+			}
+			if n.Record != nil {
+				h = hashText(h, n.Record.String())
+			}
+		}
+	}
+	return h
+}
+
+// sampled reports whether one of so many executions, by its seed, is this one.
+func (x *Execution) sampled(of uint64) bool {
+	h := x.Seed
+	for _, parts := range x.Twins { // a sweep has one seed
+		h = check.Mix(h ^ uint64(parts))
+	}
+	return h%of == 0
+}
+
+// repeatShare is one of how many executions is played a second time, to compare the two.
+const repeatShare = 64
+
+// again plays an execution a second time, or with a change that must change nothing.
+func (p *Player) again(t *trace) {
+	x := t.x
+	p.change(t)
+	if !x.sampled(repeatShare) {
+		return
+	}
+	first, ticks, calls := t.first, t.ended.Ticks, t.calls
+	second := p.play(t.subject, x, variant{})
+	t.Claim(claimSame, second.first == first && second.ended.Ticks == ticks && second.calls == calls,
+		"two runs of one seed differ: %d and %d ticks, %d and %d calls", ticks, second.ended.Ticks, calls, second.calls)
+}
+
+// change plays one of 16 executions with one of the changes of its subject.
+func (p *Player) change(t *trace) {
+	changes := t.subject.Changes
+	if len(changes) == 0 || !t.x.sampled(16) {
+		return
+	}
+	c := changes[t.x.Seed>>8%uint64(len(changes))]
+	v := variant{double: c.Double}
+	if c.Message != nil {
+		v.changed = func(to synod.NodeID, m *synod.Message) *synod.Message { return c.Message(&t.Trace, to, m) }
+	}
+	first := t.first
+	second := p.play(t.subject, t.x, v)
+	t.Claim(c.Claim, second.first == first, "the opinions of honest members differ")
+}

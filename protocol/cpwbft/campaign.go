@@ -1,0 +1,141 @@
+package cpwbft
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/check"
+)
+
+// campaign is how campaigns try the protocol.
+var campaign = check.Subject{
+	Place: 7, Exchanges: true, Share: 12,
+	Claims: []check.Claim{
+		{ID: "I-CP-1", Property: "the decision is that of Eq. 4: the answer with the highest mean confidence",
+			Model:  check.Any,
+			Source: "CP-WBFT Eq. 4"},
+		{ID: "I-CP-2", Property: "every confidence that a member goes by is in [0,1]", Model: check.Any,
+			Source: "CP-WBFT §4",
+			Margin: "distance from 0 or 1"},
+		{ID: "I-CP-3", Property: "the order of members changes nothing in the decision", Model: check.Any,
+			Source: "own"},
+	},
+	States: []string{"answer own", "answer kept", "answer adopted", "answer absent", "tie of means", "no confidence"},
+	Setup: func(c check.Chance, x *check.Case) {
+		x.N = 4 + c.IntN(4)
+		x.F = 1 + c.IntN((x.N-1)/2)
+		x.Params = []string{"{}", "{rounds: 2}", "{adopt: pooled}", "{weigh: reference}",
+			"{probe: none, adopt: majority}",
+			"{rounds: 2, reflect: true}"}[c.IntN(6)]
+	},
+	Horizon: func(*check.Case) synod.Tick { return 20 },
+	Check:   checkDecision,
+	Trials: []check.Trial{
+		{Claim: check.Claim{ID: "I-CP-4", Property: "one member with the confidence 1 takes the decision from any " +
+			"number with " +
+			"less: cp-wbft claims nothing, and this says that it is still the protocol of the paper", Model: check.Sync,
+			Source: "CP-WBFT Eq. 4, finding F8", Margin: "honest members beyond the first",
+			Protocols: []string{"cp-wbft"}}, Kind: check.Rules, Try: oneLiar},
+	},
+}
+
+// checkDecision compares stage 2 with Eq. 4, by the letter, in exact fractions.
+func checkDecision(t *check.Trace) {
+	p := t.Protocol.(*CPWBFT)
+	var last []synod.Opinion
+	for i := range t.Notes {
+		if o := t.Last(i); o != nil {
+			last = append(last, *o)
+		}
+		for _, n := range t.Notes[i] {
+			if t.Honest(synod.NodeID(i)) && n.Confidence != nil {
+				c := *n.Confidence
+				t.Claim("I-CP-2", c >= 0 && c <= 1, "n%d has the confidence %v", i, c)
+				t.Margin("I-CP-2", min(c, 1-c))
+			}
+			t.State("no confidence", n.Confidence == nil && n.Answer != synod.None)
+		}
+	}
+	got := p.Conclude(last)
+	want, tie := equation4(last, p.Weigh == Half)
+	t.Claim("I-CP-1", got == want, "it decides %q, and Eq. 4 gives %q: %v", got, want, last)
+	t.State("tie of means", tie)
+	shuffled := slices.Clone(last)
+	rand.New(rand.NewPCG(t.Case.Seed, 4)).Shuffle(len(shuffled), func(i, j int) {
+		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
+	})
+	t.Claim("I-CP-3", p.Conclude(shuffled) == got, "another order decides %q and not %q", p.Conclude(shuffled), got)
+}
+
+// equation4 is Eq. 4 of CP-WBFT: the answer with the highest mean confidence; of equal ones that with more supporters,
+// then the first in bytes. half leaves out those below 0.5 where any is at least 0.5. tie reports that means were
+// equal.
+func equation4(last []synod.Opinion, half bool) (best synod.Answer, tie bool) {
+	type camp struct {
+		sum *big.Rat
+		n   int64
+	}
+	confidence := func(o *synod.Opinion) float64 {
+		if o.Confidence == nil {
+			return 0
+		}
+		return *o.Confidence
+	}
+	sure := half && slices.ContainsFunc(last, func(o synod.Opinion) bool {
+		return o.Answer != synod.None && confidence(&o) >= .5
+	})
+	camps := map[synod.Answer]*camp{}
+	for i := range last {
+		o := &last[i]
+		c := confidence(o)
+		if o.Answer == synod.None || !(c >= 0 && c <= 1) || sure && c < .5 {
+			continue
+		}
+		if camps[o.Answer] == nil {
+			camps[o.Answer] = &camp{sum: new(big.Rat)}
+		}
+		nine, _ := new(big.Rat).SetString(fmt.Sprintf("%.9f", c)) // confidences count to nine decimals
+		camps[o.Answer].sum.Add(camps[o.Answer].sum, nine)
+		camps[o.Answer].n++
+	}
+	mean := func(c *camp) *big.Rat { return new(big.Rat).Quo(c.sum, big.NewRat(c.n, 1)) }
+	for a, c := range camps {
+		if best == synod.None {
+			best = a
+			continue
+		}
+		top := camps[best]
+		order := mean(c).Cmp(mean(top))
+		if cmp.Or(order, cmp.Compare(c.n, top.n), cmp.Compare(best, a)) > 0 {
+			best = a
+		}
+	}
+	for a, c := range camps {
+		tie = tie || a != best && mean(c).Cmp(mean(camps[best])) == 0
+	}
+	return best, tie
+}
+
+// oneLiar lets one member be surer of another answer than all others are of theirs.
+func oneLiar(t *check.Tried) {
+	n := 2 + t.Rand.IntN(12)
+	last := make([]synod.Opinion, n)
+	for i := range last {
+		sure := float64(t.Rand.IntN(1000)) / 1000
+		last[i] = synod.Opinion{Answer: "true", Source: synod.Own, Confidence: &sure}
+	}
+	at := t.Rand.IntN(n)
+	all := 1.0
+	last[at].Answer, last[at].Confidence = "false", &all
+	for _, weigh := range []Weigh{Everyone, Half} {
+		p := New()
+		p.Weigh = weigh
+		got := p.Conclude(last)
+		t.Check(got == "false", "%d members with less than 1 and one with 1 decide %q", n-1, got)
+	}
+	t.Spare(float64(n - 2))
+}

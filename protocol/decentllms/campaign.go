@@ -1,0 +1,201 @@
+package decentllms
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/protocol/check"
+)
+
+// inCampaigns is how campaigns try the protocol.
+var inCampaigns = check.Subject{
+	Place: 3, Signs: true, Share: 2, Uncounted: Worker, Relies: []string{"AG-1", "AG-2"},
+	Claims: []check.Claim{
+		{ID: "I-DL-1", Property: "all honest evaluators hold the same answers and the same grades", Model: check.Sync,
+			Source: "DecentLLMs §III.C"},
+		{ID: "I-DL-2", Property: "all honest evaluators reply the same answer, with totals equal in every bit",
+			Model:  check.Sync,
+			Source: "DecentLLMs §III.C; finding F5"},
+		{ID: "I-DL-3", Property: "every honest evaluator replies with its signature, and the user accepts f+1 equal " +
+			"replies",
+			Model: check.Sync, Source: "DecentLLMs §III.C"},
+		{ID: "I-DL-4", Property: "with median-total every total is in the range of the honest totals",
+			Model:  check.Sync,
+			Source: "finding F6", Margin: "distance from the end of the range"},
+		{ID: "I-DL-5", Property: "every total is between 0 and 100, and converged where that is promised",
+			Model:  check.Sync,
+			Source: "DecentLLMs §III.C"},
+		{ID: "I-DL-6", Property: "grades that are not five numbers from 0 to 20 for each answer do not count",
+			Model:  check.Any,
+			Source: "DecentLLMs §III.B"},
+		{ID: "I-DL-8", Property: "evaluators reply at the same tick, however many workers are Byzantine",
+			Model:  check.Any,
+			Source: "DecentLLMs Fig. 7"},
+		{ID: "I-DL-E", Property: "evidence of two values stands, and never accuses an honest member", Model: check.Any,
+			Source: "own"},
+	},
+	Also: []string{"silent"},
+	States: []string{"decision", "no decision", "equivocation", "unreadable grades", "evidence",
+		"range of honest totals",
+		"no grades of an honest evaluator"},
+	Setup: func(c check.Chance, x *check.Case) {
+		workers, evaluators := 1+c.IntN(3), 3+c.IntN(3)
+		x.N = workers + evaluators
+		for i := range x.N {
+			role := Evaluator
+			if i < workers {
+				role = Worker
+			}
+			x.Cast = append(x.Cast, role)
+		}
+		aggregate := []string{"geometric-median", "median-total", "median-total", "coordinate-median",
+			"trimmed-mean"}[c.IntN(5)]
+		x.Params = fmt.Sprintf("{aggregate: %s, judge: %s, rationale: 0}", aggregate, []string{"one", "one", "one",
+			"all"}[c.IntN(4)])
+		x.F = c.IntN((evaluators+1)/2-1) + 1
+	},
+	Horizon: func(x *check.Case) synod.Tick { return synod.Tick(2*x.F+5) * check.Pace.Within },
+	Check:   checkReplies, Trials: grinding,
+}
+
+// panelist is an honest evaluator at the end.
+type panelist struct {
+	id synod.NodeID
+	at synod.Tick
+	*synod.Opinion
+	record *Record
+}
+
+func checkReplies(t *check.Trace) {
+	var held []panelist
+	evaluators := 0
+	for i := range t.Notes {
+		id := synod.NodeID(i)
+		if t.Case.Cast[i] != Evaluator {
+			continue
+		}
+		if t.Honest(id) {
+			evaluators++
+		}
+		if n := len(t.Notes[i]); n > 0 && t.Plain(id) {
+			last := t.Notes[i][n-1]
+			if r := RecordOf(last.Opinion); r != nil {
+				held = append(held, panelist{id, last.At, last.Opinion, r})
+			}
+		}
+	}
+	for k := range held {
+		checkPanelist(t, &held[k], &held[0])
+	}
+	if !t.Synchronous() {
+		return
+	}
+	t.Claim("I-DL-3", len(held) == evaluators || slices.Contains(t.Hosted, true), "%d of %d honest evaluators reply",
+		len(held), evaluators)
+	last := make([]synod.Opinion, t.Case.Total())
+	decided := 0
+	for _, h := range held {
+		last[h.id] = *h.Opinion
+		if h.Answer != synod.None {
+			decided++
+		}
+	}
+	if decided > t.Case.F {
+		a, _, why := t.Protocol.(*DecentLLMs).Accept(last, t.Case.Cast, t.Case.F, t.Verifier)
+		t.Claim("I-DL-3", a == held[0].Answer, "the user accepts %q and not %q: %s", a, held[0].Answer, why)
+	}
+}
+
+// checkPanelist checks what one honest evaluator holds, and compares it with the first.
+func checkPanelist(t *check.Trace, h, first *panelist) {
+	t.Claim("I-DL-8", h.at == first.at, "n%d replies at tick %d and n%d at tick %d", first.id, first.at, h.id, h.at)
+	t.Claim("I-DL-3", t.Verifier.Verify(h.id, ReplyBytes(h.Answer), h.record.Signature),
+		"the reply of n%d is not signed", h.id)
+	broadcast.Framed(t, "I-DL-E", h.id, h.record.Evidence)
+	t.State("decision", h.Answer != synod.None)
+	t.State("no decision", h.Answer == synod.None)
+	for _, a := range h.record.Answers {
+		t.State("equivocation", a.Bottom == "equivocated")
+	}
+	for _, g := range h.record.Grades {
+		t.State("unreadable grades", g.Bottom == "unreadable")
+		t.State("no grades of an honest evaluator", g.Bottom != "" && t.Honest(g.By))
+	}
+	if t.Synchronous() {
+		a, b := sharedRecord(first.record), sharedRecord(h.record)
+		if t.Applies("I-DL-1"); !reflect.DeepEqual(a, b) {
+			one, _ := json.Marshal(a)
+			other, _ := json.Marshal(b)
+			t.Fail("I-DL-1", "n%d holds %s and n%d %s", first.id, one, h.id, other)
+		}
+		t.Claim("I-DL-2", h.Answer == first.Answer && slices.Equal(totalBits(h.record), totalBits(first.record)),
+			"n%d replies %q and n%d %q", first.id, first.Answer, h.id, h.Answer)
+	}
+	checkTotals(t, h)
+}
+
+// sharedRecord is the part of a record that is equal at all honest evaluators.
+func sharedRecord(r *Record) Record {
+	p := *r
+	p.Signature, p.Unsafe, p.Withheld, p.Evidence = nil, false, "", nil
+	return p
+}
+
+func totalBits(r *Record) (bits []uint64) {
+	for _, a := range r.Answers {
+		if a.Total != nil {
+			bits = append(bits, math.Float64bits(*a.Total))
+		}
+	}
+	return bits
+}
+
+// checkTotals checks the aggregated grades. An honest evaluator whose model fails counts as one of the f faulty ones.
+func checkTotals(t *check.Trace, h *panelist) {
+	aggregate := t.Protocol.(*DecentLLMs).Aggregate
+	at, faults := 0, 0
+	for _, g := range h.record.Grades {
+		if g.Bottom != "" || !t.Honest(g.By) {
+			faults++
+		}
+	}
+	for _, a := range h.record.Answers {
+		if a.Bottom != "" {
+			continue
+		}
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, g := range h.record.Grades {
+			if g.Bottom != "" {
+				continue
+			}
+			ok := len(g.Grades) > at && g.Grades[at].Valid()
+			if t.Claim("I-DL-6", ok, "the grades %v of n%d count", g.Grades, g.By); !ok {
+				return
+			}
+			if t.Honest(g.By) {
+				total := 0.0
+				for _, v := range g.Grades[at] {
+					total += v
+				}
+				low, high = min(low, total), max(high, total)
+			}
+		}
+		at++
+		if a.Total == nil || !t.Synchronous() {
+			continue
+		}
+		t.Claim("I-DL-5", *a.Total >= -1e-6 && *a.Total <= 100+1e-6 && (a.Converged || aggregate == "geometric-median"),
+			"a total of %v", *a.Total)
+		if aggregate == "median-total" && faults <= t.Case.F {
+			t.State("range of honest totals", true)
+			t.Claim("I-DL-4", *a.Total >= low && *a.Total <= high, "n%d has %v outside of [%v, %v]", a.Of, *a.Total,
+				low, high)
+			t.Margin("I-DL-4", min(*a.Total-low, high-*a.Total))
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package game
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/protocol/check"
+)
+
+// campaign is how campaigns try the protocol.
+var campaign = check.Subject{
+	Place: 6, Signs: true, Share: 2,
+	Claims: []check.Claim{
+		{ID: "I-GM-1", Property: "a player ends the game if and only if two thirds of all players vote to stop",
+			Model:  check.Any,
+			Source: "Can AI Agents Agree? §3", Margin: "thirds of a vote from the threshold"},
+		{ID: "I-GM-2", Property: "a game has exactly one of the four outcomes, and none only at its last round",
+			Model:  check.Any,
+			Source: "Can AI Agents Agree? §3"},
+		{ID: "I-GM-3", Property: "valid means that all honest players hold one number that one of them was given",
+			Model: check.Any, Source: "Can AI Agents Agree? §3"},
+		{ID: "I-GM-5", Property: "all honest players end the game after the same round", Model: check.Sync,
+			Source: "own (GM-7)"},
+		{ID: claimPrivate, Property: "what an honest player notes for itself is in no message, in no opinion " +
+			"and in no prompt of another", Model: check.Any, Source: "Can AI Agents Agree? §3; own (GM-2)"},
+		{ID: "I-GM-E", Property: "nobody accuses an honest player of having sent two votes", Model: check.Any,
+			Source: "own"},
+	},
+	States: []string{"valid", "none", "evidence", "stopped"},
+	Setup: func(c check.Chance, x *check.Case) {
+		x.N = 4 + c.IntN(3)
+		x.F = (x.N - 1) / 3
+		x.Params = fmt.Sprintf("{rounds: %d, attempts: 1, high: 3, rule: %s}", 1+c.IntN(3), []string{"none", "mode",
+			"median"}[c.IntN(3)])
+	},
+	Horizon: func(*check.Case) synod.Tick { return 80 },
+	Check:   checkGame, Watch: watchNotes, Reply: noteReply,
+	Trials: []check.Trial{
+		{Claim: check.Claim{ID: "QU-2", Property: "a game stops if and only if three times the votes to stop are at " +
+			"least " +
+			"twice the players", Model: check.Any, Source: "game paper §3 (I-GM-1)"}, Cases: 100, Kind: check.Rules,
+			Try: stops},
+		{Claim: check.Claim{ID: "I-GM-4", Property: "with at most a third of the players Byzantine the honest ones " +
+			"can stop a " +
+			"game alone, and with more they cannot", Model: check.Any, Source: "game paper §3 (I-GM-4)",
+			Margin: "thirds of a vote from the threshold"}, Cases: 100, Kind: check.Rules, Try: stopAlone},
+	},
+}
+
+func checkGame(t *check.Trace) {
+	g := t.Protocol.(*Game)
+	notes, honest := make([][]*synod.Opinion, t.Case.Total()), make([]bool, t.Case.Total())
+	for i := range t.Notes {
+		honest[i] = t.Honest(synod.NodeID(i))
+		for _, n := range t.Notes[i] {
+			notes[i] = append(notes[i], n.Opinion)
+		}
+	}
+	outcome, stop := g.Ended(notes, honest)
+	t.Claim("I-GM-2", slices.Contains(g.Endings(), outcome), "the outcome is %q", outcome)
+	t.State(outcome, true)
+	t.State("stopped", stop > 0)
+	first := -1
+	for i := range t.Notes {
+		id := synod.NodeID(i)
+		if !t.Plain(id) || len(t.Notes[i]) == 0 {
+			continue
+		}
+		rounds := t.Last(i).Round
+		t.Claim("I-GM-2", rounds <= g.MaxRounds(), "n%d plays %d rounds", i, rounds)
+		if first < 0 {
+			first = i
+		}
+		if t.Synchronous() {
+			t.Claim("I-GM-5", rounds == t.Last(first).Round, "n%d ends after round %d and n%d after round %d", first,
+				t.Last(first).Round, i, rounds)
+		}
+		for _, n := range t.Notes[i] {
+			broadcast.Framed(t, "I-GM-E", id, g.Accusations(n.Opinion))
+			checkCount(t, id, n.Opinion)
+		}
+		t.Applies("I-GM-E")
+	}
+	if outcome == string(Valid) {
+		checkValid(t, notes, honest, stop)
+	}
+}
+
+// checkCount checks that a player ends the game if and only if two thirds of all players voted to stop.
+func checkCount(t *check.Trace, id synod.NodeID, o *synod.Opinion) {
+	r, err := synod.RecordOf[Record](o)
+	if r == nil || err != nil {
+		return
+	}
+	t.Claim("I-GM-1", r.Over == (3*len(r.Stops) >= 2*t.Case.N), "n%d counts %d votes to stop of %d, and ends the "+
+		"game: "+
+		"%v", id,
+		len(r.Stops), t.Case.N, r.Over)
+	t.Margin("I-GM-1", math.Abs(float64(3*len(r.Stops)-2*t.Case.N)))
+}
+
+// checkValid checks that all honest players hold one number after a round, and that one of them was given it.
+func checkValid(t *check.Trace, notes [][]*synod.Opinion, honest []bool, round int) {
+	var held, given []synod.Answer
+	for i, of := range notes {
+		for _, o := range of {
+			if honest[i] && o.Round == round {
+				held = append(held, o.Answer)
+			}
+			if honest[i] && o.Round == 0 {
+				given = append(given, o.Answer)
+			}
+		}
+	}
+	ok := len(held) > 0 && slices.Contains(given, held[0])
+	for _, a := range held {
+		ok = ok && a == held[0]
+	}
+	t.Claim("I-GM-3", ok, "valid after round %d, where honest players hold %v of the given %v", round, held, given)
+}
+
+func stops(t *check.Tried) {
+	n, g := int(t.Number)+1, New()
+	for votes := range n + 1 {
+		want := float64(votes)/float64(n) >= 2./3-1e-12
+		t.Check(g.Stops(votes, n) == want, "%d of %d votes: stops is %v", votes, n, g.Stops(votes, n))
+	}
+}
+
+// stopAlone tries every number of Byzantine players among one number of players.
+func stopAlone(t *check.Tried) {
+	n, g := int(t.Number)+1, New()
+	for b := range n {
+		t.Check(g.Stops(n-b, n) == (b <= n/3), "%d honest players of %d vote to stop: stops is %v", n-b, n,
+			g.Stops(n-b, n))
+		t.Spare(math.Abs(float64(3*(n-b) - 2*n)))
+	}
+}

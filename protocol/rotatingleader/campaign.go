@@ -1,0 +1,42 @@
+package rotatingleader
+
+import (
+	"fmt"
+
+	"synod.dev/synod/protocol/check"
+	"synod.dev/synod/protocol/leader"
+)
+
+// agreement is the protocol's own claim.
+var agreement = check.Claim{ID: "I-LB-1", Property: "with f < n/3 there are no two decisions, however long messages " +
+	"take", Model: check.Async, Source: "DecentLLMs §II; HotStuff"}
+
+// campaigns are how campaigns try the protocol: in random executions, and in all schedules of Twins.
+func campaigns() []check.Subject {
+	one := leader.Campaign(2, func(n int) int { return (n - 1) / 3 },
+		func(c check.Chance, f int) string {
+			return fmt.Sprintf("{views: %d, rationale: 0, propose: %s}", f+2, []string{"own", "best",
+				"quorum"}[c.IntN(3)])
+		},
+		func(t *check.Trace) {
+			if !t.Above {
+				leader.SameDecisions(t, agreement.ID)
+			}
+		})
+	one.Place = 4
+	one.Claims = append([]check.Claim{agreement}, one.Claims...)
+	return []check.Subject{one, twins()}
+}
+
+// twins is the subject of Twins.
+func twins() check.Subject {
+	s := leader.Campaign(1, nil, nil, func(t *check.Trace) { leader.SameDecisions(t, agreement.ID) })
+	s.Name, s.Place, s.Twins, s.Relies = "twins", 11, true, nil
+	s.Claims = append([]check.Claim{agreement}, s.Claims...)
+	s.Never = []string{check.Replay, check.FailedCalls}
+	s.States = []string{"decided", "undecided", "later than the first view"}
+	s.Setup = func(_ check.Chance, x *check.Case) {
+		x.Params = fmt.Sprintf("{views: %d, rationale: 0, propose: own}", check.TwinViews)
+	}
+	return s
+}
