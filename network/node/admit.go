@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node/call"
+	"synod.dev/synod/network/node/terms"
 )
 
 // service is what a node does for those who ask it: callers, and members that pass the requests of callers on.
@@ -46,6 +47,8 @@ func (n service) admit(q *synod.Question, s *call.Start, caller string) error {
 	size := len(s.Question)
 	_, priced := n.daily.prices.Of(n.model.Info())
 	switch {
+	case n.roster.Draw != nil:
+		return terms.ErrDraws
 	case s.Limits.Nano > 0 && !priced:
 		return errors.New("the caller limits the cost in USD, and this node does not know the price of its model")
 	case n.draining.Load():

@@ -18,7 +18,7 @@ import (
 // Open checks everything, opens the model and the node's folder, and resumes runs that were cut off.
 // Run makes the node talk to others.
 func Open(c Config) (n *Node, err error) {
-	if err := errors.Join(c.Roster.Verify(), terms.NoDraw(c.Roster.Roster)); err != nil {
+	if err := c.Roster.Verify(); err != nil {
 		return nil, err
 	}
 	n = newNode(c)
@@ -30,6 +30,9 @@ func Open(c Config) (n *Node, err error) {
 		return nil, err
 	}
 	n.callTicks, n.peers = n.plan.CallTicks(), n.plan.Peers(n.seat)
+	if n.roster.Draw != nil {
+		n.peers = nil // it plays no run yet, and only proves draws
+	}
 	if a := n.plan.Linked(n.seat); a != nil { // for experiments
 		n.transport = &hostile{Transport: c.Transport, node: n, attack: a}
 	}

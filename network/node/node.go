@@ -93,6 +93,7 @@ type Node struct {
 	older   []string // runs in which the key has signed what the folder does not have
 	// callerChecks has what each caller may ask to be checked.
 	callerChecks map[string]*link.Bucket
+	callerDraws  map[string]*link.Bucket // draws of committees that each caller may ask for
 
 	// mu is locked before the mutex of a peer or of a run, never after it.
 	mu    sync.Mutex

@@ -45,23 +45,28 @@ func (n service) serve(conn *link.Conn, key []byte) {
 		}
 	case call.ToLedger:
 		n.serveReplica(conn, key, welcome)
-	case call.ToAsk:
+	case call.ToAsk, call.ToForward, call.ToCompare, call.ToSign, call.ToDraw:
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
-			for wait := helloTime; n.answer(conn, hex.EncodeToString(key), wait); wait = call.KeepOpen {
-			}
+			n.serveCaller(conn, h.Purpose, key)
+		}
+	}
+}
+
+// serveCaller answers a stream of a member or a caller, which was admitted.
+func (n service) serveCaller(conn *link.Conn, purpose string, key []byte) {
+	caller := hex.EncodeToString(key)
+	switch purpose {
+	case call.ToAsk:
+		for wait := helloTime; n.answer(conn, caller, wait); wait = call.KeepOpen {
 		}
 	case call.ToForward:
-		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
-			n.serveForward(conn, key)
-		}
+		n.serveForward(conn, key)
 	case call.ToCompare:
-		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
-			n.serveReceipts(conn, hex.EncodeToString(key))
-		}
+		n.serveReceipts(conn, caller)
 	case call.ToSign:
-		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
-			n.certify(conn, hex.EncodeToString(key))
-		}
+		n.certify(conn, caller)
+	case call.ToDraw:
+		n.prove(conn, caller)
 	}
 }
 
