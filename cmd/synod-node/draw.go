@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +17,8 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/committee"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node/call"
 	"synod.dev/synod/network/roster"
 )
 
@@ -63,13 +67,15 @@ type drawFile struct {
 
 func rosterDraw() *cobra.Command {
 	var rosterPath, key, question, run string
+	var ask bool
 	cmd := &cobra.Command{Use: "draw FILE", Short: "Prove, check and show the draw of a committee for a run",
 		Args: cobra.ExactArgs(1),
 		Long: "FILE goes from beacon to beacon. The first call names question and run and makes it. Each beacon of " +
 			"the\nroster adds its proof with --key. With all proofs the command prints who was drawn.\n" +
 			"A beacon should prove few runs an hour for one caller: each is another draw, and the caller may keep " +
 			"the\none that it likes.",
-		Example: `  synod roster draw run.draw --roster council.roster --question 'What is 17 + 25?' --run 4f1c… --key node.key
+		Example: `  synod roster draw run.draw --roster council.roster --question 'What is 17 + 25?' --ask --key caller.key
+  synod roster draw run.draw --roster council.roster --question 'What is 17 + 25?' --run 4f1c… --key node.key
   synod roster draw run.draw --roster council.roster --key node.key
   synod roster draw run.draw --roster council.roster`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,11 +86,18 @@ func rosterDraw() *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
+			if ask {
+				if err := askDraw(cmd.Context(), s, args[0], key, question); err != nil {
+					return failed(err)
+				}
+				key = ""
+			}
 			return failed(drawn(cmd, s, args[0], key, question, run))
 		}}
 	fl := cmd.Flags()
 	fl.StringVar(&rosterPath, "roster", "", "roster `file` that draws committees, signed by its members")
-	fl.StringVar(&key, "key", "", "key `file` of a beacon, whose proof is added")
+	fl.StringVar(&key, "key", "", "key `file` of a beacon, whose proof is added; with --ask, of a member or caller")
+	fl.BoolVar(&ask, "ask", false, "ask the beacons' nodes for their proofs for a new run of the question")
 	fl.StringVar(&question, "question", "", "`text` of the question, to make FILE")
 	fl.StringVar(&run, "run", "", "`instance` of the run, to make FILE")
 	return cmd
@@ -119,6 +132,35 @@ func drawn(cmd *cobra.Command, s *roster.Signed, path, key, question, run string
 		fmt.Fprintln(cmd.OutOrStdout(), s.Members[seat].ID)
 	}
 	return nil
+}
+
+// askDraw has the nodes of the beacons prove for a new run, and writes the file.
+func askDraw(ctx context.Context, s *roster.Signed, path, key, question string) error {
+	if question == "" {
+		return errors.New("--ask needs --question TEXT")
+	}
+	if _, err := os.Stat(path); err == nil {
+		return fmt.Errorf("%s exists; --ask makes a draw of a new run, in another file", path)
+	}
+	secret, err := readKey(key)
+	if err != nil {
+		return err
+	}
+	transport, err := link.NewTLS(secret.LinkKey())
+	if err != nil {
+		return err
+	}
+	defer transport.Close()
+	client := &call.Client{Roster: s.Roster, Transport: transport}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	run, proofs, err := client.Draw(ctx, synod.Question{Text: question})
+	if err != nil {
+		return err
+	}
+	f := &drawFile{Roster: run.Council, Question: run.Question, Run: run.Instance, Proofs: proofs}
+	return f.write(path)
 }
 
 // openDraw reads the file of a draw of a roster, or begins one for a question and a run.
@@ -172,6 +214,10 @@ func (f *drawFile) prove(of *committee.Run, path, key string) error {
 	if f.Proofs[at], err = of.Prove(secret.LinkKey()); err != nil {
 		return err
 	}
+	return f.write(path)
+}
+
+func (f *drawFile) write(path string) error {
 	b, err := json.MarshalIndent(f, "", " ")
 	if err != nil {
 		return err

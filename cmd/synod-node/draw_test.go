@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node/call"
 )
 
 // Members agree on a roster that draws committees, beacons prove a run's draw, and everybody checks it. No node plays
@@ -61,8 +65,48 @@ func TestRosterDraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("the proof of the random function is not valid")
-	if out, err := c.try("node", "run", "--roster", path, "--key", key(1), "--dir", at("a1")); err == nil ||
-		!strings.Contains(out, "nodes do not play on one yet") {
-		t.Error(err, out)
+	drawsOfNodes(t, c, members, path)
+}
+
+// drawsOfNodes has the beacons' nodes prove: all of them must, no question is played, and a caller gets a bounded
+// number of draws.
+func drawsOfNodes(t *testing.T, c *changing, members []*owner, path string) {
+	t.Helper()
+	ask := []string{"roster", "draw", filepath.Join(c.dir, "asked.draw"), "--roster", path, "--question",
+		"What is 17 + 25?", "--ask", "--key", filepath.Join(c.dir, "a1.key")}
+	members[1].start(c, path)
+	if out, err := c.try(ask...); err == nil || !strings.Contains(out, "a6: ") {
+		t.Errorf("with one of two beacons: %v %s", err, out)
+	}
+	members[5].start(c, path)
+	c.waitFor("the nodes of the beacons", []*owner{members[1], members[5]}, func() bool {
+		return members[1].status().Seat == "a2" && members[5].status().Seat == "a6"
+	})
+	first := c.command(ask...)
+	if len(strings.Fields(first)) != 4 || first != c.command(ask[:5]...) {
+		t.Errorf("drawn: %q", first)
+	}
+	s, err := readRoster(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := link.NewTLS(members[0].secret.LinkKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer transport.Close()
+	client := &call.Client{Roster: s.Roster, Transport: transport}
+	defer client.Close()
+	q := synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
+	draws := 0
+	for ; err == nil && draws < 100; draws++ {
+		_, _, err = client.Draw(t.Context(), q)
+	}
+	if err == nil || !strings.Contains(err.Error(), "as many draws for this caller as it does") || draws < 10 {
+		t.Errorf("%d draws: %v", draws, err)
+	}
+	res, err := client.Ask(t.Context(), q)
+	if err != nil || !strings.Contains(res.Missing[1], "nodes do not play on one yet") {
+		t.Errorf("a question is played: %v, %v", err, res)
 	}
 }

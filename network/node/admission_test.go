@@ -16,23 +16,23 @@ func playing(caller string) *run { return &run{caller: caller, ended: make(chan 
 // A caller that asks without end leaves places to others (finding 3).
 func TestOneCallerLeavesPlaces(t *testing.T) {
 	n := &Node{}
-	for n.places("flood") == nil {
+	for (service{n}).places("flood") == nil {
 		n.order = append(n.order, playing("flood"))
 	}
 	if len(n.order) != DefaultAtOnce/2 {
 		t.Errorf("one caller has %d runs at once", len(n.order))
 	}
-	if err := n.places("flood"); !strings.Contains(err.Error(), "of this caller") {
+	if err := (service{n}).places("flood"); !strings.Contains(err.Error(), "of this caller") {
 		t.Error(err)
 	}
-	for n.places("alice") == nil {
+	for (service{n}).places("alice") == nil {
 		n.order = append(n.order, playing("alice"))
 	}
-	if len(n.order) != DefaultAtOnce || n.places("bob") == nil {
+	if len(n.order) != DefaultAtOnce || (service{n}).places("bob") == nil {
 		t.Errorf("%d runs at once", len(n.order))
 	}
 	close(n.order[0].ended)
-	if n.places("bob") != nil || n.places("alice") == nil {
+	if (service{n}).places("bob") != nil || (service{n}).places("alice") == nil {
 		t.Error("a run that has ended keeps its place, or gives it to a caller that has enough")
 	}
 }
@@ -72,7 +72,7 @@ func TestEndedRunsAreFreed(t *testing.T) {
 		r := playing("alice")
 		r.key[0], r.key[1] = byte(i), byte(i>>8)
 		r.out = map[synod.NodeID][][]byte{1: {[]byte("frame")}}
-		n.register(r)
+		(service{n}).register(r)
 		p.pending()
 		close(r.ended)
 	}
@@ -82,7 +82,7 @@ func TestEndedRunsAreFreed(t *testing.T) {
 	for range 20 {
 		r := playing("flood")
 		r.key[0], r.key[2], r.size = byte(len(n.order)), byte(n.order[0].key[0]), 4<<20
-		n.register(r)
+		(service{n}).register(r)
 		close(r.ended)
 	}
 	kept := 0

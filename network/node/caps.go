@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -65,76 +64,6 @@ func (c *Caps) callerUSD() float64 {
 		return c.DailyUSD / 2
 	}
 	return c.CallerUSD
-}
-
-// places fails if the node plays as many runs as it may, in all or of one caller. n.mu is held.
-func (n *Node) places(caller string) error {
-	playing, own := 0, 0
-	for _, r := range n.order {
-		if r.over() {
-			continue
-		}
-		if playing++; r.caller == caller {
-			own++
-		}
-	}
-	switch all, of := n.config.Caps.atOnce(); {
-	case playing >= all:
-		return fmt.Errorf("the node plays %d runs, and no more at once", playing)
-	case own >= of:
-		return fmt.Errorf("the node plays %d runs of this caller, and no more at once of one", own)
-	}
-	return nil
-}
-
-// admit decides whether to take part in a run that the owner of a key asks for. n.mu is held.
-func (n *Node) admit(q *synod.Question, s *call.Start, caller string) error {
-	c, now := n.config.Caps, n.now()
-	ahead := time.UnixMilli(s.At).Sub(now)
-	n.asked = slices.DeleteFunc(n.asked, func(t time.Time) bool { return now.Sub(t) > time.Hour })
-	size := len(s.Question)
-	_, priced := n.daily.prices.Of(n.model.Info())
-	switch {
-	case s.Limits.Nano > 0 && !priced:
-		return errors.New("the caller limits the cost in USD, and this node does not know the price of its model")
-	case n.draining.Load():
-		return n.leaving()
-	case n.shared.horizon.covers(s.At):
-		return errors.New("this node has removed what it has signed in runs that began then")
-	case n.wrongClock.Load():
-		return fmt.Errorf("the node's clock differs from most of its neighbours' by more than %v", n.within/4)
-	case ahead < -n.within/4:
-		return fmt.Errorf("%s: by this node's clock it was %v ago, and may have been %v ago: compare the clocks",
-			call.LateStart, -ahead.Round(time.Millisecond), n.within/4)
-	case ahead > time.Minute:
-		return fmt.Errorf("the run begins %v from now by this node's clock; it must begin within 1m: compare the "+
-			"clocks", ahead.Round(time.Millisecond))
-	case len(c.Forms) > 0 && !slices.Contains(c.Forms, q.Form):
-		return fmt.Errorf("the node answers questions of the forms %v, and this one is %s", c.Forms, q.Form)
-	case size > max(c.Question, 0) && c.Question > 0 || c.Question == 0 && size > defaultQuestion:
-		return fmt.Errorf("the question has %d bytes, which is more than the node reads", size)
-	case c.Hourly > 0 && len(n.asked) >= c.Hourly:
-		return fmt.Errorf("the node has taken %d questions in the last hour, and takes no more", len(n.asked))
-	}
-	if err := n.places(caller); err != nil {
-		return err
-	}
-	if err := n.hasRoom(caller, size); err != nil {
-		return err
-	}
-	if err := n.daily.left(caller); err != nil {
-		return err
-	}
-	if err := n.plan.Accepts(q); err != nil {
-		return err
-	}
-	for _, p := range q.Attached() {
-		if err := llm.TakesPart(n.model, &p); err != nil {
-			return fmt.Errorf("the node's model cannot take the %s %s: %w", p.Kind, p.Name, err)
-		}
-	}
-	n.asked = append(n.asked, now)
-	return nil
 }
 
 // saveAfter is how long after a call its cost is on disk, so that several calls share one write.
@@ -234,32 +163,6 @@ func (d *daily) budget(l council.Limits, caller string) *llm.Budget {
 		d.prices)
 }
 
-// spend counts the cost of a call for a question of a caller.
-func (n *Node) spend(r *synod.Reply, caller string) {
-	if kind := n.model.Info().Kind; r.Calls == 0 || r.Reused || kind == llm.Simulated || kind == llm.Recorded {
-		return
-	}
-	d := n.daily
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.today()
-	d.Calls, d.Tokens = synod.Sum(d.Calls, r.Calls), synod.Sum(d.Tokens, r.Spent().Total())
-	if d.Callers == nil {
-		d.Callers = map[string]int{}
-	}
-	d.Callers[caller] = synod.Sum(d.Callers[caller], r.Calls)
-	use := llm.Use{Info: n.model.Info()}
-	use.Add(r)
-	money := d.prices.Bill([]llm.Use{use})
-	if d.CallersUSD == nil {
-		d.CallersUSD = map[string]float64{}
-	}
-	d.CallersUSD[caller] += money.AtLeast
-	if d.USD += money.AtLeast; d.timer == nil {
-		d.timer = time.AfterFunc(saveAfter, d.save)
-	}
-}
-
 // save writes what was spent, if it is not on disk.
 func (d *daily) save() {
 	d.saving.Lock()
@@ -278,5 +181,36 @@ func (d *daily) save() {
 	}
 	if err != nil {
 		d.log.Error("the day's spending cannot be written", "error", err)
+	}
+}
+
+// largest returns how many bytes of a question with its frame are read.
+func (c *Caps) largest() int { return min(max(call.MaxText, c.Question+1<<10), call.MaxStart) }
+
+// forwards counts the requests of callers that this node passes on now.
+type forwards struct {
+	mu  sync.Mutex
+	all map[string]int // by the caller's key
+}
+
+// enter takes a place of a caller, of so many; false: it has none left.
+func (f *forwards) enter(caller string, places int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all == nil {
+		f.all = map[string]int{}
+	}
+	if f.all[caller] >= places {
+		return false
+	}
+	f.all[caller]++
+	return true
+}
+
+func (f *forwards) leave(caller string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all[caller]--; f.all[caller] == 0 {
+		delete(f.all, caller)
 	}
 }

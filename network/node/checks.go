@@ -64,7 +64,7 @@ func (p *peer) checkMessage(r *run, f *frame) (read bool, err error) {
 	}
 	m := &synod.Message{From: p.id, Slot: synod.Slot{Name: f.Slot, Round: int(f.Round)}}
 	key := receiptKey{p.id, m.Slot, sha256.Sum256(f.Body)}
-	signature, known, many := r.sentBefore(key)
+	signature, known, many := audit{r}.sentBefore(key)
 	switch {
 	case known: // again, after a stream was opened again: the same signature, which is valid
 		return bytes.Equal(signature, f.Signature), nil
@@ -74,50 +74,4 @@ func (p *peer) checkMessage(r *run, f *frame) (read bool, err error) {
 		return false, errors.New("the signature of a message is not valid")
 	}
 	return true, nil
-}
-
-// sentBefore returns the signature of a message that the run has, and counts one that it does not have. many says that
-// its sender has sent as many as are read in a run.
-func (r *run) sentBefore(key receiptKey) (signature []byte, known, many bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range r.receipts[slotOf{key.from, key.slot}] {
-		if bytes.Equal(c.Sum, key.sum[:]) {
-			return c.Signature, true, false
-		}
-	}
-	if many = r.fresh[key.from] >= maxRunMessages; !many {
-		r.fresh[key.from]++
-	}
-	return nil, false, many
-}
-
-// proved reports whether the run has two values that a member has signed for one slot: a third one says nothing more.
-func (r *run) proved(key receiptKey) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.receipts[slotOf{key.from, key.slot}]) > 1
-}
-
-// errTooManyChecks is the error of a caller that has spent its budget of checks.
-var errTooManyChecks = errors.New("this caller has asked for more than a node checks for one; ask again in a few " +
-	"seconds")
-
-// mayCheck fails if a caller has spent its budget of checks of signatures.
-func (n *Node) mayCheck(caller string, checks int) error {
-	n.figures.Lock()
-	defer n.figures.Unlock()
-	if n.callerChecks == nil {
-		n.callerChecks = map[string]*link.Bucket{} // one for each key that may ask, which the roster bounds
-	}
-	b := n.callerChecks[caller]
-	if b == nil {
-		made := newChecks()
-		b = &made
-		n.callerChecks[caller] = b
-	}
-	if !b.Take(time.Now(), float64(checks)) {
-		return errTooManyChecks
-	}
-	return nil
 }

@@ -3,14 +3,10 @@ package node
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/core/sign"
-	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node/call"
 )
 
@@ -21,22 +17,8 @@ import (
 // A neighbour can make this node pull, and answer, maxPulls times in a run.
 const maxPulls = 4
 
-// comparison is what a run compares with neighbours after its end. run.mu guards it.
-type comparison struct {
-	digests []byte // empty: the run plays
-	roots   map[synod.NodeID][]byte
-	pulls   map[synod.NodeID]int // that were sent to a neighbour
-	waits   map[synod.NodeID]int // for so many lists of digests
-	answers map[synod.NodeID]int // to pulls of a neighbour
-}
-
-func newComparison() comparison {
-	return comparison{roots: map[synod.NodeID][]byte{}, pulls: map[synod.NodeID]int{}, waits: map[synod.NodeID]int{},
-		answers: map[synod.NodeID]int{}}
-}
-
 // compareAll begins to compare: the receipts of the seat are complete.
-func (r *run) compareAll(digests []byte, vote []call.Receipt) {
+func (r audit) compareAll(digests []byte, vote []call.Receipt) {
 	root := sha256.Sum256(digests)
 	r.mu.Lock()
 	r.compared.digests = digests
@@ -55,7 +37,7 @@ func (r *run) compareAll(digests []byte, vote []call.Receipt) {
 }
 
 // hearSummary takes what a neighbour says at its end.
-func (r *run) hearSummary(from synod.NodeID, f *frame) error {
+func (r audit) hearSummary(from synod.NodeID, f *frame) error {
 	if len(f.Body) != sha256.Size || len(f.Receipts) > 1 {
 		return errors.New("a summary is out of range")
 	}
@@ -74,7 +56,7 @@ func (r *run) hearSummary(from synod.NodeID, f *frame) error {
 }
 
 // pull asks a neighbour for its digests.
-func (r *run) pull(from synod.NodeID) {
+func (r audit) pull(from synod.NodeID) {
 	r.mu.Lock()
 	allowed := r.compared.pulls[from] < maxPulls
 	if allowed {
@@ -88,7 +70,7 @@ func (r *run) pull(from synod.NodeID) {
 }
 
 // answerPull sends a neighbour what it has asked for.
-func (r *run) answerPull(to synod.NodeID, f *frame) error {
+func (r audit) answerPull(to synod.NodeID, f *frame) error {
 	if len(f.Body) > call.SetSize(len(r.node.roster.Members)) {
 		return errors.New("a set of seats is out of range")
 	}
@@ -112,7 +94,7 @@ func (r *run) answerPull(to synod.NodeID, f *frame) error {
 }
 
 // hearDigests pulls the receipts of members of whom a neighbour has other messages than this node.
-func (r *run) hearDigests(from synod.NodeID, f *frame) error {
+func (r audit) hearDigests(from synod.NodeID, f *frame) error {
 	if len(f.Body) != len(r.node.roster.Members)*sha256.Size {
 		return errors.New("a list of digests is out of range")
 	}
@@ -130,7 +112,7 @@ func (r *run) hearDigests(from synod.NodeID, f *frame) error {
 }
 
 // receiptsOf returns the receipts of the members of a set, ordered.
-func (r *run) receiptsOf(seats []byte) (list []call.Receipt) {
+func (r audit) receiptsOf(seats []byte) (list []call.Receipt) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for slot, all := range r.receipts {
@@ -140,40 +122,4 @@ func (r *run) receiptsOf(seats []byte) (list []call.Receipt) {
 	}
 	call.SortReceipts(list)
 	return list
-}
-
-// once sends a frame about the run to a neighbour, on the stream that is open.
-func (r *run) once(to synod.NodeID, f frame) { r.node.links[to].once(r.key, f) }
-
-// serveReceipts sends a caller the receipts that it asks for. A caller that has spent its checks is sent nothing: the
-// record has a signature.
-func (n *Node) serveReceipts(conn *link.Conn, caller string) {
-	var p call.Pull
-	if n.mayCheck(caller, 1) != nil {
-		return
-	}
-	if conn.Receive(call.MaxPull, &p, helloTime) != nil || len(p.Seats) > call.SetSize(len(n.roster.Members)) {
-		return
-	}
-	reply := call.Pulled{}
-	if f := n.recordOf(sign.Instance(p.Instance)); f != nil {
-		for _, c := range f.Receipts {
-			if call.InSet(p.Seats, int(c.From)) {
-				reply.Receipts = append(reply.Receipts, c)
-			}
-		}
-	}
-	if err := conn.Send(reply, helloTime); err != nil {
-		n.log.Debug("a caller did not take its receipts", "error", err)
-	}
-}
-
-// refuseVersion tells the owner of a declared key that it has another version of the program.
-func (n *Node) refuseVersion(conn *link.Conn, key []byte, version string) {
-	n.count(&n.stats.Strangers)
-	n.log.Warn("a stream of another version was refused", "key", hex.EncodeToString(key), "version", version,
-		"own", call.Version)
-	why := fmt.Sprintf("it speaks version %q of the protocol of nodes, and this side %.40q: all members and callers "+
-		"of a council need programs of one version", call.Version, version)
-	conn.Send(call.Welcome{Serial: n.roster.Serial, Refused: why}, helloTime) // who cannot read it sees the end
 }

@@ -12,10 +12,10 @@ import (
 )
 
 // comparing returns a run of a node of seat 0 among n seats, linked with seat 1.
-func comparing(n int) *run {
+func comparing(n int) audit {
 	node := &Node{roster: &roster.Roster{Members: make([]roster.Member, n)}, links: map[synod.NodeID]*peer{}}
 	node.links[1] = &peer{node: node, id: 1}
-	return &run{node: node, key: runKey{1}, receipts: map[slotOf][]call.Receipt{}, compared: newComparison()}
+	return audit{&run{node: node, key: runKey{1}, receipts: map[slotOf][]call.Receipt{}, compared: newComparison()}}
 }
 
 // A neighbour can make a node pull, and answer, a bounded number of times in a run, and a node reads no digests that it
@@ -76,7 +76,7 @@ func TestOtherVersion(t *testing.T) {
 	go func() {
 		if s, key, err := here.Accept(); err == nil {
 			n.context = t.Context()
-			n.serve(link.NewConn(s), key)
+			(service{n}).serve(link.NewConn(s), key)
 		}
 	}()
 	s, err := net.Dialer([]byte("old")).Dial(t.Context(), []byte("node"), nil)

@@ -15,19 +15,6 @@ const (
 	LogFile = "log.jsonl"
 )
 
-// Drain makes the node take no new question, and waits until its runs have ended.
-func (n *Node) Drain(ctx context.Context) error {
-	n.draining.Store(true)
-	for _, r := range n.active() {
-		select {
-		case <-r.ended:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
 // Serve serves HTTP on a listener until ctx ends.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) {
 	s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,

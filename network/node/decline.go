@@ -33,11 +33,3 @@ func (d *declines) has(key runKey) bool {
 	}
 	return false
 }
-
-// decline notes that this node takes no part in a run, and tells all neighbours.
-func (n *Node) decline(key runKey) {
-	n.declined.add(key)
-	for _, p := range n.links {
-		p.once(key, frame{Kind: isDecline})
-	}
-}

@@ -1,11 +1,13 @@
 package node
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/node/call"
@@ -32,7 +34,7 @@ func (r *run) finish(stopped string) {
 		r.fail(refused)
 		return
 	}
-	f, err := r.node.finalOf(r.id, record, digest)
+	f, err := r.unsigned(record, digest)
 	if err != nil {
 		r.fail(fmt.Errorf("the record cannot be encoded: %w", err))
 		return
@@ -60,7 +62,7 @@ func (r *run) finish(stopped string) {
 	r.final = f
 	r.mu.Unlock()
 	close(r.ended)
-	r.compareAll(f.Digests, own)
+	audit{r}.compareAll(f.Digests, own)
 	r.node.log.Info("run ended", "run", r.short(), "stopped", stopped, "digest", digest[:min(12, len(digest))])
 }
 
@@ -73,4 +75,41 @@ func (r *run) keepRecord(f *call.Final, own []call.Receipt) {
 	} else {
 		r.node.log.Error("the record cannot be written", "run", r.short(), "error", err)
 	}
+}
+
+// signVote signs the first and the last answer of the seat, after the pair is on disk. Neighbours keep the signed slip,
+// so that a second pair would be proof of equivocation.
+func (r *run) signVote(record *council.Record) ([]byte, error) {
+	n := r.node
+	b := call.Vote(n.hash[:], &r.question, record)
+	sum := sha256.Sum256(b)
+	m := &synod.Message{From: n.seat, Slot: synod.Slot{Name: voteSlot}}
+	if !n.plan.Adversary(n.seat) {
+		if err := n.slots.commit([]signing{{slotKey{string(r.id), m.Slot}, sum}}); err != nil {
+			return nil, err
+		}
+	}
+	slip := n.slip(r.id, m, sum)
+	audit{r}.keep(receiptKey{n.seat, m.Slot, sum}, slip.Sign(n.secret))
+	return r.identity.Signer.Sign(b), nil
+}
+
+// fail ends a run without a record.
+func (r *run) fail(err error) {
+	r.mu.Lock()
+	r.progress.Stopped = err.Error()
+	r.mu.Unlock()
+	r.failed = fmt.Errorf("run %s: %w", r.short(), err)
+	r.node.log.Error("a run has ended without a record", "run", r.short(), "error", err)
+	close(r.ended)
+}
+
+// unsigned returns the record of the seat without its signatures.
+func (r *run) unsigned(record council.Record, digest string) (*call.Final, error) {
+	text, err := call.EncodeRecord(record)
+	if err != nil {
+		return nil, err
+	}
+	return &call.Final{Roster: r.node.hash[:], Instance: string(r.id), Seat: uint64(r.node.seat), Record: text,
+		Digest: digest, Skewed: r.node.wrongClock.Load()}, nil
 }

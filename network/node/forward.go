@@ -5,43 +5,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"net"
-	"sync"
 
 	"synod.dev/synod"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node/call"
 )
 
-// forwards counts the requests of callers that this node passes on now.
-type forwards struct {
-	mu  sync.Mutex
-	all map[string]int // by the caller's key
-}
-
-// enter takes a place of a caller, of so many; false: it has none left.
-func (f *forwards) enter(caller string, places int) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.all == nil {
-		f.all = map[string]int{}
-	}
-	if f.all[caller] >= places {
-		return false
-	}
-	f.all[caller]++
-	return true
-}
-
-func (f *forwards) leave(caller string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.all[caller]--; f.all[caller] == 0 {
-		delete(f.all, caller)
-	}
-}
-
 // serveForward passes a caller's request on to another member, or answers one that a member has passed on.
-func (n *Node) serveForward(conn *link.Conn, key []byte) {
+func (n service) serveForward(conn *link.Conn, key []byte) {
 	limit := min(max(call.MaxText, n.config.Caps.Question+1<<10), call.MaxStart) + call.ForwardRoom
 	var f call.Forward
 	if conn.Receive(limit, &f, helloTime) != nil {
@@ -60,7 +31,7 @@ func (n *Node) serveForward(conn *link.Conn, key []byte) {
 	}
 }
 
-func (n *Node) forwarded(f *call.Forward, key []byte) (reply call.Forwarded, err error) {
+func (n service) forwarded(f *call.Forward, key []byte) (reply call.Forwarded, err error) {
 	if err := f.Check(n.roster); err != nil {
 		return reply, err
 	}
@@ -81,7 +52,7 @@ func (n *Node) forwarded(f *call.Forward, key []byte) (reply call.Forwarded, err
 }
 
 // passOn asks another member, and returns its reply.
-func (n *Node) passOn(f *call.Forward) (reply call.Forwarded, err error) {
+func (n service) passOn(f *call.Forward) (reply call.Forwarded, err error) {
 	conn, _, _, err := n.open(n.context, synod.NodeID(f.Seat), call.ToForward)
 	if err != nil {
 		return reply, err
@@ -96,7 +67,7 @@ func (n *Node) passOn(f *call.Forward) (reply call.Forwarded, err error) {
 }
 
 // answerForwarded answers a request as if it had come on a stream of its caller.
-func (n *Node) answerForwarded(f *call.Forward) ([]byte, error) {
+func (n service) answerForwarded(f *call.Forward) ([]byte, error) {
 	here, there := net.Pipe()
 	asking, answering := link.NewConn(here), link.NewConn(there)
 	defer asking.Close()

@@ -1,7 +1,11 @@
 package node
 
 import (
+	"crypto/sha256"
+	"time"
+
 	"synod.dev/synod"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/network/node/call"
 )
@@ -105,4 +109,20 @@ func shorten(batches [][]byte, last runKey) runKey {
 		last = run
 	}
 	return last
+}
+
+// The times of a stream between neighbours.
+const (
+	helloTime = 5 * time.Second
+	pingEvery = time.Second
+	idleTime  = 10 * time.Second // without a frame a stream is closed
+	retryMin  = 20 * time.Millisecond
+	retryMax  = time.Second
+)
+
+// instanceKey names a run in frames.
+func instanceKey(id sign.Instance) (key runKey) {
+	sum := sha256.Sum256([]byte(id))
+	copy(key[:], sum[:])
+	return key
 }

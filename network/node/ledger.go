@@ -16,17 +16,6 @@ import (
 	"synod.dev/synod/record/ledger"
 )
 
-// Recorder keeps the decisions of a node in the ledger of its roster. No decision waits for it.
-type Recorder interface {
-	// Record promises that an entry will be in the ledger; it is on disk when Record returns.
-	Record(e *ledger.Entry) error
-	// Serve reads a stream that another replica of the ledger has opened.
-	Serve(seat synod.NodeID, conn *link.Conn) error
-	Head() *ledger.SignedHead // the last one; nil: none is known
-	Status() ledger.KeeperStatus
-	Close() error
-}
-
 // maxEntry is the size of an entry in bytes from which on it keeps hashes only: replicas take no larger ones.
 const maxEntry = 1 << 20
 
@@ -92,19 +81,6 @@ func (n *Node) latest() []byte {
 func (n *Node) DialReplica(ctx context.Context, seat synod.NodeID) (*link.Conn, error) {
 	conn, _, _, err := n.open(ctx, seat, call.ToLedger)
 	return conn, err
-}
-
-// serveReplica serves a stream of another replica.
-func (n *Node) serveReplica(conn *link.Conn, key []byte, welcome call.Welcome) {
-	seat, member := n.roster.Seat(key)
-	if n.recorder == nil || !member || !slices.Contains(n.replicas, int(seat)) {
-		n.count(&n.stats.Strangers)
-		return
-	}
-	if conn.Send(welcome, helloTime) == nil {
-		err := n.recorder.Serve(seat, conn)
-		n.log.Debug("a replica's stream ended", "replica", n.roster.Members[seat].ID, "error", err)
-	}
 }
 
 // record promises the decision of a run to the ledger. Without an answer there is nothing to record.

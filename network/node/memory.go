@@ -1,7 +1,6 @@
 package node
 
 import (
-	"fmt"
 	"sync"
 )
 
@@ -59,19 +58,6 @@ func (c *Caps) memoryLimits() (all, one int64) {
 	return all, one
 }
 
-// hasRoom fails if the runs of all callers, or of one, hold so much that one more with a question of so many bytes does
-// not fit.
-func (n *Node) hasRoom(caller string, question int) error {
-	all, one := n.memory.used(caller)
-	switch most, of := n.config.Caps.memoryLimits(); {
-	case all+runBytes(question) > most:
-		return fmt.Errorf("the runs of the node hold %d of %d bytes of memory", all, most)
-	case one+runBytes(question) > of:
-		return fmt.Errorf("the runs of this caller hold %d of %d bytes of memory", one, of)
-	}
-	return nil
-}
-
 // runBytes is what a run with a question of so many bytes holds before the first message, about.
 func runBytes(question int) int64 { return runBase + 4*int64(question) }
 
@@ -80,37 +66,4 @@ type account struct {
 	mu    sync.Mutex
 	freed bool // the run has ended
 	bytes int64
-}
-
-// grow accounts bytes that the run holds until its end, and reports whether they are within the limits.
-func (r *run) grow(bytes int) bool {
-	a := &r.account
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.freed {
-		return false
-	}
-	a.bytes += int64(bytes)
-	all, one := r.node.config.Caps.memoryLimits()
-	return r.node.memory.take(r.caller, int64(bytes), all, one)
-}
-
-// shrink frees bytes that were accounted and are not held.
-func (r *run) shrink(bytes int) {
-	a := &r.account
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.freed {
-		a.bytes -= int64(bytes)
-		r.node.memory.give(r.caller, int64(bytes))
-	}
-}
-
-// freeAll frees everything that was accounted for the run. Nothing is accounted for it afterwards.
-func (r *run) freeAll() {
-	a := &r.account
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	r.node.memory.give(r.caller, a.bytes)
-	a.freed, a.bytes = true, 0
 }

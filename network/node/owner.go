@@ -111,16 +111,6 @@ func (h *Host) takeFrom(w http.ResponseWriter, r *http.Request) error {
 	return h.Take(next, until)
 }
 
-// RosterStatus is a roster that a node plays.
-type RosterStatus struct {
-	Hash    string    `json:"hash"`
-	Serial  uint64    `json:"serial"`
-	Seat    string    `json:"seat"`           // "": the node's owner has none in it
-	Until   time.Time `json:"until,omitzero"` // when it takes no new question any more; zero: it is in force
-	Ended   bool      `json:"ended"`          // it takes no new question
-	Playing int       `json:"playing"`        // runs that have not ended
-}
-
 // Status returns the node's status.
 func (h *Host) Status() Status {
 	h.mu.Lock()
@@ -215,4 +205,9 @@ func (h *Host) proof(file string, b []byte) (s EvidenceStatus, err error) {
 		member += fmt.Sprintf(" of the roster %.16s, which this folder does not have", r.HexHash())
 	}
 	return EvidenceStatus{Member: member, Run: e.Instance, Proved: report.Claims, File: file}, nil
+}
+
+// Prune removes old runs of all rosters, as Node.Prune. Runs that may be in progress under one of them stay.
+func (h *Host) Prune(ctx context.Context, keep Retention) (Pruned, error) {
+	return h.shared.prune(ctx, keep, h.nodes())
 }

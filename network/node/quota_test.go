@@ -55,7 +55,7 @@ func runHolding(n *Node, caller string) *run {
 func TestMemoryOfACaller(t *testing.T) {
 	n := &Node{config: Config{Caps: Caps{Memory: 8 << 20}}, links: map[synod.NodeID]*peer{1: {}}}
 	var all []*run
-	for n.hasRoom("flood", 16<<10) == nil {
+	for (service{n}).hasRoom("flood", 16<<10) == nil {
 		r := runHolding(n, "flood")
 		r.grow(int(runBytes(16 << 10)))
 		all = append(all, r)
@@ -66,7 +66,7 @@ func TestMemoryOfACaller(t *testing.T) {
 	if _, one := n.memory.used("flood"); one > 4<<20 || one < 3<<20 {
 		t.Errorf("one caller holds %d of %d bytes", one, 8<<20)
 	}
-	if err := n.hasRoom("alice", 16<<10); err != nil {
+	if err := (service{n}).hasRoom("alice", 16<<10); err != nil {
 		t.Errorf("another caller: %v", err)
 	}
 	r := runHolding(n, "alice")
@@ -92,14 +92,14 @@ func TestMemoryOfACaller(t *testing.T) {
 func TestChecksOfACaller(t *testing.T) {
 	n := &Node{}
 	asked := 0
-	for n.mayCheck("flood", 8) == nil {
+	for (service{n}).mayCheck("flood", 8) == nil {
 		asked++
 		if asked > 100_000 {
 			t.Fatal("there is no limit")
 		}
 	}
-	if asked < checkBurst/8 || n.mayCheck("alice", 8) != nil {
-		t.Errorf("%d requests of 8 checks; another caller: %v", asked, n.mayCheck("alice", 8))
+	if asked < checkBurst/8 || (service{n}).mayCheck("alice", 8) != nil {
+		t.Errorf("%d requests of 8 checks; another caller: %v", asked, (service{n}).mayCheck("alice", 8))
 	}
 }
 

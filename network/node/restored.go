@@ -1,16 +1,15 @@
 package node
 
 import (
-	"context"
+	"bytes"
 	"crypto/sha256"
 	"errors"
-	"fmt"
+	"os"
 	"slices"
-	"time"
+	"sync"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
 	"synod.dev/synod/network/node/call"
 )
 
@@ -20,19 +19,8 @@ import (
 // all neighbours but F have told (vouched). Own signatures that are not among the signed slots end the run: nothing
 // more is signed in it, for ever. A neighbour cannot invent them, because they have this node's signature.
 
-// voteSlot names the slot of the vote of a seat: its first and last answer, which it signs with its record. No
-// protocol has a slot with a colon.
-const voteSlot = "node:vote"
-
 // olderFolder is why a run has ended in which this key has signed what the node's folder does not have.
 const olderFolder = "older-folder"
-
-// errOlder is the error of a run in which this key has signed what the node's folder does not have.
-var errOlder = errors.New("this node's folder is older than what its key has signed in the run, so it signs nothing " +
-	"more in it")
-
-// askAgain is how often a neighbour that has not told is asked.
-const askAgain = 500 * time.Millisecond
 
 // tellHeld tells the neighbour what this node holds that the neighbour has signed in a run. r is nil for a run that
 // this node does not have. asked says that the neighbour waits for the end of the list.
@@ -49,7 +37,7 @@ func (p *peer) tellHeld(key runKey, r *run, asked bool) {
 		}
 		c, voted := r.votes[p.id]
 		r.mu.Unlock()
-		if voted && r.signed(c.key(), c.Signature) {
+		if voted && (audit{r}).signed(c.key(), c.Signature) {
 			list = append(list, c.Receipt)
 		}
 	}
@@ -125,85 +113,29 @@ func (n *Node) ownReceipt(by synod.NodeID, id sign.Instance, c *call.Receipt, ke
 const olderAdvice = "if the folder was restored from a backup, go on: it plays new questions; if another process has " +
 	"this key, end it and make a new key and roster"
 
-// mayBeSigned reports whether an earlier process may have signed values in a run that begins at a moment.
-func (n *Node) mayBeSigned(begins time.Time) bool { return len(n.peers) > 0 && begins.Before(n.opened) }
-
-// vouch waits until all neighbours but F, and at least one, have told what they hold that this seat has signed in the
-// run. It returns why the run has to stop; "": it may go on.
-func (r *run) vouch(ctx context.Context) (stopped string) {
-	ctx, cancel := context.WithTimeout(ctx, r.node.longest()-r.elapsed())
-	defer cancel()
-	peers := r.node.peers
-	need := max(len(peers)-int(r.node.roster.F), 1)
-	asked := time.Now()
-	for len(r.vouchers) < need && r.failed == nil {
-		if !r.listenOnce(ctx, time.Until(asked.Add(askAgain))) {
-			return r.cut(ctx)
-		}
-		if time.Since(asked) < askAgain {
-			continue
-		}
-		asked = time.Now()
-		for _, id := range peers {
-			if !r.vouchers[id] {
-				r.once(id, frame{Kind: isBegun})
-			}
-		}
+// hasSigned reports whether the folder has a value that is said to be this node's. kept returns what is on disk of its
+// run.
+func (n *Node) hasSigned(v signing, kept func() *call.Kept) bool {
+	settled, gone := n.slots.forgotten(v.key.instance)
+	if !settled || n.slots.holds(v) {
+		return gone || n.slots.holds(v)
 	}
-	return ""
+	k := kept()
+	return k != nil && slices.ContainsFunc(k.Receipts, func(c call.Receipt) bool {
+		return c.From == uint64(n.seat) && c.Slot == v.key.slot.Name && c.Round == uint64(v.key.slot.Round) &&
+			bytes.Equal(c.Sum, v.sum[:])
+	})
 }
 
-// signVote signs the first and the last answer of the seat, after the pair is on disk. Neighbours keep the signed slip,
-// so that a second pair would be proof of equivocation.
-func (r *run) signVote(record *council.Record) ([]byte, error) {
-	n := r.node
-	b := call.Vote(n.hash[:], &r.question, record)
-	sum := sha256.Sum256(b)
-	m := &synod.Message{From: n.seat, Slot: synod.Slot{Name: voteSlot}}
-	if !n.plan.Adversary(n.seat) {
-		if err := n.slots.commit([]signing{{slotKey{string(r.id), m.Slot}, sum}}); err != nil {
-			return nil, err
+// keptFor returns a function that reads once what is on disk of a run that has ended, for a neighbour, which pays as if
+// it had sent the record.
+func (n *Node) keptFor(by synod.NodeID, id sign.Instance) func() *call.Kept {
+	return sync.OnceValue(func() *call.Kept {
+		info, err := os.Stat(n.finalPath(id))
+		if err != nil {
+			return nil
 		}
-	}
-	slip := n.slip(r.id, m, sum)
-	r.keep(receiptKey{n.seat, m.Slot, sum}, slip.Sign(n.secret))
-	return r.identity.Signer.Sign(b), nil
-}
-
-// vote is the signed vote of a neighbour. Its signature is checked when the vote is needed.
-type vote struct{ call.Receipt }
-
-func (v *vote) key() receiptKey {
-	return receiptKey{synod.NodeID(v.From), synod.Slot{Name: v.Slot, Round: int(v.Round)}, [sha256.Size]byte(v.Sum)}
-}
-
-// keepVote keeps the vote of a neighbour. Two that differ, and that it has signed, are proof of equivocation. It is
-// false if a signature is not valid.
-func (r *run) keepVote(key receiptKey, c *call.Receipt) bool {
-	r.mu.Lock()
-	first, voted := r.votes[key.from]
-	if !voted {
-		r.votes[key.from] = vote{*c}
-	}
-	r.mu.Unlock()
-	if !voted || first.key() == key || r.proved(key) {
-		return true
-	}
-	for _, v := range []vote{first, {*c}} {
-		if !r.signedFor(key.from, v.key(), v.Signature) {
-			return false
-		}
-		r.keep(v.key(), v.Signature)
-	}
-	return true
-}
-
-// fail ends a run without a record.
-func (r *run) fail(err error) {
-	r.mu.Lock()
-	r.progress.Stopped = err.Error()
-	r.mu.Unlock()
-	r.failed = fmt.Errorf("run %s: %w", r.short(), err)
-	r.node.log.Error("a run has ended without a record", "run", r.short(), "error", err)
-	close(r.ended)
+		n.links[by].pay(n.context, int(min(1+info.Size()/bytesPerCheck, checkBurst)))
+		return n.keptOf(id)
+	})
 }

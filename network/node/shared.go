@@ -1,15 +1,15 @@
 package node
 
 import (
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	"synod.dev/synod/network/node/call"
+	"synod.dev/synod/core/sign"
 	"synod.dev/synod/network/roster"
 )
 
@@ -27,44 +27,9 @@ type shared struct {
 	log     *slog.Logger
 }
 
-func openShared(c *Config, now func() time.Time, log *slog.Logger) (s *shared, err error) {
-	s = &shared{dir: c.Dir, keep: c.Keep, prunes: make(chan struct{}, 1), now: now, log: log}
-	for _, dir := range []string{"runs", "records", "evidence"} {
-		if err := os.MkdirAll(filepath.Join(c.Dir, dir), 0o700); err != nil {
-			return nil, err
-		}
-	}
-	if s.daily, err = openDaily(filepath.Join(c.Dir, "spent.json"), c.Caps, now, c.Env.Prices, log); err != nil {
-		return nil, err
-	}
-	if s.slots, err = openSlots(filepath.Join(c.Dir, "slots")); err != nil {
-		return nil, err
-	}
-	if err = s.openRetention(); err != nil {
-		return nil, errors.Join(err, s.slots.close())
-	}
-	return s, nil
-}
-
 func (s *shared) close() error {
 	s.daily.save()
 	return s.slots.close()
-}
-
-// closeShared closes what only this node has.
-func (n *Node) closeShared() error {
-	if n.config.shared != nil {
-		return nil // its Host closes it
-	}
-	return n.shared.close()
-}
-
-// leaving is why a node that drains takes no question.
-func (n *Node) leaving() error {
-	if next := n.replaced.Load(); next != nil {
-		return errors.New(replacedBy(n.hash[:], next))
-	}
-	return errors.New("the node is draining and takes no new question")
 }
 
 // replacedBy is why no question is taken under a roster any more.
@@ -73,5 +38,13 @@ func replacedBy(old []byte, next *roster.Roster) string {
 		next.Serial)
 }
 
-// largest returns how many bytes of a question with its frame are read.
-func (c *Caps) largest() int { return min(max(call.MaxText, c.Question+1<<10), call.MaxStart) }
+// finalPath is where a folder has the record of a run.
+func finalPath(dir string, id sign.Instance) string {
+	return filepath.Join(dir, "records", string(id)+".cbor")
+}
+
+// plainID reports whether an instance id is one: SHA-256 in hexadecimal. It becomes a part of paths.
+func plainID(id sign.Instance) bool {
+	b, err := hex.DecodeString(string(id))
+	return err == nil && len(b) == sha256.Size
+}

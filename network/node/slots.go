@@ -232,3 +232,7 @@ func (s *slots) close() error {
 	s.failed = errors.New("slots: the node has ended")
 	return s.file.Close()
 }
+
+// errOlder is the error of a run in which this key has signed what the node's folder does not have.
+var errOlder = errors.New("this node's folder is older than what its key has signed in the run, so it signs nothing " +
+	"more in it")

@@ -3,7 +3,10 @@ package certificate_test
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -170,7 +173,7 @@ func drawn(t testing.TB) (all []vector) {
 	add("an empty proof", "P3", false, proofs(func(a [][]byte) [][]byte { a[1] = []byte{}; return a }))
 	add("a changed proof", "P3", false, proofs(func(a [][]byte) [][]byte { a[1][79] ^= 1; return a }))
 	add("proofs in another order", "P3", false, proofs(func(a [][]byte) [][]byte { slices.Reverse(a); return a }))
-	add("a draw of a roster without the rule", "P2", false, func(x *lot) { x.rule = nil })
+	add("a draw of a roster without the rule", "P2", false, (*lot).withoutRule)
 	add("a roster with the rule and no draw", "P2", false, func(x *lot) { x.bare = true })
 	add("an empty draw", "P2", false, proofs(func([][]byte) [][]byte { return [][]byte{} }))
 	for _, k := range []struct {
@@ -193,6 +196,21 @@ func drawn(t testing.TB) (all []vector) {
 		add(k.name, "P1", false, k.change)
 	}
 	return all
+}
+
+// withoutRule makes the roster one that draws nobody and is valid: all hear all and all vote.
+func (x *lot) withoutRule() {
+	var edges []any
+	x.rule, x.seats = nil, nil
+	for b := range uint64(12) {
+		x.seats = append(x.seats, int(b))
+	}
+	for a := range uint64(12) {
+		for b := a + 1; b < 12; b++ {
+			edges = append(edges, []any{a, b})
+		}
+	}
+	x.terms[termsEdges], x.terms[termsR] = edges, uint64(6)
 }
 
 // others are a committee with one member who was not drawn.
@@ -279,6 +297,23 @@ func TestSetCommittee(t *testing.T) {
 	}
 	if _, err := certificate.Verify(c, certificate.CouncilOf(newLot(t, 3).c.Roster)); err == nil {
 		t.Error("it is of another roster too")
+	}
+}
+
+// The roster file of a council that draws committees says in Python, too, whose certificate it is.
+func TestDrawnRosterFile(t *testing.T) {
+	dir := t.TempDir()
+	for name, of := range map[string]*lot{"own": newLot(t, 1), "other": newLot(t, 2)} {
+		s := roster.Unsigned(of.c.Roster)
+		for _, k := range of.c.Secrets {
+			s.Sign(k.(sign.Secret))
+		}
+		path, cert := filepath.Join(dir, name), filepath.Join(dir, name+".cert")
+		if err := errors.Join(os.WriteFile(path, s.File(), 0o600),
+			os.WriteFile(cert, newLot(t, 1).file(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		withRoster(t, cert, path, name == "own")
 	}
 }
 

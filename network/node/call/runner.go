@@ -46,8 +46,8 @@ func Open(p *council.Plan) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := terms.NoDraw(signed.Roster); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Roster, err)
+	if signed.Draw != nil {
+		return nil, fmt.Errorf("%s: %w", r.Roster, terms.ErrDraws)
 	}
 	if _, err := terms.Plan(signed.Roster); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Roster, err)

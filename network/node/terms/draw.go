@@ -9,17 +9,9 @@ import (
 	"synod.dev/synod/record/certificate"
 )
 
-// ErrDraws is why no node and no caller plays by a roster that draws a committee for each run.
+// ErrDraws is why no question is played by a roster that draws a committee for each run.
 var ErrDraws = errors.New("the roster draws a committee for each run, and nodes do not play on one yet; synod roster " +
-	"draw proves and checks draws, and synod verify checks certificates that show them")
-
-// NoDraw returns ErrDraws for a roster that draws committees.
-func NoDraw(r *roster.Roster) error {
-	if r.Draw != nil {
-		return ErrDraws
-	}
-	return nil
-}
+	"draw has beacons prove draws, and synod verify checks certificates that show them")
 
 // addDraw changes the roster of a plan in which all hear all into one that draws a committee for each run. In it F
 // still bounds the members of the roster, by which changes of it are counted; the guarantee is that of a committee.
