@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"synod.dev/synod/core/table"
+	"synod.dev/synod/internal/chart"
 )
 
 // Comparison compares runs on the questions that all of them have finished.
@@ -160,9 +161,9 @@ func (c *Comparison) Plots() []Plot {
 		caption: "Shares with 95 % intervals, each over all finished questions of its run. Overlapping intervals do " +
 			"not mean that two runs are alike: the paired differences tell.",
 		panels: []barPanel{
-			{"decided rightly", one("decision_accuracy", modelColours[2])},
-			{"members right at the end", one("faa", allColour)},
-			{"decided", one("agreed", strongColour)},
+			{"decided rightly", one("decision_accuracy", chart.Green)},
+			{"members right at the end", one("faa", chart.Ink)},
+			{"decided", one("agreed", chart.Blue)},
 		},
 	}
 	return b.plot(c.grid())

@@ -153,6 +153,6 @@ func graphPlot(r *Report) *Plot {
 		return nil
 	}
 	d.Weight = func(u, v int) float64 { return share[[2]int{min(u, v), max(u, v)}] }
-	f.SVG, f.PNG, f.PDF = d.SVG, d.PNG, d.PDF
+	f.file = d.File
 	return f
 }

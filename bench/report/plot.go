@@ -9,12 +9,16 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/graph"
 	graphdraw "synod.dev/synod/graph/draw"
-	"synod.dev/synod/internal/canvas"
-	"synod.dev/synod/internal/plot"
+	"synod.dev/synod/internal/chart"
 )
 
 // Plot is a plot with its data. It is drawn when SVG, PDF or PNG is called.
@@ -24,12 +28,19 @@ type Plot struct {
 	Caption string // what the plot shows, and how not to misread it
 	Data    *table.Table
 	Table   *table.Table // the data for readers
-	SVG     func() ([]byte, error)
-	PDF     func() ([]byte, error)
-	PNG     func() ([]byte, error)
 
+	file func(format string) ([]byte, error)
 	wide bool // takes the full width of a page
 }
+
+// SVG draws the plot as an SVG document. It returns an error if a figure is not a finite number.
+func (f *Plot) SVG() ([]byte, error) { return f.file("svg") }
+
+// PDF is SVG for a PDF document of one page.
+func (f *Plot) PDF() ([]byte, error) { return f.file("pdf") }
+
+// PNG is SVG for an image of 144 pixels an inch.
+func (f *Plot) PNG() ([]byte, error) { return f.file("png") }
 
 // Save writes every plot into a directory, which is created if necessary: NAME.svg,
 // NAME.pdf, NAME.png and NAME.csv.
@@ -122,20 +133,20 @@ func withLabel(title, label string) string {
 type group struct {
 	name   string
 	colour color.RGBA
-	shape  plot.Shape
+	shape  draw.GlyphDrawer
 	round  func(metrics.Round) *metrics.Rate
 	change *metrics.Change
 }
 
 func (r *Report) groups() []group {
-	groups := []group{{"all", allColour, plot.Circle, func(m metrics.Round) *metrics.Rate { return m.Accuracy },
+	groups := []group{{"all", chart.Ink, chart.Circle, func(m metrics.Round) *metrics.Rate { return m.Accuracy },
 		&metrics.Change{Before: r.Metrics.IAA, After: r.Metrics.FAA}}}
 	if r.Groups.Strong != nil {
-		groups = append(groups, group{"strong", strongColour, plot.Square,
+		groups = append(groups, group{"strong", chart.Blue, chart.Square,
 			func(m metrics.Round) *metrics.Rate { return m.Strong }, r.Groups.Strong})
 	}
 	if r.Groups.Weak != nil {
-		groups = append(groups, group{"weak", weakColour, plot.Triangle,
+		groups = append(groups, group{"weak", chart.Orange, chart.Triangle,
 			func(m metrics.Round) *metrics.Rate { return m.Weak }, r.Groups.Weak})
 	}
 	return groups
@@ -170,29 +181,30 @@ func accuracyPlot(r *Report) *Plot {
 	if !any {
 		return nil
 	}
-	f.draw(func() picture { return r.accuracyChart() })
+	f.draw(func() *picture { return r.accuracyChart() })
 	return f
 }
 
-func (r *Report) accuracyChart() *chart {
-	c := newChart(r.titled("Members right after every round"))
-	c.X.Label = "round"
+func (r *Report) accuracyChart() *picture {
+	c := newChart()
+	p := alone(r.titled("Members right after every round"), c)
+	c.X.Label.Text = "round"
 	groups, last := r.groups(), 0
 	for k, g := range groups {
 		aside := besides(k, len(groups), len(r.Rounds))
-		var line []plot.XY
+		var line plotter.XYs
 		for _, m := range r.Rounds {
 			last = max(last, m.T)
 			if rate := g.round(m); rate != nil {
 				at := float64(m.T) + aside
-				line = append(line, plot.XY{X: at, Y: rate.Value})
+				line = append(line, plotter.XY{X: at, Y: rate.Value})
 				c.interval(at, rate, g.colour)
 			}
 		}
-		c.legendLine(g.name, line, g.colour, g.shape)
+		p.legendLine(c, g.name, line, g.colour, g.shape)
 	}
 	c.fix(-.3, float64(last)+.3, roundTicks(last))
-	return &c
+	return p
 }
 
 // besides returns how far from its round line k of n is drawn, so that intervals stand side by side: a fortieth of the
@@ -224,7 +236,7 @@ func modelsPlot(r *Report) *Plot {
 		}
 		f.Table.Rows = append(f.Table.Rows, row)
 	}
-	f.draw(func() picture { return r.modelsChart(models) })
+	f.draw(func() *picture { return r.modelsChart(models) })
 	return f
 }
 
@@ -235,37 +247,35 @@ func (r *Report) ratedModels() []Model {
 	})
 }
 
-func (r *Report) modelsChart(models []Model) *chart {
-	c := newChart(r.titled("Right answers of each model after every round"))
-	c.X.Label = "round"
+func (r *Report) modelsChart(models []Model) *picture {
+	c := newChart()
+	p := alone(r.titled("Right answers of each model after every round"), c)
+	c.X.Label.Text = "round"
 	last := 0
 	for k, m := range models {
-		var line []plot.XY
-		ink := modelColours[k%len(modelColours)]
+		var line plotter.XYs
+		ink := chart.Series[k%len(chart.Series)]
 		last = max(last, len(m.Rounds)-1)
 		for t, rate := range m.Rounds {
 			if rate != nil {
 				at := float64(t) + besides(k, len(models), len(m.Rounds))
-				line = append(line, plot.XY{X: at, Y: rate.Value})
+				line = append(line, plotter.XY{X: at, Y: rate.Value})
 				c.interval(at, rate, ink)
 			}
 		}
-		c.legendLine(m.Model, line, ink, lineShapes[(k+k/len(modelColours))%len(lineShapes)])
+		p.legendLine(c, m.Model, line, ink, lineShapes[(k+k/len(chart.Series))%len(lineShapes)])
 	}
 	c.fix(-.4, float64(last)+.4, roundTicks(last))
-	return &c
+	return p
 }
 
 // legendLine draws a line with marks, and adds it to the legend. Without points it
 // does nothing.
-func (c *chart) legendLine(name string, points []plot.XY, ink color.RGBA, shape plot.Shape) {
-	if len(points) == 0 {
-		return
+func (p *picture) legendLine(c rateChart, name string, points plotter.XYs, ink color.RGBA, shape draw.GlyphDrawer) {
+	if len(points) > 0 {
+		p.addLegend(name, rule(ink, nil), sign(ink, shape))
+		c.path(points, chart.Stroke(ink, 1.5), mark(ink, shape))
 	}
-	style, mark := canvas.Stroke{Ink: ink, Width: 1.5},
-		plot.Mark{Ink: ink, Radius: 3, Shape: shape}
-	c.addLegend(name, rule(ink, nil), mark)
-	c.path(points, style, mark)
 }
 
 // groupsPlot shows the share of right answers before and after the rounds, by group.
@@ -287,32 +297,33 @@ func groupsPlot(r *Report) *Plot {
 	if !any {
 		return nil
 	}
-	f.draw(func() picture { return r.groupsChart() })
+	f.draw(func() *picture { return r.groupsChart() })
 	return f
 }
 
-func (r *Report) groupsChart() *chart {
-	c := newChart(r.titled("Members right before and after the rounds"))
-	var names []plot.Tick
+func (r *Report) groupsChart() *picture {
+	c := newChart()
+	p := alone(r.titled("Members right before and after the rounds"), c)
+	var names plot.ConstantTicks
 	for k, g := range r.groups() {
 		names = append(names, plot.Tick{Value: float64(k), Label: g.name})
 		for _, bar := range []struct {
 			aside float64
 			fill  color.RGBA
 			rate  *metrics.Rate
-		}{{-.18, pale(g.colour), g.change.Before}, {.18, g.colour, g.change.After}} {
+		}{{-.18, chart.Pale(g.colour), g.change.Before}, {.18, g.colour, g.change.After}} {
 			if bar.rate == nil {
 				continue
 			}
 			at := float64(k) + bar.aside
 			c.box(at-.16, 0, at+.16, bar.rate.Value, bar.fill, g.colour)
-			c.interval(at, bar.rate, allColour)
+			c.interval(at, bar.rate, chart.Ink)
 		}
 	}
-	c.addLegend("before", plot.Swatch(pale(allColour)))
-	c.addLegend("after", plot.Swatch(allColour))
+	p.addLegend("before", chart.Swatch(chart.Pale(chart.Ink)))
+	p.addLegend("after", chart.Swatch(chart.Ink))
 	c.fix(-.6, float64(len(names))-.4, names)
-	return &c
+	return p
 }
 
 // calibrationPlot is the reliability diagram: the share of right answers by confidence.
@@ -338,39 +349,39 @@ func calibrationPlot(r *Report) *Plot {
 		}
 	}
 	f.wide = len(r.Calibration.Models) > 1
-	f.draw(func() picture { return r.calibrationPanels() })
+	f.draw(func() *picture { return r.calibrationPanels() })
 	return f
 }
 
 // calibrationPanels has a panel for each model, so that no model hides another.
-func (r *Report) calibrationPanels() *panels {
+func (r *Report) calibrationPanels() *picture {
 	models := r.Calibration.Models
-	p := newPanels(r.titled("Right answers by confidence"), min(len(models), 3), 2.8*inch)
+	p := newPanels(r.titled("Right answers by confidence"), min(len(models), 3), 2.8*vg.Inch)
 	for k, m := range models {
 		c := p.add(m.Model)
-		c.X.Label = "confidence"
-		if k%p.columns == 0 {
-			c.Y.Label = "right, with 95 % interval"
+		c.X.Label.Text = "confidence"
+		if k%p.Columns == 0 {
+			c.Y.Label.Text = "right, with 95 % interval"
 		}
-		c.calibration(&m, modelColours[k%len(modelColours)])
+		c.calibration(&m, chart.Series[k%len(chart.Series)])
 	}
 	return p
 }
 
 // calibration draws the bins of a model.
-func (c *chart) calibration(m *ModelCalibration, ink color.RGBA) {
-	diagonal := canvas.Stroke{Ink: allColour, Width: 1, Dashes: []float64{1, 3}}
-	c.Line([]plot.XY{{X: 0, Y: 0}, {X: 1, Y: 1}}, diagonal)
-	var line []plot.XY
+func (c *rateChart) calibration(m *ModelCalibration, ink color.RGBA) {
+	diagonal := chart.Stroke(chart.Ink, 1, 1, 3)
+	c.Line(plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, diagonal)
+	var line plotter.XYs
 	for _, bin := range m.Bins {
 		if bin.N == 0 {
 			continue
 		}
-		line = append(line, plot.XY{X: *bin.Confidence, Y: bin.Right.Value})
+		line = append(line, plotter.XY{X: *bin.Confidence, Y: bin.Right.Value})
 		c.interval(*bin.Confidence, bin.Right, ink)
 	}
-	c.path(line, canvas.Stroke{Ink: ink, Width: 1.5}, mark(ink, plot.Circle))
-	var ticks []plot.Tick
+	c.path(line, chart.Stroke(ink, 1.5), mark(ink, chart.Circle))
+	var ticks plot.ConstantTicks
 	for k := range 6 {
 		ticks = append(ticks, plot.Tick{Value: float64(k) / 5, Label: fmt.Sprintf("%.1f", float64(k)/5)})
 	}
@@ -415,7 +426,7 @@ func dropsPlot(r *Report) *Plot {
 	}
 	d.Graph = g
 	d.Weight = func(u, v int) float64 { return share[[2]int{u, v}] }
-	f.SVG, f.PDF, f.PNG = d.SVG, d.PDF, d.PNG
+	f.file = d.File
 	return f
 }
 
