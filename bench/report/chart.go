@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"image/color"
+	"iter"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -167,7 +169,26 @@ func sign(ink color.Color, shape draw.GlyphDrawer) plot.Thumbnailer {
 // paperMark is the mark of a paper's figure.
 var paperMark = chart.Mark(chart.Plum, 3.6, chart.Diamond)
 
-// draw lets a plot draw the picture that build makes, whenever a file of it is asked for.
-func (f *Plot) draw(build func() *picture) {
-	f.file = func(format string) ([]byte, error) { return build().file(format) }
+var (
+	lineColours = append(slices.Clone(chart.Series), chart.Ink)
+	lineShapes  = []draw.GlyphDrawer{chart.Circle, chart.Square, chart.Triangle, chart.OpenCircle,
+		chart.OpenSquare, chart.OpenTriangle}
+)
+
+// segments returns the parts of a line of n points between gaps.
+func segments(n int, at func(i int) float64, of func(i int) *metrics.Rate) iter.Seq[plotter.XYs] {
+	return func(yield func(plotter.XYs) bool) {
+		var segment plotter.XYs
+		for i := range n {
+			if r := of(i); r != nil {
+				segment = append(segment, plotter.XY{X: at(i), Y: r.Value})
+				continue
+			}
+			if !yield(segment) {
+				return
+			}
+			segment = nil
+		}
+		yield(segment)
+	}
 }

@@ -4,44 +4,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"synod.dev/synod"
 	"synod.dev/synod/core/stats"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/internal/chart"
 )
-
-// Trajectory holds the numbers that all seats held after every round of a run.
-type Trajectory struct {
-	Question string       `json:"question"`
-	Repeat   int          `json:"repeat"`
-	Ending   string       `json:"ending"`
-	Stop     int          `json:"stop"`   // the round after which the run ended; 0: no player ended it
-	Values   [][]*float64 `json:"values"` // by seat and round, 0 the first; null: not a number
-}
-
-// NewTrajectory converts answers by round and seat. Answers that are not finite
-// numbers become nil.
-func NewTrajectory(question string, repeat int, ending string, stop int, rounds [][]synod.Answer) Trajectory {
-	t := Trajectory{Question: question, Repeat: repeat, Ending: ending, Stop: stop}
-	for k, answers := range rounds {
-		for i, a := range answers {
-			if len(t.Values) <= i {
-				t.Values = append(t.Values, make([]*float64, len(rounds)))
-			}
-			if v, err := strconv.ParseFloat(string(a), 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
-				t.Values[i][k] = &v
-			}
-		}
-	}
-	return t
-}
 
 // shownGame is a trajectory with its cell.
 type shownGame struct {

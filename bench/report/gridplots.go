@@ -14,23 +14,6 @@ import (
 	"synod.dev/synod/internal/chart"
 )
 
-// maxPlotCells is the largest number of cells for plots with a row or panel per cell.
-const maxPlotCells = 40
-
-// gamePlots are plots of protocols with named endings. Single runs have them too.
-var gamePlots = []func(*Grid) []Plot{outcomeBars.plot, trajectoriesPlot, stopsPlot}
-
-// Plots returns the plots for which the grid's cells have data. What the cells vary
-// and measure decides, not the preset. To add a plot, add a function here.
-func (g *Grid) Plots() (out []Plot) {
-	out = g.specified()
-	for _, plots := range slices.Concat([]func(*Grid) []Plot{beforeAfterBars.plot, decisionBars.plot, roundsPlot},
-		gamePlots, []func(*Grid) []Plot{sweepPlots}) {
-		out = append(out, plots(g)...)
-	}
-	return out
-}
-
 // label names the members that are not live models. Cells without members are
 // labelled as computed.
 func (g *Grid) label() string {

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
-	"iter"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 
 	"synod.dev/synod/bench/metrics"
@@ -322,12 +320,6 @@ type lineStyle struct {
 	shape draw.GlyphDrawer
 }
 
-var (
-	lineColours = append(slices.Clone(chart.Series), chart.Ink)
-	lineShapes  = []draw.GlyphDrawer{chart.Circle, chart.Square, chart.Triangle, chart.OpenCircle,
-		chart.OpenSquare, chart.OpenTriangle}
-)
-
 // lineStyles returns the styles of lines by name, and the names in order. A line gets
 // the colour that is rarest in its panels, and a mark that no other line of that
 // colour has, as long as there are enough marks.
@@ -423,23 +415,5 @@ func (d sweepPlot) drawLine(to *rateChart, cells []Cell, aside float64, style li
 	}
 	for segment := range segments(len(cells), at, ours) {
 		to.path(segment, chart.Stroke(style.ink, 1.5), mark(style.ink, style.shape))
-	}
-}
-
-// segments returns the parts of a line of n points between gaps.
-func segments(n int, at func(i int) float64, of func(i int) *metrics.Rate) iter.Seq[plotter.XYs] {
-	return func(yield func(plotter.XYs) bool) {
-		var segment plotter.XYs
-		for i := range n {
-			if r := of(i); r != nil {
-				segment = append(segment, plotter.XY{X: at(i), Y: r.Value})
-				continue
-			}
-			if !yield(segment) {
-				return
-			}
-			segment = nil
-		}
-		yield(segment)
 	}
 }
