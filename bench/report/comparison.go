@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"synod.dev/synod/core/table"
+	"synod.dev/synod/internal/chart"
 )
 
 // Comparison compares runs on the questions that all of them have finished.
@@ -24,17 +25,6 @@ type Compare struct {
 	Folder  string  `json:"folder"`
 	Setting Setting `json:"setting"`
 	Report  *Report `json:"report"`
-}
-
-// Setting is what distinguishes runs.
-type Setting struct {
-	Protocol string   `json:"protocol"`
-	Graph    string   `json:"graph"`
-	F        int      `json:"f"`
-	R        int      `json:"r,omitempty"` // robustness of the graph; 0: not computed
-	Rule     string   `json:"rule"`
-	Seed     uint64   `json:"seed"`
-	Models   []string `json:"models"` // NAME, or NAME = its name at the server, with the number of seats
 }
 
 // Difference is that of two runs on the questions that all runs have finished. Positive: the
@@ -99,14 +89,6 @@ func (c *Comparison) pairTable() *table.Table {
 	return t
 }
 
-// pValue formats a p-value; none is printed as 0.
-func pValue(p float64) string {
-	if p < 0.0001 {
-		return "< 0.0001"
-	}
-	return fmt.Sprintf("%.4f", p)
-}
-
 // corrected formats a corrected p-value; a dash where there was nothing to correct for.
 func corrected(p *float64) string {
 	if p == nil {
@@ -160,9 +142,9 @@ func (c *Comparison) Plots() []Plot {
 		caption: "Shares with 95 % intervals, each over all finished questions of its run. Overlapping intervals do " +
 			"not mean that two runs are alike: the paired differences tell.",
 		panels: []barPanel{
-			{"decided rightly", one("decision_accuracy", modelColours[2])},
-			{"members right at the end", one("faa", allColour)},
-			{"decided", one("agreed", strongColour)},
+			{"decided rightly", one("decision_accuracy", chart.Green)},
+			{"members right at the end", one("faa", chart.Ink)},
+			{"decided", one("agreed", chart.Blue)},
 		},
 	}
 	return b.plot(c.grid())
@@ -178,20 +160,4 @@ func (c *Comparison) html(w io.Writer) error {
 	}{c.title(), g.label(), c.runTable(), c.pairTable(), c.notes()})
 	p.plots(c.Plots(), g.label())
 	return p.end()
-}
-
-// line describes the setting for people.
-func (s *Setting) line() string {
-	return fmt.Sprintf("graph %s · F=%d · models: %s", plain(s.Graph), s.F, plain(strings.Join(s.Models, ", ")))
-}
-
-// SettingKeys are the keys of Setting.Words in order.
-func SettingKeys() []string { return []string{"protocol", "graph", "f", "rule", "models", "seed"} }
-
-// Words describes each setting for people, by its key.
-func (s *Setting) Words() map[string]string {
-	return map[string]string{
-		"protocol": s.Protocol, "graph": s.Graph, "f": fmt.Sprintf("F=%d", s.F), "rule": s.Rule,
-		"models": strings.Join(s.Models, " + "), "seed": fmt.Sprintf("seed %d", s.Seed),
-	}
 }

@@ -6,10 +6,13 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/internal/canvas"
-	"synod.dev/synod/internal/plot"
+	"synod.dev/synod/internal/chart"
 )
 
 // errorsPlot is a matrix of the correlation of errors (phi) of every two honest members; nil if no two have one.
@@ -43,7 +46,7 @@ func errorsPlot(r *Report) *Plot {
 		addRow(f.Data, r.kindsCell(), p.Phi, plain(p.A), r.kindOf(p.A), plain(p.B), r.kindOf(p.B), both)
 	}
 	m.title = f.Title
-	f.draw(func() picture { return m })
+	f.file = m.file
 	return f
 }
 
@@ -100,10 +103,11 @@ func (m *matrix) text(i, j int, interval bool) string {
 const (
 	cellSize, denseCellSize = 40.0, 29.0 // of up to ten members, and of more
 	cellText                = 9.0
-	longestName             = 16 // characters of a member's name
+	matrixGap               = 14.0 // between the cells and the scale
+	longestName             = 16   // characters of a member's name
 )
 
-func (m *matrix) cell() float64 {
+func (m *matrix) cell() vg.Length {
 	if len(m.members) > 10 {
 		return denseCellSize
 	}
@@ -111,80 +115,75 @@ func (m *matrix) cell() float64 {
 }
 
 // names returns the labels of the members and the width of the longest.
-func (m *matrix) names() (all []string, width float64) {
+func (m *matrix) names() (all []string, width vg.Length) {
+	style := chart.Text(cellText, chart.Ink)
 	for _, s := range m.members {
 		name := plain(s.ID)
 		if runes := []rune(name); len(runes) > longestName {
 			name = string(runes[:longestName-1]) + "…"
 		}
-		all, width = append(all, name), max(width, canvas.Text{Size: cellText}.Width(name))
+		all, width = append(all, name), max(width, style.Width(name))
 	}
-	return all, width * 1.12 // the viewer's font may be wider
+	return all, width
 }
 
 // scale explains the colours.
-func (m *matrix) scale() plot.Legend {
-	l := plot.Legend{Size: cellText, Ink: allColour}
+func (m *matrix) scale() (l chart.Legend) {
 	for _, v := range []float64{1, .5, 0, -.5, -1} {
-		l.Add(fmt.Sprintf("%.1f", v), plot.Swatch(correlationColour(v)))
+		l.Add(fmt.Sprintf("%.1f", v), chart.Swatch(correlationColour(v)))
 	}
 	return l
 }
 
-func (m *matrix) size() (width, height float64) {
+// file draws the matrix as a file.
+func (m *matrix) file(format string) ([]byte, error) {
 	_, names := m.names()
 	scale := m.scale()
 	legend, _ := scale.Extent()
-	side := m.cell() * float64(len(m.members))
-	return max(names+side+3*legendGap+spare(legend), chartWidth), titleHeight + names + side + 3*legendGap
+	side := m.cell() * vg.Length(len(m.members))
+	width, height := names+side+legend+4*matrixGap, chart.Above()+names+side+2*matrixGap
+	return chart.File(format, max(width, chartWidth), height, m.draw)
 }
 
-func (m *matrix) failed() error { return nil } // phi is a number from -1 to 1
-
-// drawOn draws the title, a row and a column for every member, and the scale to their right.
-func (m *matrix) drawOn(on canvas.Canvas) {
-	on.Text(canvas.Text{Size: 12, Ink: allColour, Y: canvas.Top}, canvas.Point{X: on.Min.X, Y: on.Max.Y}, m.title)
+// draw draws the title, a row and a column for every member, and the scale to their right.
+func (m *matrix) draw(on draw.Canvas) {
+	on = chart.DrawTitle(on, m.title)
 	names, width := m.names()
-	cell, corner := m.cell(), canvas.Point{X: on.Min.X + width + 6, Y: on.Max.Y - titleHeight - width - 6}
+	cell, corner := m.cell(), vg.Point{X: on.Min.X + width + 6, Y: on.Max.Y - width - 6}
+	row, column := chart.Centred(cellText, chart.Ink), chart.Centred(cellText, chart.Ink)
+	row.XAlign, column.XAlign, column.Rotation = text.XRight, text.XLeft, math.Pi/2
 	for i, name := range names {
-		middle := (float64(i) + .5) * cell
-		on.Text(canvas.Text{Size: cellText, Ink: allColour, X: canvas.Right, Y: canvas.Middle},
-			corner.Add(canvas.Point{X: -4, Y: -middle}), name)
-		on.Text(canvas.Text{Size: cellText, Ink: allColour, Y: canvas.Middle, Turned: true},
-			corner.Add(canvas.Point{X: middle, Y: 4}), name)
+		middle := (vg.Length(i) + .5) * cell
+		on.FillText(row, corner.Add(vg.Point{X: -4, Y: -middle}), name)
+		on.FillText(column, corner.Add(vg.Point{X: middle, Y: 4}), name)
 		for j := range names {
-			m.drawCell(on, i, j, corner.Add(canvas.Point{X: float64(j) * cell, Y: -float64(i) * cell}))
+			m.drawCell(on, i, j, corner.Add(vg.Point{X: vg.Length(j) * cell, Y: -vg.Length(i) * cell}))
 		}
 	}
 	scale := m.scale()
-	scale.Draw(on.Crop(corner.X-on.Min.X+cell*float64(len(names))+legendGap, 0, 0, on.Max.Y-corner.Y))
+	scale.Draw(draw.Crop(on, corner.X-on.Min.X+cell*vg.Length(len(names))+matrixGap, 0, 0, corner.Y-on.Max.Y))
 }
 
 // drawCell draws the cell of two members with its upper left corner.
-func (m *matrix) drawCell(on canvas.Canvas, i, j int, at canvas.Point) {
-	opposite := at.Add(canvas.Point{X: m.cell(), Y: -m.cell()})
-	fill, ink := gridColour, allColour // of the diagonal and of unknown correlations
+func (m *matrix) drawCell(on draw.Canvas, i, j int, at vg.Point) {
+	opposite := at.Add(vg.Point{X: m.cell(), Y: -m.cell()})
+	fill, style := chart.Grid, chart.Centred(cellText, chart.Ink) // of the diagonal and of unknown correlations
 	if r := m.phi[[2]int{i, j}]; i != j && r != nil {
 		if fill = correlationColour(r.Value); math.Abs(r.Value) > .6 {
-			ink = color.RGBA{255, 255, 255, 255}
+			style.Color = chart.White
 		}
 	}
-	on.Rectangle(fill, at, opposite)
-	edge := canvas.Stroke{Ink: color.RGBA{255, 255, 255, 255}, Width: 1}
-	on.Line(edge, at, canvas.Point{X: opposite.X, Y: at.Y}, opposite, canvas.Point{X: at.X, Y: opposite.Y}, at)
-	if text := m.text(i, j, false); text != "" {
-		on.Text(canvas.Text{Size: cellText, Ink: ink, X: canvas.Centre, Y: canvas.Middle},
-			canvas.Point{X: (at.X + opposite.X) / 2, Y: (at.Y + opposite.Y) / 2}, text)
-	}
+	corners := []vg.Point{at, {X: opposite.X, Y: at.Y}, opposite, {X: at.X, Y: opposite.Y}}
+	on.FillPolygon(fill, corners)
+	on.StrokeLines(chart.Stroke(chart.White, 1), append(corners, at))
+	on.FillText(style, at.Add(opposite).Scale(.5), m.text(i, j, false))
 }
 
 // correlationColour goes from blue at -1 over nearly white at 0 to dark red at 1.
 func correlationColour(phi float64) color.RGBA {
-	middle, end := color.RGBA{0xf4, 0xf4, 0xf4, 255}, adversaryColour
+	middle, end := color.RGBA{0xf4, 0xf4, 0xf4, 255}, chart.Red
 	if phi < 0 {
-		end = strongColour
+		end = chart.Blue
 	}
-	part := min(math.Abs(phi), 1)
-	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + part*(float64(b)-float64(a)))) }
-	return color.RGBA{mix(middle.R, end.R), mix(middle.G, end.G), mix(middle.B, end.B), 255}
+	return chart.Mix(middle, end, math.Abs(phi))
 }

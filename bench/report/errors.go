@@ -5,17 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/core/table"
 )
-
-// ErrorPair says how alike two honest members err in their first answers.
-type ErrorPair struct {
-	A       string        `json:"a"`
-	B       string        `json:"b"`
-	Phi     *metrics.Rate `json:"phi"`      // correlation of their errors, -1 to 1; null: one never or always errs
-	CoError *metrics.Rate `json:"co_error"` // share of questions for which both are wrong
-}
 
 // textPairs is how many pairs text shows.
 const textPairs = 10

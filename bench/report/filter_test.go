@@ -38,8 +38,8 @@ func TestCalibrationShowsEveryModel(t *testing.T) {
 		r.Calibration.Models = append(r.Calibration.Models, m)
 	}
 	p := r.calibrationPanels()
-	if len(p.charts) != 4 || p.charts[3].Title != "d" || p.failed() != nil {
-		t.Errorf("%d panels, %v", len(p.charts), p.failed())
+	if len(p.Charts) != 4 || p.Charts[3].Title.Text != "d" || p.Charts[3].Err() != nil {
+		t.Errorf("%d panels, %v", len(p.Charts), p.Charts[3].Err())
 	}
 	if svg, err := calibrationPlot(r).SVG(); err != nil || len(svg) == 0 {
 		t.Error(err)

@@ -4,41 +4,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"synod.dev/synod"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"synod.dev/synod/core/stats"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/internal/canvas"
-	"synod.dev/synod/internal/plot"
+	"synod.dev/synod/internal/chart"
 )
-
-// Trajectory holds the numbers that all seats held after every round of a run.
-type Trajectory struct {
-	Question string       `json:"question"`
-	Repeat   int          `json:"repeat"`
-	Ending   string       `json:"ending"`
-	Stop     int          `json:"stop"`   // the round after which the run ended; 0: no player ended it
-	Values   [][]*float64 `json:"values"` // by seat and round, 0 the first; null: not a number
-}
-
-// NewTrajectory converts answers by round and seat. Answers that are not finite
-// numbers become nil.
-func NewTrajectory(question string, repeat int, ending string, stop int, rounds [][]synod.Answer) Trajectory {
-	t := Trajectory{Question: question, Repeat: repeat, Ending: ending, Stop: stop}
-	for k, answers := range rounds {
-		for i, a := range answers {
-			if len(t.Values) <= i {
-				t.Values = append(t.Values, make([]*float64, len(rounds)))
-			}
-			if v, err := strconv.ParseFloat(string(a), 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
-				t.Values[i][k] = &v
-			}
-		}
-	}
-	return t
-}
 
 // shownGame is a trajectory with its cell.
 type shownGame struct {
@@ -85,7 +60,7 @@ func trajectoriesPlot(g *Grid) []Plot {
 	columns := min(3, len(games))
 	f := trajectories(games)
 	f.Title = g.titled(gamesTitle)
-	f.draw(func() picture { return drawGames(f.Title, games, columns) })
+	f.draw(func() *picture { return drawGames(f.Title, games, columns) })
 	return []Plot{f}
 }
 
@@ -130,7 +105,7 @@ func (g *shownGame) addTo(f *Plot) {
 	}
 }
 
-func drawGames(title string, games []shownGame, columns int) *panels {
+func drawGames(title string, games []shownGame, columns int) *picture {
 	p := newPanels(title, columns, 160)
 	adversaries := false
 	low, high := rangeOf(games)
@@ -139,17 +114,17 @@ func drawGames(title string, games []shownGame, columns int) *panels {
 		c.Y.Min, c.Y.Max = low, high
 		games[i].draw(c)
 		if p.inLastRow(i, len(games)) {
-			c.X.Label = "round"
+			c.X.Label.Text = "round"
 		}
 		adversaries = adversaries || slices.ContainsFunc(games[i].members,
 			func(m Member) bool { return m.Adversary != "" })
 	}
-	p.addLegend("honest", rule(strongColour, nil))
+	p.addLegend("honest", rule(chart.Blue, nil))
 	if adversaries {
-		p.addLegend("Byzantine", rule(adversaryColour, dashes))
+		p.addLegend("Byzantine", rule(chart.Red, dashes))
 	}
-	p.addLegend("given to honest", rule(allColour, dots))
-	p.addLegend("ended", rule(modelColours[2], nil))
+	p.addLegend("given to honest", rule(chart.Ink, dots))
+	p.addLegend("ended", rule(chart.Green, nil))
 	return p
 }
 
@@ -184,28 +159,27 @@ func (g *shownGame) given() (from, to float64) {
 	return from, to
 }
 
-func (g *shownGame) draw(c *chart) {
+func (g *shownGame) draw(c *rateChart) {
 	last := 1
 	for _, values := range g.Values {
 		last = max(last, len(values)-1)
 	}
 	c.X.Min, c.X.Max = -.2, float64(last)+.2
-	c.X.Ticks, c.Y.Ticks = wholeTicks(0, float64(last)),
-		wholeTicks(c.Y.Min, c.Y.Max)
+	c.X.Tick.Marker, c.Y.Tick.Marker = wholeTicks(0, float64(last)), wholeTicks(c.Y.Min, c.Y.Max)
 	if from, to := g.given(); from <= to {
 		for _, y := range []float64{from, to} {
-			c.Line([]plot.XY{{X: c.X.Min, Y: y}, {X: c.X.Max, Y: y}},
-				canvas.Stroke{Ink: allColour, Width: 1, Dashes: dots})
+			c.Line(plotter.XYs{{X: c.X.Min, Y: y}, {X: c.X.Max, Y: y}},
+				chart.Stroke(chart.Ink, 1, dots...))
 		}
 	}
 	if x := float64(g.Stop); g.Stop > 0 {
-		c.Line([]plot.XY{{X: x, Y: c.Y.Min}, {X: x, Y: c.Y.Max}},
-			canvas.Stroke{Ink: modelColours[2], Width: 1.5})
+		c.Line(plotter.XYs{{X: x, Y: c.Y.Min}, {X: x, Y: c.Y.Max}},
+			chart.Stroke(chart.Green, 1.5))
 	}
 	for _, adversary := range []bool{true, false} { // honest players are drawn last, above the others
-		style := canvas.Stroke{Ink: strongColour, Width: .9}
+		style := chart.Stroke(chart.Blue, .9)
 		if adversary {
-			style = canvas.Stroke{Ink: adversaryColour, Width: .8, Dashes: dashes}
+			style = chart.Stroke(chart.Red, .8, dashes...)
 		}
 		for i, values := range g.Values {
 			if g.adversary(i) != adversary {
@@ -218,16 +192,15 @@ func (g *shownGame) draw(c *chart) {
 }
 
 // segments draws a line with gaps at missing values. A value between two gaps is a dot.
-func (c *chart) segments(values []*float64, aside float64, style canvas.Stroke) {
-	var segment []plot.XY
+func (c *rateChart) segments(values []*float64, aside float64, style draw.LineStyle) {
+	var segment plotter.XYs
 	for t := 0; t <= len(values); t++ {
 		if t < len(values) && values[t] != nil {
-			segment = append(segment, plot.XY{X: float64(t), Y: *values[t] + aside})
+			segment = append(segment, plotter.XY{X: float64(t), Y: *values[t] + aside})
 			continue
 		}
 		if len(segment) == 1 {
-			c.dot(segment[0].X, segment[0].Y, plot.Mark{Ink: style.Ink, Radius: 1.5,
-				Shape: plot.Circle})
+			c.dot(segment[0].X, segment[0].Y, chart.Mark(style.Color, 1.5, chart.Circle))
 		}
 		c.Line(segment, style)
 		segment = nil
@@ -257,7 +230,7 @@ func stopsPlot(g *Grid) []Plot {
 		f.Table.Add(c.Cell, fmt.Sprintf("%d of %d", len(c.Stops), c.Finished), medianOf(c.Stops),
 			strings.Join(rounds, " "))
 	}
-	f.draw(func() picture { return drawStops(f.Title, cells) })
+	f.draw(func() *picture { return drawStops(f.Title, cells) })
 	return []Plot{f}
 }
 
@@ -284,20 +257,19 @@ func medianOf(ascending []int) float64 {
 	return stats.Median(values)
 }
 
-func drawStops(title string, cells []Cell) *panels {
-	p := newPanels(title, 1, 56+20*float64(len(cells)))
+func drawStops(title string, cells []Cell) *picture {
+	p := newPanels(title, 1, 56+20*vg.Length(len(cells)))
 	c := p.add("")
-	c.rowPerCell(cells, true)
-	ticks := c.Y.Ticks
-	game := plot.Mark{Ink: strongColour, Radius: 1.8, Shape: plot.Circle}
+	ticks := c.rowPerCell(cells, true)
+	game := chart.Mark(chart.Blue, 1.8, chart.Circle)
 	last := 1
 	for i := range cells {
 		stops, y := cells[i].Stops, ticks[i].Value
 		ticks[i].Label += fmt.Sprintf("  (%d of %d)", len(stops), cells[i].Finished)
 		last = max(last, stops[len(stops)-1])
 		m := medianOf(stops)
-		c.Line([]plot.XY{{X: m, Y: y - .4}, {X: m, Y: y + .4}},
-			canvas.Stroke{Ink: weakColour, Width: 2})
+		c.Line(plotter.XYs{{X: m, Y: y - .4}, {X: m, Y: y + .4}},
+			chart.Stroke(chart.Orange, 2))
 		for _, s := range countStops(stops) {
 			distance := min(.2, .7/float64(s.games))
 			for j := range s.games {
@@ -306,8 +278,8 @@ func drawStops(title string, cells []Cell) *panels {
 		}
 	}
 	c.X.Min, c.X.Max = 0, float64(last)+.5
-	c.X.Ticks, c.X.Label = wholeTicks(0, c.X.Max), "round"
-	p.addLegend("a game", game)
-	p.addLegend("median", rule(weakColour, nil))
+	c.X.Tick.Marker, c.X.Label.Text = wholeTicks(0, c.X.Max), "round"
+	p.addLegend("a game", chart.Sign(game))
+	p.addLegend("median", rule(chart.Orange, nil))
 	return p
 }

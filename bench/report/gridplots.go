@@ -4,28 +4,15 @@ import (
 	"image/color"
 	"slices"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/internal/canvas"
-	"synod.dev/synod/internal/plot"
+	"synod.dev/synod/internal/chart"
 )
-
-// maxPlotCells is the largest number of cells for plots with a row or panel per cell.
-const maxPlotCells = 40
-
-// gamePlots are plots of protocols with named endings. Single runs have them too.
-var gamePlots = []func(*Grid) []Plot{outcomeBars.plot, trajectoriesPlot, stopsPlot}
-
-// Plots returns the plots for which the grid's cells have data. What the cells vary
-// and measure decides, not the preset. To add a plot, add a function here.
-func (g *Grid) Plots() (out []Plot) {
-	out = g.specified()
-	for _, plots := range slices.Concat([]func(*Grid) []Plot{beforeAfterBars.plot, decisionBars.plot, roundsPlot},
-		gamePlots, []func(*Grid) []Plot{sweepPlots}) {
-		out = append(out, plots(g)...)
-	}
-	return out
-}
 
 // label names the members that are not live models. Cells without members are
 // labelled as computed.
@@ -114,20 +101,20 @@ type barLegend struct {
 }
 
 func beforeAfter(before, after string, ink color.RGBA) []bar {
-	return []bar{{before, pale(ink), ink}, {after, ink, ink}}
+	return []bar{{before, chart.Pale(ink), ink}, {after, ink, ink}}
 }
 
-func one(metric string, ink color.RGBA) []bar { return []bar{{metric, pale(ink), ink}} }
+func one(metric string, ink color.RGBA) []bar { return []bar{{metric, chart.Pale(ink), ink}} }
 
 var beforeAfterBars = bars{
 	name: "before-after", title: "Members right before and after the rounds",
 	caption: "Share of right answers before the rounds (pale) and after (full), with 95 % intervals. " + membersNote,
 	panels: []barPanel{
-		{"all (IAA, FAA)", beforeAfter("iaa", "faa", allColour)},
-		{"strong", beforeAfter("strong_before", "strong_after", strongColour)},
-		{"weak", beforeAfter("weak_before", "weak_after", weakColour)},
+		{"all (IAA, FAA)", beforeAfter("iaa", "faa", chart.Ink)},
+		{"strong", beforeAfter("strong_before", "strong_after", chart.Blue)},
+		{"weak", beforeAfter("weak_before", "weak_after", chart.Orange)},
 	},
-	legend: []barLegend{{"before", pale(allColour)}, {"after", allColour}},
+	legend: []barLegend{{"before", chart.Pale(chart.Ink)}, {"after", chart.Ink}},
 }
 
 var decisionBars = bars{
@@ -135,10 +122,10 @@ var decisionBars = bars{
 	caption: "Share of questions, with the 95 % interval by question: plurality of all seats right (RA), plurality " +
 		"of the honest seats right (H-Majority), decision right (of those made), and captured by an adversary.",
 	panels: []barPanel{
-		{"plurality (RA)", one("ra", allColour)},
-		{"honest plurality", one("h_majority", strongColour)},
-		{"decided rightly", one("decision_accuracy", modelColours[2])},
-		{"captured", one("capture", modelColours[5])},
+		{"plurality (RA)", one("ra", chart.Ink)},
+		{"honest plurality", one("h_majority", chart.Blue)},
+		{"decided rightly", one("decision_accuracy", chart.Green)},
+		{"captured", one("capture", chart.Vermilion)},
 	},
 }
 
@@ -148,10 +135,10 @@ var outcomeBars = bars{
 		"honest player was given; invalid: the same number, which no honest player was given; premature: different " +
 		"numbers; none: no player ended the game in time.",
 	panels: []barPanel{
-		{"valid", one("valid", modelColours[2])},
-		{"invalid", one("invalid", modelColours[1])},
-		{"premature", one("premature", modelColours[5])},
-		{"none", one("none", allColour)},
+		{"valid", one("valid", chart.Green)},
+		{"invalid", one("invalid", chart.Orange)},
+		{"premature", one("premature", chart.Vermilion)},
+		{"none", one("none", chart.Ink)},
 	},
 }
 
@@ -168,7 +155,7 @@ func (b bars) plot(g *Grid) []Plot {
 	})
 	f := Plot{Name: b.name, Title: g.titled(b.title), Caption: b.caption + paperNote(cells, b.metrics()), wide: true}
 	f.fill(cells, nil, b.metrics())
-	f.draw(func() picture { return b.draw(f.Title, cells) })
+	f.draw(func() *picture { return b.draw(f.Title, cells) })
 	return []Plot{f}
 }
 
@@ -181,12 +168,12 @@ func (b *bars) metrics() (names []string) {
 	return names
 }
 
-func (b *bars) draw(title string, cells []Cell) *panels {
-	rowHeight := 14.0
+func (b *bars) draw(title string, cells []Cell) *picture {
+	rowHeight := vg.Length(14)
 	if len(b.panels[0].bars) > 1 {
 		rowHeight = 28
 	}
-	p := newPanels(title, len(b.panels), 44+rowHeight*float64(len(cells)))
+	p := newPanels(title, len(b.panels), 44+rowHeight*vg.Length(len(cells)))
 	for k, panel := range b.panels {
 		c := p.add(panel.title)
 		c.rowPerCell(cells, k == 0)
@@ -194,20 +181,20 @@ func (b *bars) draw(title string, cells []Cell) *panels {
 			panel.drawRow(c, float64(len(cells)-1-i), &cells[i])
 		}
 		c.X.Min, c.X.Max = 0, 1
-		c.X.Ticks = percentTicks(50)
+		c.X.Tick.Marker = percentTicks(50)
 	}
 	for _, e := range b.legend {
-		p.addLegend(e.name, plot.Swatch(e.fill))
+		p.addLegend(e.name, chart.Swatch(e.fill))
 	}
 	if paperNote(cells, b.metrics()) != "" {
-		p.addLegend("the paper", paperMark)
+		p.addLegend("the paper", chart.Sign(paperMark))
 	}
 	return p
 }
 
 // drawRow draws the bars of a cell at height y, each with our interval in its upper
 // half and the paper's in its lower half.
-func (p *barPanel) drawRow(c *chart, y float64, cell *Cell) {
+func (p *barPanel) drawRow(c *rateChart, y float64, cell *Cell) {
 	thickness := .8 / float64(len(p.bars))
 	for k, bar := range p.bars {
 		middle := y + thickness*(float64(len(p.bars)-1)/2-float64(k))
@@ -218,10 +205,10 @@ func (p *barPanel) drawRow(c *chart, y float64, cell *Cell) {
 		}
 		if ours != nil {
 			c.box(0, middle-thickness/2, ours.Value, middle+thickness/2, bar.fill, bar.stroke)
-			c.intervalAcross(middle+aside, ours, allColour)
+			c.intervalAcross(middle+aside, ours, chart.Ink)
 		}
 		if paper != nil {
-			c.intervalAcross(middle-aside, paper, paperColour)
+			c.intervalAcross(middle-aside, paper, chart.Plum)
 			c.dot(paper.Value, middle-aside, paperMark)
 		}
 	}
@@ -229,20 +216,17 @@ func (p *barPanel) drawRow(c *chart, y float64, cell *Cell) {
 
 // rowPerCell makes the vertical axis one of cells, from the top, with or without
 // their names.
-func (c *chart) rowPerCell(cells []Cell, named bool) {
-	var ticks []plot.Tick
+func (c *rateChart) rowPerCell(cells []Cell, named bool) (ticks plot.ConstantTicks) {
 	for i := range cells {
-		tick := plot.Tick{Value: float64(len(cells) - 1 - i)}
+		tick := plot.Tick{Value: float64(len(cells) - 1 - i), Label: " "} // without a label it had no line in the grid
 		if named {
 			tick.Label = shorten(plain(cells[i].Cell), 40)
 		}
 		ticks = append(ticks, tick)
 	}
-	c.Y.Ticks, c.Y.NoMarks = ticks, true
-	if named {
-		c.Y.Gap = 11 // the viewer's font may be wider than the measured one
-	}
+	c.Y.Tick.Marker, c.Y.Tick.Length = ticks, 0
 	c.Y.Min, c.Y.Max = -.6, float64(len(cells))-.4
+	return ticks
 }
 
 // roundsPlot shows the share of right answers of weak and of strong members after
@@ -271,7 +255,7 @@ func roundsPlot(g *Grid) []Plot {
 		f.Caption += " Dashed lines with open marks are the paper’s."
 	}
 	f.fill(cells, nil, names)
-	f.draw(func() picture { return drawRounds(f.Title, cells, last) })
+	f.draw(func() *picture { return drawRounds(f.Title, cells, last) })
 	return []Plot{f}
 }
 
@@ -280,16 +264,16 @@ func roundsPlot(g *Grid) []Plot {
 type roundLine struct {
 	group       string
 	ink         color.RGBA
-	ours, paper plot.Shape
+	ours, paper draw.GlyphDrawer
 	aside       float64
 }
 
 var roundLines = []roundLine{
-	{metrics.Strong, strongColour, plot.Square, plot.OpenSquare, .05},
-	{metrics.Weak, weakColour, plot.Triangle, plot.OpenTriangle, -.05},
+	{metrics.Strong, chart.Blue, chart.Square, chart.OpenSquare, .05},
+	{metrics.Weak, chart.Orange, chart.Triangle, chart.OpenTriangle, -.05},
 }
 
-func drawRounds(title string, cells []Cell, last int) *panels {
+func drawRounds(title string, cells []Cell, last int) *picture {
 	p := newPanels(title, min(3, len(cells)), 150)
 	for i := range cells {
 		c := p.add(cells[i].Cell)
@@ -297,36 +281,36 @@ func drawRounds(title string, cells []Cell, last int) *panels {
 			l.draw(c, &cells[i], last)
 		}
 		c.fix(-.3, float64(last)+.3, roundTicks(last))
-		c.Y.Ticks = percentTicks(50)
+		c.Y.Tick.Marker = percentTicks(50)
 		if p.inLastRow(i, len(cells)) {
-			c.X.Label = "round"
+			c.X.Label.Text = "round"
 		}
 	}
 	for _, l := range roundLines {
-		p.addLegend(l.group, rule(l.ink, nil), mark(l.ink, l.ours))
+		p.addLegend(l.group, rule(l.ink, nil), sign(l.ink, l.ours))
 	}
 	if slices.ContainsFunc(cells, func(c Cell) bool {
 		return c.published(roundMetric(metrics.Weak, 0)) != nil || c.published(roundMetric(metrics.Strong, 0)) != nil
 	}) {
 		for _, l := range roundLines {
-			p.addLegend(l.group+", the paper", rule(l.ink, dashes), mark(l.ink, l.paper))
+			p.addLegend(l.group+", the paper", rule(l.ink, dashes), sign(l.ink, l.paper))
 		}
 	}
 	return p
 }
 
-func (l roundLine) draw(c *chart, cell *Cell, last int) {
-	var ours, paper []plot.XY
+func (l roundLine) draw(c *rateChart, cell *Cell, last int) {
+	var ours, paper plotter.XYs
 	for t := range last + 1 {
 		if r := cell.published(roundMetric(l.group, t)); r != nil {
-			paper = append(paper, plot.XY{X: float64(t), Y: r.Value})
+			paper = append(paper, plotter.XY{X: float64(t), Y: r.Value})
 		}
 		if r := cell.Metrics[roundMetric(l.group, t)]; r != nil {
-			ours = append(ours, plot.XY{X: float64(t) + l.aside, Y: r.Value})
+			ours = append(ours, plotter.XY{X: float64(t) + l.aside, Y: r.Value})
 			c.interval(float64(t)+l.aside, r, l.ink)
 		}
 	}
-	c.path(paper, canvas.Stroke{Ink: l.ink, Width: 1, Dashes: dashes},
+	c.path(paper, chart.Stroke(l.ink, 1, dashes...),
 		mark(l.ink, l.paper))
-	c.path(ours, canvas.Stroke{Ink: l.ink, Width: 1.5}, mark(l.ink, l.ours))
+	c.path(ours, chart.Stroke(l.ink, 1.5), mark(l.ink, l.ours))
 }

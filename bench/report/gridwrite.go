@@ -232,3 +232,6 @@ func (g *Grid) csv(w io.Writer) error {
 	}
 	return t.Write(w, "csv")
 }
+
+// Judging is judging of the members of all cells, for other pages than the report's own.
+func (g *Grid) Judging() string { return judging(g.seats()) }

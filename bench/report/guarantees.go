@@ -9,21 +9,6 @@ import (
 	"synod.dev/synod/protocol"
 )
 
-// Guaranteed counts the finished questions for which the outcome states a guarantee. A council may lose its guarantee
-// in a question, for example by members that were late.
-type Guaranteed struct {
-	Guarantee string `json:"guarantee"` // as in bound.guarantee of an outcome; "none" is one too
-	Questions int    `json:"questions"` // with repeats
-}
-
-// JudgedClaims counts the claims of decisions that members judged, by verdict.
-type JudgedClaims struct {
-	Questions int `json:"questions"` // those with claims
-	Supported int `json:"supported"`
-	Disputed  int `json:"disputed"`
-	Open      int `json:"open"`
-}
-
 // AddGuarantee counts questions with a guarantee. The list stays in the order of the names.
 func (r *Report) AddGuarantee(name string, questions int) {
 	i, known := slices.BinarySearchFunc(r.Guarantees, name, func(g Guaranteed, name string) int {

@@ -15,7 +15,6 @@ import (
 	"unicode"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/clean"
 	"synod.dev/synod/core/table"
@@ -271,14 +270,6 @@ func inlineSVG(svg []byte, title string) template.HTML {
 		template.HTMLEscapeString(box), template.HTMLEscapeString(title)) + body)
 }
 
-// valueWithInterval prints a rate in one cell of a grid's table on a page.
-func valueWithInterval(r *metrics.Rate) string {
-	if r == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%s (%s, n %d)", value(r), interval(r), r.N)
-}
-
 // summary describes a folded cell in one line.
 func (c *Cell) summary() string {
 	s := c.progress()
@@ -462,20 +453,6 @@ func (m Member) Role() string {
 // passage is a long answer, unchanged but for codes in place of characters that cannot be seen or that steer a display.
 func passage(a synod.Answer) string { return clean.Escape(string(a)) }
 
-// prose is plain text that keeps its line breaks.
-func prose(s string) string {
-	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
-	for i, l := range lines {
-		lines[i] = plain(l)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// The largest numbers of characters of an answer and of a line in a list.
-const maxAnswer, maxBrief = 400, 90
-
-func cut(s string) string { return shorten(s, maxAnswer) }
-
 // brief returns text as one short line.
 func brief(s string) string {
 	return shorten(strings.Join(strings.Fields(plain(spaced(s))), " "), maxBrief)
@@ -489,13 +466,6 @@ func spaced(s string) string {
 		}
 		return r
 	}, s)
-}
-
-func shorten(s string, limit int) string {
-	if runes := []rune(s); len(runes) > limit {
-		return fmt.Sprintf("%s… (%d more)", string(runes[:limit]), len(runes)-limit)
-	}
-	return s
 }
 
 func answerText(a synod.Answer) string {

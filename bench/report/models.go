@@ -10,25 +10,6 @@ import (
 	"synod.dev/synod/llm"
 )
 
-// Model is what the members of one model did in all finished questions.
-type Model struct {
-	Model  string `json:"model"` // its name in the council
-	Kind   string `json:"kind"`
-	Served string `json:"served,omitempty"` // of an endpoint: its name at the server
-	// Reported are the models that the server's replies named, sorted, at most eight; empty if none did.
-	Reported []string `json:"reported,omitempty"`
-	Seats    int      `json:"seats"`
-	metrics.Answers
-
-	Calls      int              `json:"calls"`
-	Tokens     Tokens           `json:"tokens"`
-	Cost       *llm.Cost        `json:"cost"`    // null: its price or its tokens are not known
-	Latency    *metrics.Latency `json:"latency"` // null: no call was timed
-	Replies    int              `json:"replies"` // that came, readable or not
-	Unreadable int              `json:"unreadable"`
-	Failed     int              `json:"failed"` // calls that brought no reply
-}
-
 // seconds prints a time for a column whose unit is known.
 func seconds(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 

@@ -9,35 +9,6 @@ import (
 	graphdraw "synod.dev/synod/graph/draw"
 )
 
-// ChangingGraph is a graph that changes from round to round.
-type ChangingGraph struct {
-	Repeats bool           `json:"repeats"` // Rounds is one period; otherwise it is the whole run
-	Rounds  []GraphOfRound `json:"rounds"`
-	Windows []GraphWindow  `json:"windows"` // of unions of rounds in a row
-	Edges   []EdgeRounds   `json:"edges"`   // those that occur in a round
-}
-
-// GraphOfRound describes the graph of a round.
-type GraphOfRound struct {
-	Edges int  `json:"edges"`
-	R     int  `json:"r"` // robustness; a lower bound if Exact is false
-	Exact bool `json:"exact"`
-}
-
-// GraphWindow has the least robustness of the unions of so many rounds in a row.
-type GraphWindow struct {
-	Rounds int  `json:"rounds"`
-	R      int  `json:"r"`
-	Exact  bool `json:"exact"`
-}
-
-// EdgeRounds is an edge between two seats, with the rounds that have it, from 1.
-type EdgeRounds struct {
-	A      string `json:"a"`
-	B      string `json:"b"`
-	Rounds []int  `json:"rounds"`
-}
-
 // robust writes a robustness: 2, or at least 2.
 func robust(r int, exact bool) string {
 	if exact {
@@ -153,6 +124,6 @@ func graphPlot(r *Report) *Plot {
 		return nil
 	}
 	d.Weight = func(u, v int) float64 { return share[[2]int{min(u, v), max(u, v)}] }
-	f.SVG, f.PNG, f.PDF = d.SVG, d.PNG, d.PDF
+	f.file = d.File
 	return f
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"image/color"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,10 +10,6 @@ import (
 
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/graph"
-	graphdraw "synod.dev/synod/graph/draw"
-	"synod.dev/synod/internal/canvas"
-	"synod.dev/synod/internal/plot"
 )
 
 // Plot is a plot with its data. It is drawn when SVG, PDF or PNG is called.
@@ -24,12 +19,19 @@ type Plot struct {
 	Caption string // what the plot shows, and how not to misread it
 	Data    *table.Table
 	Table   *table.Table // the data for readers
-	SVG     func() ([]byte, error)
-	PDF     func() ([]byte, error)
-	PNG     func() ([]byte, error)
 
+	file func(format string) ([]byte, error)
 	wide bool // takes the full width of a page
 }
+
+// SVG draws the plot as an SVG document. It returns an error if a figure is not a finite number.
+func (f *Plot) SVG() ([]byte, error) { return f.file("svg") }
+
+// PDF is SVG for a PDF document of one page.
+func (f *Plot) PDF() ([]byte, error) { return f.file("pdf") }
+
+// PNG is SVG for an image of 144 pixels an inch.
+func (f *Plot) PNG() ([]byte, error) { return f.file("png") }
 
 // Save writes every plot into a directory, which is created if necessary: NAME.svg,
 // NAME.pdf, NAME.png and NAME.csv.
@@ -72,23 +74,6 @@ func addRow(t *table.Table, kinds string, r *metrics.Rate, cells ...string) {
 	t.Rows = append(t.Rows, slices.Concat([]string{kinds}, cells, rateCells(r)))
 }
 
-// Plots returns the plots for which the report has data. To add a plot, add a
-// function here.
-func (r *Report) Plots() []Plot {
-	var out []Plot
-	for _, plot := range []func(*Report) *Plot{accuracyPlot, modelsPlot, groupsPlot, errorsPlot, dropsPlot,
-		calibrationPlot, graphPlot} {
-		if f := plot(r); f != nil {
-			out = append(out, *f)
-		}
-	}
-	g := &Grid{Report: *r, Cells: []Cell{NewCell(plain(r.Council), nil, r, nil, nil)}}
-	for _, plots := range gamePlots {
-		out = append(out, plots(g)...)
-	}
-	return out
-}
-
 // label names the members that are not live models, for plots and tables; "" if all
 // are live.
 func (r *Report) label() string {
@@ -118,323 +103,15 @@ func withLabel(title, label string) string {
 	return title + " (" + label + ")"
 }
 
-// group is what one line or pair of bars shows.
-type group struct {
-	name   string
-	colour color.RGBA
-	shape  plot.Shape
-	round  func(metrics.Round) *metrics.Rate
-	change *metrics.Change
-}
-
-func (r *Report) groups() []group {
-	groups := []group{{"all", allColour, plot.Circle, func(m metrics.Round) *metrics.Rate { return m.Accuracy },
-		&metrics.Change{Before: r.Metrics.IAA, After: r.Metrics.FAA}}}
-	if r.Groups.Strong != nil {
-		groups = append(groups, group{"strong", strongColour, plot.Square,
-			func(m metrics.Round) *metrics.Rate { return m.Strong }, r.Groups.Strong})
-	}
-	if r.Groups.Weak != nil {
-		groups = append(groups, group{"weak", weakColour, plot.Triangle,
-			func(m metrics.Round) *metrics.Rate { return m.Weak }, r.Groups.Weak})
-	}
-	return groups
-}
-
 const membersNote = "In “all”, adversaries count as wrong; the groups are of honest members only."
 
 const roundsNote = "after every round (0: before hearing anyone), with the 95 % interval by question; a question " +
 	"that ended earlier counts with its final answers."
 
-// accuracyPlot shows the share of members that are right after every round.
-func accuracyPlot(r *Report) *Plot {
-	f := &Plot{
-		Name: "accuracy", Title: r.titled("Members right after every round"),
-		Caption: "Share of members that are right " + roundsNote + " " + membersNote,
-		Data:    dataTable("group", "round"),
-		Table:   &table.Table{Head: []string{"round"}, Align: "lr"},
-	}
-	any := false
-	for _, g := range r.groups() {
-		f.Table.Head = append(f.Table.Head, g.name)
-	}
-	for _, m := range r.Rounds {
-		row := []string{fmt.Sprint(m.T)}
-		for _, g := range r.groups() {
-			any = any || g.round(m) != nil
-			row = append(row, full(g.round(m)))
-			addRow(f.Data, r.kindsCell(), g.round(m), g.name, fmt.Sprint(m.T))
-		}
-		f.Table.Rows = append(f.Table.Rows, row)
-	}
-	if !any {
-		return nil
-	}
-	f.draw(func() picture { return r.accuracyChart() })
-	return f
-}
+// maxPlotCells is the largest number of cells for plots with a row or panel per cell.
+const maxPlotCells = 40
 
-func (r *Report) accuracyChart() *chart {
-	c := newChart(r.titled("Members right after every round"))
-	c.X.Label = "round"
-	groups, last := r.groups(), 0
-	for k, g := range groups {
-		aside := besides(k, len(groups), len(r.Rounds))
-		var line []plot.XY
-		for _, m := range r.Rounds {
-			last = max(last, m.T)
-			if rate := g.round(m); rate != nil {
-				at := float64(m.T) + aside
-				line = append(line, plot.XY{X: at, Y: rate.Value})
-				c.interval(at, rate, g.colour)
-			}
-		}
-		c.legendLine(g.name, line, g.colour, g.shape)
-	}
-	c.fix(-.3, float64(last)+.3, roundTicks(last))
-	return &c
-}
-
-// besides returns how far from its round line k of n is drawn, so that intervals stand side by side: a fortieth of the
-// axis apart, or less if the lines of one round would reach those of the next.
-func besides(k, n, rounds int) float64 {
-	return min((float64(max(rounds, 1))-.4)/40, .7/float64(n)) * (float64(k) - float64(n-1)/2)
-}
-
-// modelsPlot shows the share of right answers of every model after every round.
-func modelsPlot(r *Report) *Plot {
-	models := r.ratedModels()
-	if len(models) < 2 {
-		return nil
-	}
-	f := &Plot{
-		Name: "accuracy-by-model", Title: r.titled("Right answers of each model after every round"),
-		Caption: "Share of right answers of the honest members of each model " + roundsNote,
-		Data:    dataTable("model", "round"),
-		Table:   &table.Table{Head: []string{"model"}, Align: "lr"},
-	}
-	for t := range models[0].Rounds {
-		f.Table.Head = append(f.Table.Head, fmt.Sprint("round ", t))
-	}
-	for _, m := range models {
-		row := []string{m.name()}
-		for t, rate := range m.Rounds {
-			row = append(row, full(rate))
-			addRow(f.Data, r.kindsCell(), rate, m.Model, fmt.Sprint(t))
-		}
-		f.Table.Rows = append(f.Table.Rows, row)
-	}
-	f.draw(func() picture { return r.modelsChart(models) })
-	return f
-}
-
-// ratedModels returns the models that have answers which could be right.
-func (r *Report) ratedModels() []Model {
-	return slices.DeleteFunc(slices.Clone(r.Models), func(m Model) bool {
-		return !slices.ContainsFunc(m.Rounds, func(rate *metrics.Rate) bool { return rate != nil })
-	})
-}
-
-func (r *Report) modelsChart(models []Model) *chart {
-	c := newChart(r.titled("Right answers of each model after every round"))
-	c.X.Label = "round"
-	last := 0
-	for k, m := range models {
-		var line []plot.XY
-		ink := modelColours[k%len(modelColours)]
-		last = max(last, len(m.Rounds)-1)
-		for t, rate := range m.Rounds {
-			if rate != nil {
-				at := float64(t) + besides(k, len(models), len(m.Rounds))
-				line = append(line, plot.XY{X: at, Y: rate.Value})
-				c.interval(at, rate, ink)
-			}
-		}
-		c.legendLine(m.Model, line, ink, lineShapes[(k+k/len(modelColours))%len(lineShapes)])
-	}
-	c.fix(-.4, float64(last)+.4, roundTicks(last))
-	return &c
-}
-
-// legendLine draws a line with marks, and adds it to the legend. Without points it
-// does nothing.
-func (c *chart) legendLine(name string, points []plot.XY, ink color.RGBA, shape plot.Shape) {
-	if len(points) == 0 {
-		return
-	}
-	style, mark := canvas.Stroke{Ink: ink, Width: 1.5},
-		plot.Mark{Ink: ink, Radius: 3, Shape: shape}
-	c.addLegend(name, rule(ink, nil), mark)
-	c.path(points, style, mark)
-}
-
-// groupsPlot shows the share of right answers before and after the rounds, by group.
-func groupsPlot(r *Report) *Plot {
-	f := &Plot{
-		Name: "groups", Title: r.titled("Members right before and after the rounds"),
-		Caption: "Share of right answers before the rounds (pale) and after (full), with the 95 % interval by " +
-			"question. " + membersNote,
-		Data:  dataTable("group", "when"),
-		Table: &table.Table{Head: []string{"members", "before", "after"}, Align: "lr"},
-	}
-	any := false
-	for _, g := range r.groups() {
-		any = any || g.change.Before != nil || g.change.After != nil
-		f.Table.Add(g.name, full(g.change.Before), full(g.change.After))
-		addRow(f.Data, r.kindsCell(), g.change.Before, g.name, "before")
-		addRow(f.Data, r.kindsCell(), g.change.After, g.name, "after")
-	}
-	if !any {
-		return nil
-	}
-	f.draw(func() picture { return r.groupsChart() })
-	return f
-}
-
-func (r *Report) groupsChart() *chart {
-	c := newChart(r.titled("Members right before and after the rounds"))
-	var names []plot.Tick
-	for k, g := range r.groups() {
-		names = append(names, plot.Tick{Value: float64(k), Label: g.name})
-		for _, bar := range []struct {
-			aside float64
-			fill  color.RGBA
-			rate  *metrics.Rate
-		}{{-.18, pale(g.colour), g.change.Before}, {.18, g.colour, g.change.After}} {
-			if bar.rate == nil {
-				continue
-			}
-			at := float64(k) + bar.aside
-			c.box(at-.16, 0, at+.16, bar.rate.Value, bar.fill, g.colour)
-			c.interval(at, bar.rate, allColour)
-		}
-	}
-	c.addLegend("before", plot.Swatch(pale(allColour)))
-	c.addLegend("after", plot.Swatch(allColour))
-	c.fix(-.6, float64(len(names))-.4, names)
-	return &c
-}
-
-// calibrationPlot is the reliability diagram: the share of right answers by confidence.
-func calibrationPlot(r *Report) *Plot {
-	if r.Calibration == nil || len(r.Calibration.Models) == 0 {
-		return nil
-	}
-	f := &Plot{
-		Name: "calibration", Title: r.titled("Right answers by confidence"),
-		Caption: "Share of right answers by the confidence that was given with them, in ten bins, with the 95 % " +
-			"interval by question; a panel for each model. " +
-			"On the dotted line the confidence equals the share. Only honest members’ own first answers count.",
-		Data:  dataTable("model", "from", "to", "confidence"),
-		Table: &table.Table{Head: []string{"model", "mean confidence", "right"}, Align: "lr"},
-	}
-	for _, m := range r.Calibration.Models {
-		for _, bin := range m.Bins {
-			if bin.N == 0 {
-				continue
-			}
-			addRow(f.Data, r.kindsCell(), bin.Right, m.Model, number(bin.From), number(bin.To), number(*bin.Confidence))
-			f.Table.Add(m.Model, fmt.Sprintf("%.2f", *bin.Confidence), full(bin.Right))
-		}
-	}
-	f.wide = len(r.Calibration.Models) > 1
-	f.draw(func() picture { return r.calibrationPanels() })
-	return f
-}
-
-// calibrationPanels has a panel for each model, so that no model hides another.
-func (r *Report) calibrationPanels() *panels {
-	models := r.Calibration.Models
-	p := newPanels(r.titled("Right answers by confidence"), min(len(models), 3), 2.8*inch)
-	for k, m := range models {
-		c := p.add(m.Model)
-		c.X.Label = "confidence"
-		if k%p.columns == 0 {
-			c.Y.Label = "right, with 95 % interval"
-		}
-		c.calibration(&m, modelColours[k%len(modelColours)])
-	}
-	return p
-}
-
-// calibration draws the bins of a model.
-func (c *chart) calibration(m *ModelCalibration, ink color.RGBA) {
-	diagonal := canvas.Stroke{Ink: allColour, Width: 1, Dashes: []float64{1, 3}}
-	c.Line([]plot.XY{{X: 0, Y: 0}, {X: 1, Y: 1}}, diagonal)
-	var line []plot.XY
-	for _, bin := range m.Bins {
-		if bin.N == 0 {
-			continue
-		}
-		line = append(line, plot.XY{X: *bin.Confidence, Y: bin.Right.Value})
-		c.interval(*bin.Confidence, bin.Right, ink)
-	}
-	c.path(line, canvas.Stroke{Ink: ink, Width: 1.5}, mark(ink, plot.Circle))
-	var ticks []plot.Tick
-	for k := range 6 {
-		ticks = append(ticks, plot.Tick{Value: float64(k) / 5, Label: fmt.Sprintf("%.1f", float64(k)/5)})
-	}
-	c.fix(0, 1, ticks)
-}
-
-// dropsPlot shows which members dropped whose answers: seats as nodes, and an arrow
-// from i to j that is the wider, the more often i dropped j's answer.
-func dropsPlot(r *Report) *Plot {
-	at := map[string]int{}
-	d := graphdraw.Drawing{Title: r.titled("Members that dropped answers of others"), Layout: "circle"}
-	for i, m := range r.Seats {
-		at[m.ID] = i
-		d.Names, d.Roles = append(d.Names, plain(m.ID)), append(d.Roles, m.drawingRole())
-	}
-	share := map[[2]int]float64{}
-	var arrows [][2]int
-	f := &Plot{
-		Name: "dropped", Title: d.Title,
-		Caption: "The wider and darker an arrow from one member to another, the larger the share of rounds in which " +
-			"the first dropped the other’s answer, of those in which it dropped or retained it. Without an arrow it " +
-			"never did. Arrows of an adversary show what it noted, which need not be what it did.",
-		Data:  dataTable("by", "by_role", "of", "of_role", "dropped"),
-		Table: r.pairTable(),
-	}
-	for _, p := range r.Drops {
-		i, knownBy := at[p.By]
-		j, knownOf := at[p.Of]
-		if !knownBy || !knownOf || i == j {
-			continue
-		}
-		if p.Dropped > 0 {
-			share[[2]int{i, j}] = p.Share.Value
-			arrows = append(arrows, [2]int{i, j})
-		}
-		f.Table.Rows[i][j+1] = fmt.Sprintf("%d of %d", p.Dropped, p.Share.N)
-		addRow(f.Data, r.kindsCell(), p.Share, p.By, d.Roles[i], p.Of, d.Roles[j], fmt.Sprint(p.Dropped))
-	}
-	g, err := graph.New(len(r.Seats), true, arrows)
-	if len(arrows) == 0 || err != nil { // an error would mean two seats with one name, which no council has
-		return nil
-	}
-	d.Graph = g
-	d.Weight = func(u, v int) float64 { return share[[2]int{u, v}] }
-	f.SVG, f.PDF, f.PNG = d.SVG, d.PDF, d.PNG
-	return f
-}
-
-// pairTable has a row per member that dropped and a column per member whose answers
-// it dropped.
-func (r *Report) pairTable() *table.Table {
-	t := &table.Table{Head: []string{"dropped ↓ whose →"}, Align: "lr"}
-	for i, m := range r.Seats {
-		t.Head = append(t.Head, m.ID)
-		t.Rows = append(t.Rows, append([]string{m.ID}, make([]string, len(r.Seats))...))
-		t.Rows[i][i+1] = "·"
-	}
-	return t
-}
-
-// drawingRole decides the colour of a member in a drawing of package graph.
-func (m Member) drawingRole() string {
-	if m.Adversary != "" {
-		return "adversary"
-	}
-	return plain(m.Group)
+// draw lets a plot draw the picture that build makes, whenever a file of it is asked for.
+func (f *Plot) draw(build func() *picture) {
+	f.file = func(format string) ([]byte, error) { return build().file(format) }
 }

@@ -109,30 +109,6 @@ func (p *PlotSpec) Place(param func(name string) string) string {
 // Many reports whether several cells may have one place.
 func (p *PlotSpec) Many() bool { return p.Kind == "trajectories" }
 
-// specified draws the figures that the manifest of the grid asks for.
-func (g *Grid) specified() (out []Plot) {
-	for _, spec := range g.Specs {
-		d := specPlot{PlotSpec: spec, cells: g.selectCells(func(c Cell) bool { return spec.Place(c.param) != "" })}
-		var f *Plot
-		switch spec.Kind {
-		case "trajectories":
-			f = d.games(g)
-		case "circles":
-			f = d.circles(g)
-		default:
-			f = d.rates(g)
-		}
-		if f != nil {
-			f.Name, f.wide = spec.Name, true
-			out = append(out, *f)
-		}
-	}
-	return out
-}
-
-// Specified returns the figures that the manifest of the grid asks for, without those that every report has.
-func (g *Grid) Specified() []Plot { return g.specified() }
-
 // specPlot is a figure with the cells that it shows.
 type specPlot struct {
 	PlotSpec
@@ -148,7 +124,8 @@ type point struct {
 	round  int    // −1 unless x is round
 }
 
-func (p *point) ours() *metrics.Rate  { return p.cell.Metrics[p.name] }
+func (p *point) ours() *metrics.Rate { return p.cell.Metrics[p.name] }
+
 func (p *point) paper() *metrics.Rate { return p.cell.published(p.name) }
 
 // withinValue stands for a space inside the value of one parameter, while spaces separate values.

@@ -13,10 +13,11 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
+	"math"
+	"strconv"
+	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/metrics"
@@ -237,33 +238,134 @@ type Detail struct {
 	Rest      string                      // how to get the questions beyond Limit
 }
 
-// Formats returns the names of the formats that Report.Write and Grid.Write support.
-func Formats() []string { return []string{"text", "json", "csv", "md", "html"} }
+// Setting is what distinguishes runs.
+type Setting struct {
+	Protocol string   `json:"protocol"`
+	Graph    string   `json:"graph"`
+	F        int      `json:"f"`
+	R        int      `json:"r,omitempty"` // robustness of the graph; 0: not computed
+	Rule     string   `json:"rule"`
+	Seed     uint64   `json:"seed"`
+	Models   []string `json:"models"` // NAME, or NAME = its name at the server, with the number of seats
+}
 
-// Write prints the report in the named format, one of Formats. Use HTML for a page
-// that includes questions.
-func (r *Report) Write(w io.Writer, format string) error {
-	switch format {
-	case "text":
-		return r.text(w)
-	case "json":
-		return writeJSON(w, r)
-	case "csv":
-		return r.csv(w)
-	case "md":
-		return r.markdown(w)
-	case "html":
-		return r.HTML(w, Detail{})
+// line describes the setting for people.
+func (s *Setting) line() string {
+	return fmt.Sprintf("graph %s · F=%d · models: %s", plain(s.Graph), s.F, plain(strings.Join(s.Models, ", ")))
+}
+
+// SettingKeys are the keys of Setting.Words in order.
+func SettingKeys() []string { return []string{"protocol", "graph", "f", "rule", "models", "seed"} }
+
+// Words describes each setting for people, by its key.
+func (s *Setting) Words() map[string]string {
+	return map[string]string{
+		"protocol": s.Protocol, "graph": s.Graph, "f": fmt.Sprintf("F=%d", s.F), "rule": s.Rule,
+		"models": strings.Join(s.Models, " + "), "seed": fmt.Sprintf("seed %d", s.Seed),
 	}
-	return unknownFormat(format)
 }
 
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+// ErrorPair says how alike two honest members err in their first answers.
+type ErrorPair struct {
+	A       string        `json:"a"`
+	B       string        `json:"b"`
+	Phi     *metrics.Rate `json:"phi"`      // correlation of their errors, -1 to 1; null: one never or always errs
+	CoError *metrics.Rate `json:"co_error"` // share of questions for which both are wrong
 }
 
-func unknownFormat(format string) error {
-	return fmt.Errorf("report: unknown format %q; supported: %v", format, Formats())
+// Trajectory holds the numbers that all seats held after every round of a run.
+type Trajectory struct {
+	Question string       `json:"question"`
+	Repeat   int          `json:"repeat"`
+	Ending   string       `json:"ending"`
+	Stop     int          `json:"stop"`   // the round after which the run ended; 0: no player ended it
+	Values   [][]*float64 `json:"values"` // by seat and round, 0 the first; null: not a number
+}
+
+// NewTrajectory converts answers by round and seat. Answers that are not finite
+// numbers become nil.
+func NewTrajectory(question string, repeat int, ending string, stop int, rounds [][]synod.Answer) Trajectory {
+	t := Trajectory{Question: question, Repeat: repeat, Ending: ending, Stop: stop}
+	for k, answers := range rounds {
+		for i, a := range answers {
+			if len(t.Values) <= i {
+				t.Values = append(t.Values, make([]*float64, len(rounds)))
+			}
+			if v, err := strconv.ParseFloat(string(a), 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+				t.Values[i][k] = &v
+			}
+		}
+	}
+	return t
+}
+
+// Guaranteed counts the finished questions for which the outcome states a guarantee. A council may lose its guarantee
+// in a question, for example by members that were late.
+type Guaranteed struct {
+	Guarantee string `json:"guarantee"` // as in bound.guarantee of an outcome; "none" is one too
+	Questions int    `json:"questions"` // with repeats
+}
+
+// JudgedClaims counts the claims of decisions that members judged, by verdict.
+type JudgedClaims struct {
+	Questions int `json:"questions"` // those with claims
+	Supported int `json:"supported"`
+	Disputed  int `json:"disputed"`
+	Open      int `json:"open"`
+}
+
+// Model is what the members of one model did in all finished questions.
+type Model struct {
+	Model  string `json:"model"` // its name in the council
+	Kind   string `json:"kind"`
+	Served string `json:"served,omitempty"` // of an endpoint: its name at the server
+	// Reported are the models that the server's replies named, sorted, at most eight; empty if none did.
+	Reported []string `json:"reported,omitempty"`
+	Seats    int      `json:"seats"`
+	metrics.Answers
+
+	Calls      int              `json:"calls"`
+	Tokens     Tokens           `json:"tokens"`
+	Cost       *llm.Cost        `json:"cost"`    // null: its price or its tokens are not known
+	Latency    *metrics.Latency `json:"latency"` // null: no call was timed
+	Replies    int              `json:"replies"` // that came, readable or not
+	Unreadable int              `json:"unreadable"`
+	Failed     int              `json:"failed"` // calls that brought no reply
+}
+
+// ChangingGraph is a graph that changes from round to round.
+type ChangingGraph struct {
+	Repeats bool           `json:"repeats"` // Rounds is one period; otherwise it is the whole run
+	Rounds  []GraphOfRound `json:"rounds"`
+	Windows []GraphWindow  `json:"windows"` // of unions of rounds in a row
+	Edges   []EdgeRounds   `json:"edges"`   // those that occur in a round
+}
+
+// GraphOfRound describes the graph of a round.
+type GraphOfRound struct {
+	Edges int  `json:"edges"`
+	R     int  `json:"r"` // robustness; a lower bound if Exact is false
+	Exact bool `json:"exact"`
+}
+
+// GraphWindow has the least robustness of the unions of so many rounds in a row.
+type GraphWindow struct {
+	Rounds int  `json:"rounds"`
+	R      int  `json:"r"`
+	Exact  bool `json:"exact"`
+}
+
+// EdgeRounds is an edge between two seats, with the rounds that have it, from 1.
+type EdgeRounds struct {
+	A      string `json:"a"`
+	B      string `json:"b"`
+	Rounds []int  `json:"rounds"`
+}
+
+// drawingRole decides the colour of a member in a drawing of package graph.
+func (m Member) drawingRole() string {
+	if m.Adversary != "" {
+		return "adversary"
+	}
+	return plain(m.Group)
 }

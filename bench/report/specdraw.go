@@ -8,10 +8,11 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/plot"
+
 	"synod.dev/synod/bench/metrics"
-	"synod.dev/synod/internal/canvas"
+	"synod.dev/synod/internal/chart"
 	"synod.dev/synod/internal/order"
-	"synod.dev/synod/internal/plot"
 )
 
 // rates draws bars or lines; nil without figures.
@@ -29,11 +30,11 @@ func (d *specPlot) rates(g *Grid) *Plot {
 	f := &Plot{Title: g.titled(d.title()), Caption: strings.TrimSpace(fmt.Sprintf("%s by %s, with 95 %% intervals.",
 		d.label(d.Y), strings.Join(by, ", ")) + note)}
 	f.fill(d.cells, d.Params(), d.names())
-	f.draw(func() picture { return d.draw(f.Title, note != "") })
+	f.draw(func() *picture { return d.draw(f.Title, note != "") })
 	return f
 }
 
-func (d *specPlot) draw(title string, paper bool) *panels {
+func (d *specPlot) draw(title string, paper bool) *picture {
 	titles, series := d.values(d.Panels), d.values(d.Series)
 	p := newPanels(title, min(cmp.Or(d.Columns, 2), len(titles)), 190)
 	if len(titles) == 1 {
@@ -47,10 +48,10 @@ func (d *specPlot) draw(title string, paper bool) *panels {
 			d.drawLines(c, panel, series)
 		}
 		if p.inLastRow(k, len(titles)) {
-			c.X.Label = prose(d.label(d.X))
+			c.X.Label.Text = prose(d.label(d.X))
 		}
 		if d.Title != "" && d.Y != "" && !strings.Contains(d.Y, " ") { // else the title or the legend says it
-			c.Y.Label = prose(d.label(d.Y))
+			c.Y.Label.Text = prose(d.label(d.Y))
 		}
 	}
 	d.explain(p, series, paper)
@@ -58,7 +59,7 @@ func (d *specPlot) draw(title string, paper bool) *panels {
 }
 
 // explain fills the legend.
-func (d *specPlot) explain(p *panels, series []string, paper bool) {
+func (d *specPlot) explain(p *picture, series []string, paper bool) {
 	for k, name := range series {
 		text := d.label(name)
 		if _, err := strconv.ParseFloat(text, 64); err == nil { // a number alone says nothing
@@ -68,24 +69,24 @@ func (d *specPlot) explain(p *panels, series []string, paper bool) {
 			text = "ours"
 		}
 		if d.Kind == "bars" {
-			p.addLegend(text, plot.Swatch(seriesInk(k)))
+			p.addLegend(text, chart.Swatch(seriesInk(k)))
 			continue
 		}
-		p.addLegend(text, rule(seriesInk(k), nil), mark(seriesInk(k), lineShapes[k%len(lineShapes)]))
+		p.addLegend(text, rule(seriesInk(k), nil), sign(seriesInk(k), lineShapes[k%len(lineShapes)]))
 	}
 	switch {
 	case !paper:
 	case d.Kind == "bars":
-		p.addLegend("the paper", paperMark)
+		p.addLegend("the paper", chart.Sign(paperMark))
 	default:
-		p.addLegend("the paper", rule(allColour, dashes), mark(allColour, plot.Diamond))
+		p.addLegend("the paper", rule(chart.Ink, dashes), sign(chart.Ink, chart.Diamond))
 	}
 }
 
 func seriesInk(k int) color.RGBA { return lineColours[k%len(lineColours)] }
 
 // fixAxes sets the vertical axis: of shares from 0 to 100 %, of counts to the highest value.
-func (d *specPlot) fixAxes(c *chart, panel string, low, high float64, ticks []plot.Tick) {
+func (d *specPlot) fixAxes(c *rateChart, panel string, low, high float64, ticks plot.ConstantTicks) {
 	top, count, least, most := 1.0, false, 0.0, 1.0
 	for _, p := range d.points {
 		if d.separate() && !slices.Contains(strings.Fields(panel), p.metric) {
@@ -103,15 +104,11 @@ func (d *specPlot) fixAxes(c *chart, panel string, low, high float64, ticks []pl
 	c.fix(low, high, ticks)
 	switch {
 	case count:
-		c.Y.Min, c.Y.Max, c.Y.Ticks = 0, top, wholeTicks(0, top)
+		c.Y.Min, c.Y.Max, c.Y.Tick.Marker = 0, top, wholeTicks(0, top)
 	case least < 0: // a gain
-		c.Y.Min, c.Y.Max, c.Y.Ticks = least, most, nil
-		for _, t := range append([]plot.Tick{{Value: -1, Label: "-100 %"}, {Value: -.5, Label: "-50 %"}},
-			percentTicks(50)...) {
-			if t.Value >= c.Y.Min {
-				c.Y.Ticks = append(c.Y.Ticks, t)
-			}
-		}
+		c.Y.Min, c.Y.Max = least, most // ticks outside the range are not drawn
+		c.Y.Tick.Marker = append(plot.ConstantTicks{{Value: -1, Label: "-100 %"}, {Value: -.5, Label: "-50 %"}},
+			percentTicks(50)...)
 	}
 }
 
@@ -119,10 +116,10 @@ func (d *specPlot) fixAxes(c *chart, panel string, low, high float64, ticks []pl
 func (d *specPlot) separate() bool { return slices.Contains(strings.Fields(d.Panels), byMetric) }
 
 // drawBars draws a group of bars for every value of x, a bar for every series.
-func (d *specPlot) drawBars(c *chart, panel string, series []string) {
+func (d *specPlot) drawBars(c *rateChart, panel string, series []string) {
 	groups := d.values(d.X)
 	width := .8 / float64(len(series))
-	var ticks []plot.Tick
+	var ticks plot.ConstantTicks
 	for k, name := range groups {
 		ticks = append(ticks, plot.Tick{Value: float64(k), Label: shorten(prose(d.label(name)), 22)})
 	}
@@ -135,10 +132,10 @@ func (d *specPlot) drawBars(c *chart, panel string, series []string) {
 			}
 			if ours != nil {
 				c.box(x-width*.45, 0, x+width*.45, ours.Value, seriesInk(k), seriesInk(k))
-				c.interval(x-aside, ours, allColour)
+				c.interval(x-aside, ours, chart.Ink)
 			}
 			if paper != nil {
-				c.interval(x+aside, paper, paperColour)
+				c.interval(x+aside, paper, chart.Plum)
 				c.dot(x+aside, paper.Value, paperMark)
 			}
 		}
@@ -148,7 +145,7 @@ func (d *specPlot) drawBars(c *chart, panel string, series []string) {
 
 // drawLines draws a line for every series over the numbers of x. Points at the same place are drawn slightly apart.
 // Intervals are drawn first and the paper's figures last, so that none hides another.
-func (d *specPlot) drawLines(c *chart, panel string, series []string) {
+func (d *specPlot) drawLines(c *rateChart, panel string, series []string) {
 	low, high, ticks := d.numbers()
 	distance := (high - low) * min(.018, .09/float64(len(series)))
 	draw := func(each func(points []*point, at func(i int) float64, k int)) {
@@ -168,14 +165,14 @@ func (d *specPlot) drawLines(c *chart, panel string, series []string) {
 	})
 	draw(func(points []*point, at func(i int) float64, k int) {
 		for segment := range segments(len(points), at, func(i int) *metrics.Rate { return points[i].ours() }) {
-			c.path(segment, canvas.Stroke{Ink: seriesInk(k), Width: 1.5},
+			c.path(segment, chart.Stroke(seriesInk(k), 1.5),
 				mark(seriesInk(k), lineShapes[k%len(lineShapes)]))
 		}
 	})
 	draw(func(points []*point, at func(i int) float64, k int) {
 		for segment := range segments(len(points), at, func(i int) *metrics.Rate { return points[i].paper() }) {
 			ink := seriesInk(k)
-			c.path(segment, canvas.Stroke{Ink: ink, Width: 1, Dashes: dashes}, mark(ink, plot.Diamond))
+			c.path(segment, chart.Stroke(ink, 1, dashes...), mark(ink, chart.Diamond))
 		}
 	})
 	margin := max((high-low)/12, .1)
@@ -183,7 +180,7 @@ func (d *specPlot) drawLines(c *chart, panel string, series []string) {
 }
 
 // numbers returns the range of x and its ticks.
-func (d *specPlot) numbers() (low, high float64, ticks []plot.Tick) {
+func (d *specPlot) numbers() (low, high float64, ticks plot.ConstantTicks) {
 	for k, p := range d.points {
 		x := p.number(d.X)
 		if k == 0 {

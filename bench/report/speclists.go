@@ -3,13 +3,14 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/internal/canvas"
-	"synod.dev/synod/internal/plot"
+	"synod.dev/synod/internal/chart"
 )
 
 // circles draws a list of the report, such as the scores of workers, as numbered circles over a number; nil without a
@@ -38,13 +39,13 @@ func (d *specPlot) circles(g *Grid) *Plot {
 	if len(d.points) == 0 {
 		return nil
 	}
-	f.draw(func() picture { return d.drawCircles(f.Title) })
+	f.draw(func() *picture { return d.drawCircles(f.Title) })
 	return f
 }
 
 const circleRadius = 5.5
 
-func (d *specPlot) drawCircles(title string) *panels {
+func (d *specPlot) drawCircles(title string) *picture {
 	titles := d.values(d.Panels)
 	p := newPanels(title, min(cmp.Or(d.Columns, 2), len(titles)), 260)
 	low, high, ticks := d.numbers()
@@ -53,48 +54,47 @@ func (d *specPlot) drawCircles(title string) *panels {
 		top = max(top, slices.Max(p.cell.Lists[d.Y]))
 	}
 	// The width and height of a circle in the units of the axes; frames are about as large as the numbers say.
-	width, height := (panelsWidth-130)/float64(p.columns)-45, p.row-60
-	room := plot.XY{X: 2.2 * circleRadius / width * (high - low + 1.2), Y: 2 * circleRadius / height * 1.1 * top}
+	width, height := float64((panelsWidth-130)/vg.Length(p.Columns)-45), float64(p.row-60)
+	room := plotter.XY{X: 2.2 * circleRadius / width * (high - low + 1.2), Y: 2 * circleRadius / height * 1.1 * top}
 	for k, panel := range titles {
 		c := p.add(d.label(panel))
-		c.X.Min, c.X.Max, c.X.Ticks = low-.6, high+.6, ticks
-		c.Y.Min, c.Y.Max, c.Y.Label = -top/20, top*1.05, prose(d.label(d.Y))
-		c.Y.Ticks = wholeTicks(0, top)
+		c.X.Min, c.X.Max, c.X.Tick.Marker = low-.6, high+.6, ticks
+		c.Y.Min, c.Y.Max, c.Y.Label.Text = -top/20, top*1.05, prose(d.label(d.Y))
+		c.Y.Tick.Marker = wholeTicks(0, top)
 		for _, at := range d.at(panel, "") {
 			d.column(c, at.number(d.X), at.cell.Lists[d.Y], room)
 		}
 		if p.inLastRow(k, len(titles)) {
-			c.X.Label = prose(d.label(d.X))
+			c.X.Label.Text = prose(d.label(d.X))
 		}
 	}
-	p.addLegend("honest", plot.Mark{Ink: strongColour, Radius: circleRadius, Shape: plot.Circle})
-	p.addLegend("Byzantine", plot.Mark{Ink: adversaryColour, Radius: circleRadius, Shape: plot.Circle})
+	p.addLegend("honest", chart.Sign(chart.Mark(chart.Blue, circleRadius, chart.Circle)))
+	p.addLegend("Byzantine", chart.Sign(chart.Mark(chart.Red, circleRadius, chart.Circle)))
 	return p
 }
 
 // column draws the circles over one number, those of similar height side by side.
-func (d *specPlot) column(c *chart, x float64, values []float64, room plot.XY) {
+func (d *specPlot) column(c *rateChart, x float64, values []float64, room plotter.XY) {
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[j], values[i]) })
-	var drawn []plot.XY
+	var drawn plotter.XYs
 	for _, i := range order {
-		at := plot.XY{X: x, Y: values[i]}
-		for k := 1; slices.ContainsFunc(drawn, func(o plot.XY) bool {
+		at := plotter.XY{X: x, Y: values[i]}
+		for k := 1; slices.ContainsFunc(drawn, func(o plotter.XY) bool {
 			return math.Abs(o.Y-at.Y) < room.Y && math.Abs(o.X-at.X) < room.X*.99
 		}); k++ { // right, left, further right, …
 			at.X = x + room.X*float64((k+1)/2)*float64(2*(k%2)-1)
 		}
 		drawn = append(drawn, at)
-		ink := strongColour
+		ink := chart.Blue
 		if slices.Contains(d.Byzantine, i) {
-			ink = adversaryColour
+			ink = chart.Red
 		}
-		c.dot(at.X, at.Y, plot.Mark{Ink: ink, Radius: circleRadius, Shape: plot.Circle})
-		c.Text(at, canvas.Text{Size: 7, Ink: color.RGBA{255, 255, 255, 255}, X: canvas.Centre, Y: canvas.Middle},
-			fmt.Sprint(i))
+		c.dot(at.X, at.Y, chart.Mark(ink, circleRadius, chart.Circle))
+		c.Label(at, fmt.Sprint(i), 7, chart.White)
 	}
 }
 
@@ -119,7 +119,7 @@ func (d *specPlot) games(g *Grid) *Plot {
 	}
 	f := trajectories(games)
 	f.Title = g.titled(cmp.Or(d.Title, gamesTitle))
-	f.draw(func() picture { return drawGames(f.Title, games, columns) })
+	f.draw(func() *picture { return drawGames(f.Title, games, columns) })
 	return &f
 }
 

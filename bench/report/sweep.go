@@ -3,15 +3,17 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"iter"
+	"image/color"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg/draw"
+
 	"synod.dev/synod/bench/metrics"
-	"synod.dev/synod/internal/canvas"
-	"synod.dev/synod/internal/plot"
+	"synod.dev/synod/internal/chart"
 )
 
 // sweep is a grid that varies a number, and possibly other parameters, so that rates
@@ -214,7 +216,7 @@ func sweepPlots(g *Grid) (out []Plot) {
 			f.Caption += " Dashed lines with diamonds are the paper’s figures of the same cells, in the same " +
 				"colours; their intervals, where known, are in the table."
 		}
-		f.draw(func() picture { return d.draw() })
+		f.draw(func() *picture { return d.draw() })
 		out = append(out, f)
 	}
 	return out
@@ -268,7 +270,7 @@ func (d sweepPlot) split() (panel string, key []string) {
 	return last, without(last)
 }
 
-func (d sweepPlot) draw() *panels {
+func (d sweepPlot) draw() *picture {
 	split, key := d.split()
 	titles := distinct(d.cells, func(c *Cell) string { return panelName(c, split) })
 	p := newPanels(d.title, min(3, len(titles)), 170)
@@ -285,7 +287,7 @@ func (d sweepPlot) draw() *panels {
 		c := p.add(title)
 		d.drawPanel(c, byPanel[k], key, styles)
 		if p.inLastRow(k, len(titles)) {
-			c.X.Label = d.axis
+			c.X.Label.Text = d.axis
 		}
 	}
 	for _, line := range order {
@@ -293,10 +295,10 @@ func (d sweepPlot) draw() *panels {
 		if line == "" {
 			line = "ours"
 		}
-		p.addLegend(line, rule(style.Ink, nil), mark(style.Ink, style.shape))
+		p.addLegend(line, rule(style.ink, nil), sign(style.ink, style.shape))
 	}
 	if d.hasPaper() {
-		p.addLegend("the paper", rule(allColour, dashes), mark(allColour, plot.Diamond))
+		p.addLegend("the paper", rule(chart.Ink, dashes), sign(chart.Ink, chart.Diamond))
 	}
 	return p
 }
@@ -314,15 +316,9 @@ func panelName(c *Cell, split string) string {
 
 // lineStyle is how a line and its marks are drawn.
 type lineStyle struct {
-	canvas.Stroke
-	shape plot.Shape
+	ink   color.RGBA
+	shape draw.GlyphDrawer
 }
-
-var (
-	lineColours = append(slices.Clone(modelColours), allColour)
-	lineShapes  = []plot.Shape{plot.Circle, plot.Square, plot.Triangle, plot.OpenCircle,
-		plot.OpenSquare, plot.OpenTriangle}
-)
 
 // lineStyles returns the styles of lines by name, and the names in order. A line gets
 // the colour that is rarest in its panels, and a mark that no other line of that
@@ -350,7 +346,7 @@ func (d sweepPlot) lineStyles(panels [][]Cell, key []string) (map[string]lineSty
 		for _, i := range in {
 			used[i][colour]++
 		}
-		styles[line] = lineStyle{canvas.Stroke{Ink: lineColours[colour], Width: 1.5},
+		styles[line] = lineStyle{lineColours[colour],
 			lineShapes[(total[colour]+colour)%len(lineShapes)]}
 		total[colour]++
 	}
@@ -359,7 +355,7 @@ func (d sweepPlot) lineStyles(panels [][]Cell, key []string) (map[string]lineSty
 
 // drawPanel draws the lines of a panel side by side. The axis of rates goes from 0 to
 // 100 %, that of counts and seconds to the highest value of the plot.
-func (d sweepPlot) drawPanel(c *chart, cells []Cell, key []string, styles map[string]lineStyle) {
+func (d sweepPlot) drawPanel(c *rateChart, cells []Cell, key []string, styles map[string]lineStyle) {
 	low, high, top := math.Inf(1), math.Inf(-1), 1.0
 	for i := range d.cells {
 		x, _ := d.cells[i].number(d.by)
@@ -380,7 +376,7 @@ func (d sweepPlot) drawPanel(c *chart, cells []Cell, key []string, styles map[st
 	margin := (high - low) / 12
 	c.fix(low-margin, high+margin, d.ticks())
 	if top > 1 {
-		c.Y.Min, c.Y.Max, c.Y.Ticks = 0, top, wholeTicks(0, top)
+		c.Y.Min, c.Y.Max, c.Y.Tick.Marker = 0, top, wholeTicks(0, top)
 	}
 }
 
@@ -394,7 +390,7 @@ func distinct(cells []Cell, of func(*Cell) string) (values []string) {
 	return values
 }
 
-func (d sweepPlot) ticks() (ticks []plot.Tick) {
+func (d sweepPlot) ticks() (ticks plot.ConstantTicks) {
 	for _, value := range distinct(d.cells, func(c *Cell) string { return c.param(d.by) }) {
 		i := slices.IndexFunc(d.cells, func(c Cell) bool { return c.param(d.by) == value })
 		x, _ := d.cells[i].number(d.by)
@@ -405,37 +401,19 @@ func (d sweepPlot) ticks() (ticks []plot.Tick) {
 
 // drawLine draws cells in the order of the number, as a line with gaps at cells
 // without a figure, and the paper's figures as a dashed line.
-func (d sweepPlot) drawLine(to *chart, cells []Cell, aside float64, style lineStyle) {
+func (d sweepPlot) drawLine(to *rateChart, cells []Cell, aside float64, style lineStyle) {
 	at := func(i int) float64 { x, _ := cells[i].number(d.by); return x + aside }
 	ours := func(i int) *metrics.Rate { return cells[i].Metrics[d.metric] }
 	paper := func(i int) *metrics.Rate { return cells[i].published(d.metric) }
 	for segment := range segments(len(cells), at, paper) {
-		to.path(segment, canvas.Stroke{Ink: style.Ink, Width: 1, Dashes: dashes}, mark(style.Ink, plot.Diamond))
+		to.path(segment, chart.Stroke(style.ink, 1, dashes...), mark(style.ink, chart.Diamond))
 	}
 	for i := range cells {
 		if r := ours(i); r != nil {
-			to.interval(at(i), r, style.Ink)
+			to.interval(at(i), r, style.ink)
 		}
 	}
 	for segment := range segments(len(cells), at, ours) {
-		to.path(segment, style.Stroke, mark(style.Ink, style.shape))
-	}
-}
-
-// segments returns the parts of a line of n points between gaps.
-func segments(n int, at func(i int) float64, of func(i int) *metrics.Rate) iter.Seq[[]plot.XY] {
-	return func(yield func([]plot.XY) bool) {
-		var segment []plot.XY
-		for i := range n {
-			if r := of(i); r != nil {
-				segment = append(segment, plot.XY{X: at(i), Y: r.Value})
-				continue
-			}
-			if !yield(segment) {
-				return
-			}
-			segment = nil
-		}
-		yield(segment)
+		to.path(segment, chart.Stroke(style.ink, 1.5), mark(style.ink, style.shape))
 	}
 }

@@ -11,198 +11,23 @@ import (
 	"synod.dev/synod/core/table"
 )
 
-// NamedRate is a rate with its name in JSON and CSV, and a label for readers. The
-// rate is nil if it does not exist.
-type NamedRate struct {
-	Name  string
-	Label string
-	Rate  *metrics.Rate
+// Write prints the report in the named format, one of Formats. Use HTML for a page
+// that includes questions.
+func (r *Report) Write(w io.Writer, format string) error {
+	switch format {
+	case "text":
+		return r.text(w)
+	case "json":
+		return writeJSON(w, r)
+	case "csv":
+		return r.csv(w)
+	case "md":
+		return r.markdown(w)
+	case "html":
+		return r.HTML(w, Detail{})
+	}
+	return unknownFormat(format)
 }
-
-// Rates lists all rates of a report in the order in which they are printed.
-func (r *Report) Rates() []NamedRate {
-	m := r.Metrics
-	rates := []NamedRate{
-		{"iaa", "members right at first (IAA)", m.IAA},
-		{"faa", "members right at the end (FAA)", m.FAA},
-		{"bfti", "gain from the rounds (BFTI)", m.BFTI},
-		{"ra", "plurality of all seats right (RA)", m.RA},
-		{"h_majority", "plurality of honest seats right (H-Majority)", m.HMajority},
-		{"decision_accuracy", "decisions right, of those made", m.Decision},
-		{"agreed", "questions decided", m.Agreed},
-		{"capture", "questions captured by an adversary", m.Capture},
-		{"liveness", "questions ended with enough live members", m.Liveness},
-		{"iaa_present", "right at first, of answers that could be graded", m.IAAPresent},
-		{"faa_present", "right at the end, of answers that could be graded", m.FAAPresent},
-		{"bfti_present", "gain of members with graded answers before and after", m.BFTIPresent},
-		{"ra_present", "plurality of all seats right, where it could be graded", m.RAPresent},
-		{"h_majority_present", "plurality of honest seats right, where it could be graded", m.HMajorityPresent},
-		{"effective_votes", fmt.Sprintf("effective votes of %d honest members", r.Honest), m.EffectiveVotes},
-	}
-	add := func(name, label string, rate *metrics.Rate) { rates = append(rates, NamedRate{name, label, rate}) }
-	if r.Calibration != nil {
-		add("probe_accuracy", "confidence on the right side of 0.5", r.Calibration.Sided)
-	}
-	if e := r.Extraction; e != nil {
-		add("strict", "first replies right, read strictly", e.Strict)
-		add("flexible", "first replies right, read flexibly", e.Flexible)
-	}
-	if r.LatencySeconds != nil {
-		add("latency_seconds", fmt.Sprintf("seconds by the clock until the decision (%s members)",
-			strings.Join(r.MembersKind, ", ")), r.LatencySeconds)
-	} else {
-		add("latency", "virtual seconds until the decision", r.Latency)
-	}
-	return append(rates, r.detailRates()...)
-}
-
-// detailRates lists the rates by rank, ending, group and round, the baselines, and the
-// comparison with another run.
-func (r *Report) detailRates() (rates []NamedRate) {
-	add := func(name, label string, rate *metrics.Rate) { rates = append(rates, NamedRate{name, label, rate}) }
-	for i, rate := range r.Ranked {
-		add(fmt.Sprintf("rank_%d", i+1), fmt.Sprintf("answer of rank %d right", i+1), rate)
-	}
-	for _, e := range r.Endings {
-		add(e.Name, "ended "+e.Name, e.Rate)
-	}
-	if len(r.Stops) > 0 {
-		var stops metrics.Mean
-		for _, round := range r.Stops {
-			stops.Add(float64(round))
-		}
-		add("stop_round", "rounds until the end, of runs that members ended", stops.Rate())
-	}
-	if r.Baselines.Strong != nil {
-		add("single_strong", "baseline: one strong member", r.Baselines.Strong)
-	}
-	if r.Baselines.Weak != nil {
-		add("single_weak", "baseline: one weak member", r.Baselines.Weak)
-	}
-	add("majority", "baseline: plurality of first answers", r.Baselines.Majority)
-	for _, g := range []struct {
-		name   string
-		change *metrics.Change
-	}{{metrics.Weak, r.Groups.Weak}, {metrics.Strong, r.Groups.Strong}} {
-		if g.change != nil {
-			add(g.name+"_before", g.name+" members right at first", g.change.Before)
-			add(g.name+"_after", g.name+" members right at the end", g.change.After)
-		}
-	}
-	for _, round := range r.Rounds {
-		add(fmt.Sprintf("round_%d", round.T), fmt.Sprintf("members right after round %d", round.T), round.Accuracy)
-	}
-	if c := r.Compared; c != nil {
-		add("compared_decision", "decisions right, minus the other run's", c.Decision)
-		add("compared_faa", "FAA, minus the other run's", c.FAA)
-	}
-	return rates
-}
-
-// groupRounds lists the rates of groups by round, which only grids print.
-func (r *Report) groupRounds() (rates []NamedRate) {
-	for _, round := range r.Rounds {
-		for _, g := range []struct {
-			name string
-			rate *metrics.Rate
-		}{{metrics.Weak, round.Weak}, {metrics.Strong, round.Strong}} {
-			if g.rate != nil {
-				rates = append(rates, NamedRate{roundMetric(g.name, round.T),
-					fmt.Sprintf("%s members right after round %d", g.name, round.T), g.rate})
-			}
-		}
-	}
-	return rates
-}
-
-// roundMetric is the name of the rate of a group after a round.
-func roundMetric(group string, round int) string { return fmt.Sprintf("%s_round_%d", group, round) }
-
-// partRates lists the rates by level and topic, with names such as faa[level=3].
-func (r *Report) partRates() (rates []NamedRate) {
-	for _, by := range []struct {
-		name  string
-		parts []metrics.Part
-	}{{"level", r.Levels}, {"topic", r.Topics}} {
-		for _, p := range by.parts {
-			for _, rate := range ratesOfPart(p) {
-				rate.Name = fmt.Sprintf("%s[%s=%s]", rate.Name, by.name, plain(p.Name))
-				rates = append(rates, rate)
-			}
-		}
-	}
-	return rates
-}
-
-func ratesOfPart(p metrics.Part) []NamedRate {
-	return []NamedRate{{Name: "iaa", Rate: p.IAA}, {Name: "faa", Rate: p.FAA}, {Name: "ra", Rate: p.RA},
-		{Name: "decision_accuracy", Rate: p.Decision}}
-}
-
-// The formats of numbers.
-
-// number prints all digits, for CSV.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// rateColumns are the CSV columns that rateCells fills.
-var rateColumns = []string{"value", "n", "low", "high"}
-
-func rateCells(r *metrics.Rate) []string {
-	if r == nil {
-		return []string{"", "0", "", ""}
-	}
-	return []string{number(r.Value), strconv.Itoa(r.N), number(r.Low), number(r.High)}
-}
-
-// scale is 100 for a rate that is printed in percent, and 1 for a count.
-func scale(r *metrics.Rate) float64 {
-	if r.Count {
-		return 1
-	}
-	return 100
-}
-
-// value prints a rate for a column whose unit is known.
-func value(r *metrics.Rate) string {
-	if r == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%.1f", scale(r)*r.Value)
-}
-
-// interval prints the interval of a rate for a column whose unit is known.
-func interval(r *metrics.Rate) string {
-	if r == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%.1f to %.1f", scale(r)*r.Low, scale(r)*r.High)
-}
-
-// percent prints the value of a rate, with a percent sign unless it is a count.
-func percent(r *metrics.Rate) string {
-	if r == nil || r.Count {
-		return value(r)
-	}
-	return value(r) + " %"
-}
-
-// full prints a rate in one cell: "75.0 % (59.8 to 85.8, n 40)".
-func full(r *metrics.Rate) string {
-	if r == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%s (%s, n %d)", percent(r), interval(r), r.N)
-}
-
-func count(r *metrics.Rate) string {
-	if r == nil {
-		return "0"
-	}
-	return strconv.Itoa(r.N)
-}
-
-// plain makes text from files and models safe to print on one line.
-func plain(s string) string { return table.Plain(s) }
 
 // The parts of a printed report.
 
@@ -426,62 +251,6 @@ func (r *Report) markdown(w io.Writer) error {
 		tables: r.tables(), notes: r.notes()}.write(w)
 }
 
-// document is text or Markdown with lines above and below tables.
-type document struct {
-	format string // text or md
-	title  string // Markdown only: a paragraph in bold
-	head   []string
-	tables []*table.Table
-	notes  []string
-}
-
-func (d document) write(w io.Writer) error {
-	b := sized{columns: table.Columns(w)}
-	if d.format == "md" {
-		if d.title != "" {
-			fmt.Fprintf(&b, "**%s**\n\n", table.MarkdownText(d.title))
-		}
-		for _, line := range d.head {
-			fmt.Fprintf(&b, "%s\n\n", table.MarkdownText(line))
-		}
-	} else {
-		for _, line := range d.head {
-			b.WriteString(table.Wrap(line, b.columns) + "\n")
-		}
-		b.WriteString("\n")
-	}
-	for i, t := range d.tables {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		if err := t.Write(&b, d.format); err != nil {
-			return err
-		}
-	}
-	b.WriteString("\n")
-	for i, line := range d.notes {
-		if d.format == "md" {
-			if i > 0 {
-				b.WriteString("\n")
-			}
-			line = table.MarkdownText(line)
-		} else {
-			line = table.Wrap(line, b.columns)
-		}
-		b.WriteString(line + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// sized is a text as wide as the terminal that it is for.
-type sized struct {
-	strings.Builder
-	columns int
-}
-
-func (s *sized) Columns() int { return s.columns }
-
 // csv prints one figure per line; every line names the members' kinds.
 func (r *Report) csv(w io.Writer) error {
 	t := &table.Table{Head: append([]string{"task", "council", "members_kind", "figure"}, rateColumns...)}
@@ -530,62 +299,4 @@ func (r *Report) csv(w io.Writer) error {
 		add("compared_faa_p", number(r.Compared.FAAP), strconv.Itoa(r.Compared.Clusters))
 	}
 	return t.Write(w, "csv")
-}
-
-// kindsCell is KindsCell of the report.
-func (r *Report) kindsCell() string { return KindsCell(r.MembersKind, r.Seats) }
-
-// KindsCell names the kinds of members in a cell of a table, and what is assumed to fool simulated ones, so that their
-// figures are not taken for measured ones: "simulated (assumed, not measured: it …)".
-func KindsCell(kinds []string, seats []Member) string {
-	return strings.Join(kinds, "+") + fooledBy(fooling(seats))
-}
-
-// fooling lists what is assumed to fool simulated members, each assumption once.
-func (r *Report) fooling() []string { return fooling(r.Seats) }
-
-func fooling(seats []Member) (all []string) {
-	for _, m := range seats {
-		if m.Fooling != "" && !slices.Contains(all, m.Fooling) {
-			all = append(all, m.Fooling)
-		}
-	}
-	return all
-}
-
-// mostJudges is how many kinds of judges a report names.
-const mostJudges = 4
-
-// judging names the assumption that a ranking of protocols hangs on: how simulated members judge. "": no member is
-// simulated.
-func judging(seats []Member) string {
-	var all []string
-	for _, m := range seats {
-		if m.Judging != "" && !slices.Contains(all, m.Judging) {
-			all = append(all, m.Judging)
-		}
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	if more := len(all) - mostJudges; more > 0 {
-		return said(all[:mostJudges]) + fmt.Sprintf(" %d more kinds of judges are in the JSON report.", more)
-	}
-	return said(all)
-}
-
-func said(all []string) string {
-	return "Figures of protocols in which simulated members judge hang on how well they do: such a judge " +
-		plain(strings.Join(all, "; another one ")) + "."
-}
-
-// Judging is judging of the members of all cells, for other pages than the report's own.
-func (g *Grid) Judging() string { return judging(g.seats()) }
-
-// fooledBy prints assumptions in brackets, nothing without any.
-func fooledBy(fooling []string) string {
-	if len(fooling) == 0 {
-		return ""
-	}
-	return " (" + plain(strings.Join(fooling, "; ")) + ")"
 }

@@ -1,6 +1,6 @@
-// Package draw draws graphs as SVG and PNG.
+// Package draw draws graphs as SVG, PDF and PNG.
 //
-// Its rank is 1: it uses package graph.
+// Its rank is 1: it uses package graph and internal/chart.
 package draw
 
 import (
@@ -11,8 +11,12 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"synod.dev/synod/graph"
-	"synod.dev/synod/internal/canvas"
+	"synod.dev/synod/internal/chart"
 	"synod.dev/synod/internal/order"
 )
 
@@ -32,54 +36,39 @@ type Drawing struct {
 	// dark. If it is nil, all edges are alike.
 	Weight func(u, v int) float64
 	// Text is the smallest size of names, in points; 0: one that can be read if the drawing is not made smaller.
-	Text float64
+	Text vg.Length
 }
 
-// Colours that colour-blind readers can tell apart (Okabe & Ito 2008). Roles with no colour of their own get one of
-// moreColours, in the order of their names.
+// Roles with no colour of their own get one of moreColours, in the order of their names.
 var (
-	roleColours = map[string]color.RGBA{"strong": rgb(0x56b4e9), "weak": rgb(0xf0e442), "adversary": rgb(0xd55e00)}
-	moreColours = []color.RGBA{rgb(0x009e73), rgb(0xcc79a7), rgb(0xe69f00), rgb(0x0072b2)}
-	setColours  = [2]color.RGBA{rgb(0x0072b2), rgb(0xe69f00)}
-	plainFill   = rgb(0xe8e8e8)
-	ink         = rgb(0x222222)
-	edgeColour  = rgb(0x9a9a9a)
-	faint       = rgb(0xd8d8d8)
-	crossColour = rgb(0xcc79a7)
+	roleColours = map[string]color.RGBA{"strong": chart.Sky, "weak": chart.Yellow, "adversary": chart.Vermilion}
+	moreColours = []color.RGBA{chart.Green, chart.Purple, chart.Orange, chart.Blue}
+	setColours  = [2]color.RGBA{chart.Blue, chart.Orange}
+	plainFill   = chart.Mix(chart.White, chart.Ink, .1)
+	edgeColour  = chart.Mix(chart.White, chart.Ink, .46)
+	faint       = chart.Mix(chart.White, chart.Ink, .18)
+	crossColour = chart.Purple
 )
 
-func rgb(hex uint32) color.RGBA {
-	return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 255}
-}
-
-// SVG returns the drawing as an SVG document that refers to no other file. It returns an error if
-// the graph has no nodes, the layout is unknown, or Names, Roles or Fills have another length than the
-// number of nodes.
-func (d Drawing) SVG() ([]byte, error) {
+// File returns the drawing as a file of one of chart.Formats, which refers to no other file; a PNG image has at least
+// 1200 by 1200 pixels. It returns an error if the graph has no nodes, the format or the layout is unknown, or Names,
+// Roles or Fills have another length than the number of nodes.
+func (d Drawing) File(format string) ([]byte, error) {
 	p, err := d.plan()
 	if err != nil {
 		return nil, err
 	}
-	return canvas.SVG(p.side, p.height, p.paint)
+	return chart.File(format, p.side, p.height, p.paint)
 }
 
-// PDF returns the drawing as a PDF document of one page. Its errors are those of SVG.
-func (d Drawing) PDF() ([]byte, error) {
-	p, err := d.plan()
-	if err != nil {
-		return nil, err
-	}
-	return canvas.PDF(p.side, p.height, p.paint)
-}
+// SVG returns the drawing as an SVG document. Its errors are those of File.
+func (d Drawing) SVG() ([]byte, error) { return d.File("svg") }
 
-// PNG returns the drawing as a PNG image of at least 1200 by 1200 pixels. Its errors are those of SVG.
-func (d Drawing) PNG() ([]byte, error) {
-	p, err := d.plan()
-	if err != nil {
-		return nil, err
-	}
-	return canvas.PNG(p.side, p.height, p.paint)
-}
+// PDF returns the drawing as a PDF document of one page. Its errors are those of File.
+func (d Drawing) PDF() ([]byte, error) { return d.File("pdf") }
+
+// PNG returns the drawing as a PNG image. Its errors are those of File.
+func (d Drawing) PNG() ([]byte, error) { return d.File("png") }
 
 func (d Drawing) inSet(i, k int) bool { return slices.Contains(d.Witness[k], i) }
 func (d Drawing) hasWitness() bool    { return len(d.Witness[0]) > 0 && len(d.Witness[1]) > 0 }
@@ -107,27 +96,27 @@ const (
 // plan is a drawing with positions and sizes.
 type plan struct {
 	Drawing
-	side   float64 // width and height of the square for the graph
-	bottom float64 // height of the legend, below the square
-	height float64 // of everything, with the title above the square
-	at     []canvas.Point
-	radius float64 // of the nodes
-	text   float64 // size of their names
-	inside bool    // whether the names are written inside the nodes
+	side   vg.Length // width and height of the square for the graph
+	bottom vg.Length // height of the legend, below the square
+	height vg.Length // of everything, with the title above the square
+	at     []vg.Point
+	radius vg.Length // of the nodes
+	text   vg.Length // size of their names
+	inside bool      // whether the names are written inside the nodes
 	lines  []line
 	legend []legendEntry
 }
 
 type line struct {
-	from, to canvas.Point
-	width    float64
+	from, to vg.Point
+	width    vg.Length
 	colour   color.RGBA
 }
 
 type legendEntry struct {
 	text          string
 	fill, outline color.RGBA
-	width         float64 // of the outline
+	width         vg.Length // of the outline
 }
 
 func (d Drawing) plan() (*plan, error) {
@@ -144,15 +133,16 @@ func (d Drawing) plan() (*plan, error) {
 		return nil, err
 	}
 	p := &plan{Drawing: d, legend: d.legendEntries()}
-	p.side = min(max(smallest, smallest*math.Sqrt(float64(n)/40)), largest)
-	p.bottom = legendLine * float64(len(p.legend))
+	p.side = min(max(smallest, smallest*vg.Length(math.Sqrt(float64(n)/40))), largest)
+	p.bottom = legendLine * vg.Length(len(p.legend))
 	p.height = p.bottom + p.side
 	if d.Title != "" {
 		p.height += titleLine
 	}
 	room := p.side - 2*margin
 	for _, u := range unit {
-		p.at = append(p.at, canvas.Point{X: margin + room*u.x, Y: p.bottom + p.side - margin - room*u.y})
+		p.at = append(p.at, vg.Point{X: margin + room*vg.Length(u.x),
+			Y: p.bottom + p.side - margin - room*vg.Length(u.y)})
 	}
 	p.sizes()
 	p.edges()
@@ -168,7 +158,7 @@ func (p *plan) sizes() {
 		}
 	}
 	p.radius = max(p.radius, smallestRadius)
-	widest := 0.0
+	widest := vg.Length(0)
 	for i := range p.at {
 		widest = max(widest, label(1).Width(p.name(i)))
 	}
@@ -180,13 +170,13 @@ func (p *plan) sizes() {
 	}
 }
 
-func distance(a, b canvas.Point) float64 {
-	return math.Hypot(a.X-b.X, a.Y-b.Y)
+func distance(a, b vg.Point) vg.Length {
+	return vg.Length(math.Hypot(float64(a.X-b.X), float64(a.Y-b.Y)))
 }
 
 // edges adds a line for each edge. Edges into a set of the witness are highlighted, because there are too few of them.
 func (p *plan) edges() {
-	plain := max(.3, min(.9, 250/float64(max(p.Graph.EdgeCount(), 1)))) // thin if there are many
+	plain := max(.3, min(.9, 250/vg.Length(max(p.Graph.EdgeCount(), 1)))) // thin if there are many
 	for _, e := range p.Graph.Edges() {
 		u, v := e[0], e[1]
 		l := line{p.at[u], p.at[v], plain, edgeColour}
@@ -204,7 +194,7 @@ func (p *plan) edges() {
 			l.to = l.to.Sub(along.Scale(p.radius + 1.5))
 			// each of two directions is moved to its right, so that both are visible
 			if p.Graph.HasEdge(v, u) && p.Weight != nil {
-				aside := canvas.Point{X: along.Y, Y: -along.X}.Scale(3.8)
+				aside := vg.Point{X: along.Y, Y: -along.X}.Scale(3.8)
 				l.from, l.to = l.from.Add(aside), l.to.Add(aside)
 			}
 		}
@@ -214,10 +204,9 @@ func (p *plan) edges() {
 }
 
 // weighted returns the width and colour of an edge of weight w.
-func weighted(w float64) (width float64, c color.RGBA) {
+func weighted(w float64) (width vg.Length, c color.RGBA) {
 	w = min(max(w, 0), 1)
-	mix := func(light, dark uint8) uint8 { return uint8(float64(light) + w*(float64(dark)-float64(light)) + .5) }
-	return .6 + 3.9*w, color.RGBA{mix(faint.R, ink.R), mix(faint.G, ink.G), mix(faint.B, ink.B), 255}
+	return vg.Length(.6 + 3.9*w), chart.Mix(faint, chart.Ink, w)
 }
 
 // roles lists the roles in use, sorted.
@@ -245,7 +234,7 @@ func (d Drawing) colourOf(role string) color.RGBA {
 // legendEntries has an entry for each role and for each set of the witness.
 func (d Drawing) legendEntries() (all []legendEntry) {
 	for _, role := range d.roles() {
-		all = append(all, legendEntry{role, d.colourOf(role), ink, .75})
+		all = append(all, legendEntry{role, d.colourOf(role), chart.Ink, .75})
 	}
 	if !d.hasWitness() {
 		return all
@@ -263,81 +252,88 @@ func (d Drawing) legendEntries() (all []legendEntry) {
 	return all
 }
 
-func (p *plan) paint(c canvas.Canvas) {
+func (p *plan) paint(c draw.Canvas) {
 	for _, l := range p.lines {
 		p.paintLine(c, l)
 	}
-	for i, at := range p.at {
-		fill, outline, width := plainFill, ink, max(.5, p.radius/14)
-		if p.Roles != nil {
-			fill = p.colourOf(p.Roles[i])
-		}
-		if p.Fills != nil && p.Fills[i].A > 0 {
-			fill = p.Fills[i]
-		}
-		for k := range p.Witness {
-			if p.hasWitness() && p.inSet(i, k) {
-				outline, width = setColours[k], max(1.5, p.radius/6)
-			}
-		}
-		c.Disc(at, p.radius, fill, canvas.Stroke{Ink: outline, Width: width})
+	for i := range p.at {
+		p.paintNode(c, i)
 	}
 	for i := range p.at {
 		p.paintName(c, i)
 	}
 	if p.Title != "" {
 		title := label(titleSize)
-		title.Size = min(titleSize, titleSize*(p.side-20)/max(title.Width(p.Title), 1))
-		c.Text(title, canvas.Point{X: p.side / 2, Y: p.height - titleLine + 4}, p.Title)
+		title.Font.Size = min(titleSize, titleSize*(p.side-20)/max(title.Width(p.Title), 1))
+		c.FillText(title, vg.Point{X: p.side / 2, Y: p.height - titleLine + 4}, p.Title)
 	}
 	style := label(legendSize)
-	style.X = canvas.Left
+	style.XAlign = text.XLeft
 	for k, e := range p.legend {
-		at := canvas.Point{X: margin, Y: p.bottom - legendLine*(float64(k)-.3)}
-		c.Disc(at, 6, e.fill, canvas.Stroke{Ink: e.outline, Width: e.width})
-		c.Text(style, canvas.Point{X: margin + 14, Y: at.Y}, e.text)
+		at := vg.Point{X: margin, Y: p.bottom - legendLine*(vg.Length(k)-.3)}
+		disc(c, at, 6, e.fill, e.outline, e.width)
+		c.FillText(style, vg.Point{X: margin + 14, Y: at.Y}, e.text)
 	}
 }
 
+// disc draws a circle of one colour with an outline of another, which has the radius in its middle.
+func disc(c draw.Canvas, at vg.Point, radius vg.Length, fill, outline color.Color, width vg.Length) {
+	c.DrawGlyphNoClip(chart.Mark(outline, radius+width/2, chart.Circle), at)
+	c.DrawGlyphNoClip(chart.Mark(fill, radius-width/2, chart.Circle), at)
+}
+
+func (p *plan) paintNode(c draw.Canvas, i int) {
+	fill, outline, width := plainFill, chart.Ink, max(.5, p.radius/14)
+	if p.Roles != nil {
+		fill = p.colourOf(p.Roles[i])
+	}
+	if p.Fills != nil && p.Fills[i].A > 0 {
+		fill = p.Fills[i]
+	}
+	for k := range p.Witness {
+		if p.hasWitness() && p.inSet(i, k) {
+			outline, width = setColours[k], max(1.5, p.radius/6)
+		}
+	}
+	disc(c, p.at[i], p.radius, fill, outline, width)
+}
+
 // paintName writes the name of a node inside it or, if it does not fit, beside it: away from the middle of the drawing.
-func (p *plan) paintName(c canvas.Canvas, i int) {
+func (p *plan) paintName(c draw.Canvas, i int) {
 	style, at := label(p.text), p.at[i]
 	if p.inside {
-		c.Text(style, at, p.name(i))
+		c.FillText(style, at, p.name(i))
 		return
 	}
 	half := style.Width(p.name(i)) / 2
-	away := 1.0
+	away := vg.Length(1)
 	if at.Y < p.bottom+p.side/2 {
 		away = -1
 	}
 	at.Y += away * (p.radius + .7*p.text)
 	at.X = min(max(at.X, half+2), p.side-half-2)
 	halo := style
-	halo.Ink = color.RGBA{255, 255, 255, 255}
-	for _, shift := range []canvas.Point{{X: .8}, {X: -.8}, {Y: .8}, {Y: -.8}} { // readable on top of edges
-		c.Text(halo, at.Add(shift), p.name(i))
+	halo.Color = chart.White
+	for _, shift := range []vg.Point{{X: .8}, {X: -.8}, {Y: .8}, {Y: -.8}} { // readable on top of edges
+		c.FillText(halo, at.Add(shift), p.name(i))
 	}
-	c.Text(style, at, p.name(i))
+	c.FillText(style, at, p.name(i))
 }
 
 // paintLine draws a line, with an arrowhead if the graph is directed.
-func (p *plan) paintLine(c canvas.Canvas, l line) {
+func (p *plan) paintLine(c draw.Canvas, l line) {
 	end, far := l.to, distance(l.from, l.to)
 	if p.Graph.Directed() && far > 0 {
 		length := 6.5 + 1.1*l.width
 		along := l.to.Sub(l.from).Scale(1 / far)
-		across := canvas.Point{X: -along.Y, Y: along.X}.Scale(2.4 + .6*l.width)
+		across := vg.Point{X: -along.Y, Y: along.X}.Scale(2.4 + .6*l.width)
 		base := l.to.Sub(along.Scale(length))
-		c.Polygon(l.colour, l.to, base.Add(across), base.Sub(across))
+		c.FillPolygon(l.colour, []vg.Point{l.to, base.Add(across), base.Sub(across)})
 		if far > length {
 			end = base.Add(along) // under the arrowhead, which a wide line would blunt
 		}
 	}
-	c.Line(canvas.Stroke{Ink: l.colour, Width: l.width}, l.from, end)
+	c.StrokeLines(chart.Stroke(l.colour, l.width), []vg.Point{l.from, end})
 }
 
-// label returns the style of texts, which are centred on their point.
-func label(size float64) canvas.Text {
-	return canvas.Text{Size: size, Ink: ink, X: canvas.Centre, Y: canvas.Middle}
-}
+func label(size vg.Length) text.Style { return chart.Centred(size, chart.Ink) }

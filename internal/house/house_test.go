@@ -115,9 +115,8 @@ var ranks = map[string]float64{
 	"internal/program":    2,  // what the programs beside synod share
 	"internal/canonical":  0,  // one binary encoding for what is signed
 	"llm/probe/collect":   3,  // asks models and grades answers
-	"internal/canvas":     -1, // writes drawings of report, probe and graph/draw
 	"internal/payload":    0,  // texts of adversaries, which adversary writes and llm recognises
-	"internal/plot":       0,  // axes and legends on a canvas, for report and llm/probe/draw
+	"internal/chart":      0,  // the style and the files of all drawings
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.

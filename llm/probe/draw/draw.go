@@ -9,69 +9,54 @@ import (
 	"math"
 	"slices"
 
-	"synod.dev/synod/internal/canvas"
-	"synod.dev/synod/internal/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"synod.dev/synod/internal/chart"
 	"synod.dev/synod/llm/probe"
 )
 
 // Formats returns the file formats of drawings.
-func Formats() []string { return []string{"svg", "pdf", "png"} }
-
-// Colours that colour-blind readers can distinguish (Okabe & Ito 2008).
-var colours = []color.RGBA{{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}}
-
-var grey, ink = color.RGBA{140, 140, 140, 255}, color.RGBA{34, 34, 34, 255}
+func Formats() []string { return chart.Formats }
 
 // The size of a drawing in points: 16 by 10 cm.
 const wide, high = 454, 283
 
-// drawing is a chart with a legend in its right part.
-type drawing struct {
-	plot.Chart
-	legend plot.Legend
-}
-
-func newDrawing(title, x, y string) *drawing {
-	d := &drawing{plot.Chart{Title: title, TitleSize: 11, LabelSize: 10, TicksSize: 9, Ink: ink,
-		X: plot.Axis{Label: x}, Y: plot.Axis{Label: y}}, plot.Legend{Size: 9, Ink: ink}}
-	if w := (canvas.Text{Size: d.TitleSize}).Width(title); w > wide-60 {
-		d.TitleSize *= (wide - 60) / w
-	}
-	return d
-}
-
 // Layers draws the validation AUC of the sweep by layer, with one line for each position
 // at its best number of components, and the level of chance. format is one of Formats.
 func Layers(r probe.Report, format string) ([]byte, error) {
-	d := newDrawing(fmt.Sprintf("%s, %s: AUC on %d validation answers", r.Subject.Model, r.Task, r.Validation.Answers),
-		"layer", "AUC")
 	positions, best := bestByLayer(r.Sweep)
 	if len(positions) == 0 {
 		return nil, fmt.Errorf("draw: the report has no sweep")
 	}
-	d.X.Min, d.X.Max, d.Y.Min, d.Y.Max = math.Inf(1), math.Inf(-1), .5, .5
+	c := newChart("layer", "AUC")
+	f := chart.Figure{Charts: []*chart.Chart{c}, Title: fmt.Sprintf("%s, %s: AUC on %d validation answers",
+		r.Subject.Model, r.Task, r.Validation.Answers)}
 	for i, name := range positions {
-		shade := colours[i%len(colours)]
-		d.Line(best[name], canvas.Stroke{Ink: shade, Width: 1})
-		d.Mark(best[name], plot.Mark{Ink: shade, Radius: 2.5})
-		d.legend.Add(name, plot.Rule{Ink: shade, Width: 1}, plot.Mark{Ink: shade, Radius: 2.5})
-		for _, p := range best[name] {
-			d.X.Extend(p.X)
-			d.Y.Extend(p.Y)
-		}
+		shade := chart.Series[i%len(chart.Series)]
+		line, mark := chart.Stroke(shade, 1), chart.Mark(shade, 2.5, chart.Circle)
+		c.Line(best[name], line)
+		c.Mark(best[name], mark)
+		f.Legend.Add(name, chart.Rule(line), chart.Sign(mark))
 	}
-	d.X.Extend(d.X.Min + 1)
-	d.dashes([]plot.XY{{X: d.X.Min, Y: 0.5}, {X: d.X.Max, Y: 0.5}}, "chance")
-	margin := max(.02, (d.Y.Max-d.Y.Min)/20)
-	d.Y.Min, d.Y.Max = d.Y.Min-margin, d.Y.Max+margin
-	d.X.Ticks, d.Y.Ticks = plot.Whole(d.X.Min, d.X.Max, 8), plot.Ticks(d.Y.Min, d.Y.Max, 6)
-	return d.render(format)
+	c.X.Max = max(c.X.Max, c.X.Min+1)
+	dashes(c, &f.Legend, plotter.XYs{{X: c.X.Min, Y: .5}, {X: c.X.Max, Y: .5}}, "chance")
+	margin := max(.02, (c.Y.Max-c.Y.Min)/20)
+	c.Y.Min, c.Y.Max = c.Y.Min-margin, c.Y.Max+margin
+	c.X.Tick.Marker, c.Y.Tick.Marker = chart.Whole(c.X.Min, c.X.Max, 8), chart.Ticks(c.Y.Min, c.Y.Max, 6)
+	return f.File(format, wide, high)
+}
+
+func newChart(x, y string) *chart.Chart {
+	c := chart.New(9)
+	c.X.Label.Text, c.Y.Label.Text = x, y
+	return c
 }
 
 // bestByLayer returns the highest AUC of every layer at every position, and the positions
 // in the order of the sweep.
-func bestByLayer(sweep []probe.Cell) (positions []string, best map[string][]plot.XY) {
-	best = map[string][]plot.XY{}
+func bestByLayer(sweep []probe.Cell) (positions []string, best map[string]plotter.XYs) {
+	best = map[string]plotter.XYs{}
 	for _, c := range sweep {
 		if c.AUC == nil {
 			continue
@@ -81,9 +66,9 @@ func bestByLayer(sweep []probe.Cell) (positions []string, best map[string][]plot
 			positions = append(positions, c.Position)
 		}
 		at, seen := slices.BinarySearchFunc(xy, float64(c.Layer),
-			func(p plot.XY, x float64) int { return cmp.Compare(p.X, x) })
+			func(p plotter.XY, x float64) int { return cmp.Compare(p.X, x) })
 		if !seen {
-			xy = slices.Insert(xy, at, plot.XY{X: float64(c.Layer), Y: *c.AUC})
+			xy = slices.Insert(xy, at, plotter.XY{X: float64(c.Layer), Y: *c.AUC})
 		}
 		xy[at].Y = math.Max(xy[at].Y, *c.AUC)
 		best[c.Position] = xy
@@ -95,61 +80,41 @@ func bestByLayer(sweep []probe.Cell) (positions []string, best map[string][]plot
 // rivals, with Wilson's 95 % interval. The area of a point grows with the number of
 // answers in its bin. format is one of Formats.
 func Reliability(r probe.Report, format string) ([]byte, error) {
-	d := newDrawing(fmt.Sprintf("%s, %s: reliability on %d held-out answers", r.Subject.Model, r.Task, r.Probe.N),
-		"confidence", "share right")
-	d.X.Max, d.Y.Max = 1, 1
-	d.X.Ticks, d.Y.Ticks = plot.Ticks(0, 1, 5), plot.Ticks(0, 1, 5)
-	d.dashes([]plot.XY{{X: 0, Y: 0}, {X: 1, Y: 1}}, "perfect calibration")
-	curves := []probe.Rival{{Name: "probe", Figures: r.Probe}}
-	for i, c := range append(curves, r.Rivals...) {
-		d.curve(c, colours[i%len(colours)])
+	c := newChart("confidence", "share right")
+	f := chart.Figure{Charts: []*chart.Chart{c}, Title: fmt.Sprintf("%s, %s: reliability on %d held-out answers",
+		r.Subject.Model, r.Task, r.Probe.N)}
+	dashes(c, &f.Legend, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, "perfect calibration")
+	c.X.Tick.Marker, c.Y.Tick.Marker = chart.Ticks(0, 1, 5), chart.Ticks(0, 1, 5)
+	curves := append([]probe.Rival{{Name: "probe", Figures: r.Probe}}, r.Rivals...)
+	for i, of := range curves {
+		shade := chart.Series[i%len(chart.Series)]
+		if curve(c, of, shade) {
+			f.Legend.Add(of.Name, chart.Rule(chart.Stroke(shade, 1)))
+		}
 	}
-	return d.render(format)
+	return f.File(format, wide, high)
 }
 
-func (d *drawing) curve(c probe.Rival, shade color.RGBA) {
-	var line []plot.XY
-	for _, b := range c.Figures.Bins {
+// curve draws the bins that have answers, and reports whether there are any.
+func curve(c *chart.Chart, of probe.Rival, shade color.RGBA) bool {
+	var line plotter.XYs
+	for _, b := range of.Figures.Bins {
 		if b.N == 0 {
 			continue
 		}
-		at := plot.XY{X: *b.Confidence, Y: b.Right.Value}
+		at := plotter.XY{X: *b.Confidence, Y: b.Right.Value}
 		line = append(line, at)
-		d.Interval(plot.XY{X: at.X, Y: b.Right.Low}, plot.XY{X: at.X, Y: b.Right.High}, shade, 0)
-		share := math.Sqrt(float64(b.N) / float64(c.Figures.N))
-		d.Mark([]plot.XY{at}, plot.Mark{Ink: shade, Radius: 2 + 8*share})
+		c.Interval(plotter.XY{X: at.X, Y: b.Right.Low}, plotter.XY{X: at.X, Y: b.Right.High}, shade, 0)
+		share := vg.Length(math.Sqrt(float64(b.N) / float64(of.Figures.N)))
+		c.Mark(plotter.XYs{at}, chart.Mark(shade, 2+8*share, chart.Circle))
 	}
-	if len(line) > 0 {
-		d.Line(line, canvas.Stroke{Ink: shade, Width: 1})
-		d.legend.Add(c.Name, plot.Rule{Ink: shade, Width: 1})
-	}
+	c.Line(line, chart.Stroke(shade, 1))
+	return len(line) > 0
 }
 
-func (d *drawing) dashes(points []plot.XY, name string) {
-	s := canvas.Stroke{Ink: grey, Width: 1, Dashes: []float64{4, 3}}
-	d.Line(points, s)
-	d.legend.Add(name, plot.Rule(s))
-}
-
-func (d *drawing) render(format string) ([]byte, error) {
-	paint := func(on canvas.Canvas) {
-		const margin = 8
-		on = on.Crop(margin, margin, margin, margin)
-		width, _ := d.legend.Extent()
-		width = width*1.12 + margin // the viewer's font may be wider
-		d.Draw(on.Crop(0, width, 0, 0))
-		d.legend.Draw(on.Crop(on.Max.X-on.Min.X-width+margin, 0, 0, 24))
-	}
-	if err := d.Err(); err != nil {
-		return nil, fmt.Errorf("draw: %w", err)
-	}
-	switch format {
-	case "svg":
-		return canvas.SVG(wide, high, paint)
-	case "pdf":
-		return canvas.PDF(wide, high, paint)
-	case "png":
-		return canvas.PNG(wide, high, paint)
-	}
-	return nil, fmt.Errorf("draw: format %q; want one of %v", format, Formats())
+// dashes draws a line to compare with.
+func dashes(c *chart.Chart, l *chart.Legend, points plotter.XYs, name string) {
+	s := chart.Stroke(chart.Grey, 1, 4, 3)
+	c.Line(points, s)
+	l.Add(name, chart.Rule(s))
 }

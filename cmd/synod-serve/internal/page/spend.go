@@ -3,15 +3,15 @@ package page
 import (
 	"fmt"
 	"html/template"
-	"image/color"
 	"slices"
 	"strings"
 	"time"
 
-	"synod.dev/synod/internal/canvas"
-	"synod.dev/synod/internal/plot"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
+	"synod.dev/synod/internal/chart"
 )
 
 // spendPart shows API keys with their limits, and what was spent.
@@ -110,32 +110,26 @@ func (view *spendView) days(spent []store.DaySpend, since time.Time) {
 		}
 	}
 	slices.Reverse(view.Days)
-	view.Chart = chart(usd, since)
+	view.Chart = spendChart(usd, since)
 }
 
-// chart draws what was spent on each day.
-func chart(usd []float64, since time.Time) template.HTML {
-	most := max(slices.Max(usd)*1.1, .01) // a cent: without spend, the axis would have millionths
-	ink := color.RGBA{0x33, 0x33, 0x33, 255}
-	c := &plot.Chart{Title: "Spent a day", TitleSize: 13, LabelSize: 11, TicksSize: 10, Ink: ink,
-		Grid: color.RGBA{0xdd, 0xdd, 0xdd, 255}}
-	c.X = plot.Axis{Min: -.7, Max: float64(len(usd)) - .3, Label: "day (UTC)"}
-	c.Y = plot.Axis{Min: 0, Max: most, Label: "USD", Ticks: plot.Ticks(0, most, 5)}
+// spendChart draws what was spent on each day.
+func spendChart(usd []float64, since time.Time) template.HTML {
+	c := chart.New(10)
+	var days plot.ConstantTicks
 	for i := range usd {
 		if i%7 == 0 {
-			c.X.Ticks = append(c.X.Ticks, plot.Tick{Value: float64(i), Label: since.AddDate(0, 0, i).Format("2 Jan")})
+			days = append(days, plot.Tick{Value: float64(i), Label: since.AddDate(0, 0, i).Format("2 Jan")})
 		}
-		if usd[i] > 0 {
-			at := float64(i)
-			c.Box(plot.XY{X: at - .4}, plot.XY{X: at + .4, Y: usd[i]}, color.RGBA{0x56, 0xb4, 0xe9, 255},
-				canvas.Stroke{Ink: ink, Width: .5})
+		if at := float64(i); usd[i] > 0 {
+			c.Box(plotter.XY{X: at - .4}, plotter.XY{X: at + .4, Y: usd[i]}, chart.Sky, chart.Ink)
 		}
 	}
-	if c.Err() != nil {
-		return ""
-	}
-	const margin = 8
-	drawing, err := canvas.SVG(640, 240, func(on canvas.Canvas) { c.Draw(on.Crop(margin, margin, margin, margin)) })
+	most := max(slices.Max(usd)*1.1, .01) // a cent: without spend, the axis would have millionths
+	c.X.Min, c.X.Max, c.X.Tick.Marker, c.X.Label.Text = -.7, float64(len(usd))-.3, days, "day (UTC)"
+	c.Y.Min, c.Y.Max, c.Y.Tick.Marker, c.Y.Label.Text = 0, most, chart.Ticks(0, most, 5), "USD"
+	f := chart.Figure{Title: "Spent a day", Charts: []*chart.Chart{c}}
+	drawing, err := f.File("svg", 640, 240)
 	if err != nil {
 		return ""
 	}
