@@ -45,7 +45,7 @@ var ranks = map[string]float64{
 	"core/journal":        1,
 	"llm/probe":           1,
 	"protocol":            2, // the interfaces; its folders are below
-	"adversary":           5, // it plays the game and answers grading prompts
+	"adversary":           5, // it answers prompts of grading and bargaining
 	"bench/task":          2,
 	"llm/read/refusal":    0,
 	"llm/read/formula":    0, // read and task use it

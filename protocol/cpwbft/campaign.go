@@ -16,8 +16,7 @@ var campaign = check.Subject{
 	Place: 7, Exchanges: true, Share: 12,
 	Claims: []check.Claim{
 		{ID: "I-CP-1", Property: "the decision is that of Eq. 4: the answer with the highest mean confidence",
-			Model:  check.Any,
-			Source: "CP-WBFT Eq. 4"},
+			Model: check.Any, Source: "CP-WBFT Eq. 4"},
 		{ID: "I-CP-2", Property: "every confidence that a member goes by is in [0,1]", Model: check.Any,
 			Source: "CP-WBFT §4",
 			Margin: "distance from 0 or 1"},
@@ -36,10 +35,9 @@ var campaign = check.Subject{
 	Check:   checkDecision,
 	Trials: []check.Trial{
 		{Claim: check.Claim{ID: "I-CP-4", Property: "one member with the confidence 1 takes the decision from any " +
-			"number with " +
-			"less: cp-wbft claims nothing, and this says that it is still the protocol of the paper", Model: check.Sync,
-			Source: "CP-WBFT Eq. 4, finding F8", Margin: "honest members beyond the first",
-			Protocols: []string{"cp-wbft"}}, Kind: check.Rules, Try: oneLiar},
+			"number with less: cp-wbft claims nothing, and this says that it is still the protocol of the paper",
+			Model: check.Sync, Source: "CP-WBFT Eq. 4, finding F8", Margin: "honest members beyond the first"},
+			Kind: check.Rules, Try: oneLiar},
 	},
 }
 

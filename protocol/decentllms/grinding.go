@@ -17,8 +17,8 @@ var grinding = []check.Trial{
 	{Claim: check.Claim{ID: "I-DL-7", Property: "nothing that decides between equal totals is sent before all " +
 		"evaluators hold all answers, and no answer changes it: a worker that tries 1,000 answers for each tie wins " +
 		"its share of ties",
-		Model: check.Sync, Source: "DecentLLMs §III.C.3; own (DL-4)", Margin: "standard deviations below 8",
-		Protocols: []string{}}, Kind: check.Attacks, Try: grindTies},
+		Model: check.Sync, Source: "DecentLLMs §III.C.3; own (DL-4)", Margin: "standard deviations below 8"},
+		Kind: check.Attacks, Try: grindTies},
 }
 
 // Ties of a trial, and answers that the worker tries for each.

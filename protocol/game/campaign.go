@@ -15,11 +15,9 @@ var campaign = check.Subject{
 	Place: 6, Signs: true, Share: 2,
 	Claims: []check.Claim{
 		{ID: "I-GM-1", Property: "a player ends the game if and only if two thirds of all players vote to stop",
-			Model:  check.Any,
-			Source: "Can AI Agents Agree? §3", Margin: "thirds of a vote from the threshold"},
+			Model: check.Any, Source: "Can AI Agents Agree? §3", Margin: "thirds of a vote from the threshold"},
 		{ID: "I-GM-2", Property: "a game has exactly one of the four outcomes, and none only at its last round",
-			Model:  check.Any,
-			Source: "Can AI Agents Agree? §3"},
+			Model: check.Any, Source: "Can AI Agents Agree? §3"},
 		{ID: "I-GM-3", Property: "valid means that all honest players hold one number that one of them was given",
 			Model: check.Any, Source: "Can AI Agents Agree? §3"},
 		{ID: "I-GM-5", Property: "all honest players end the game after the same round", Model: check.Sync,
