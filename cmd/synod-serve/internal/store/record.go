@@ -20,6 +20,9 @@ func (r *record) append(b []byte) []byte {
 	if r.Drawn {
 		b = append(appendKey(b, "drawn"), "true"...)
 	}
+	if r.Counted {
+		b = append(appendKey(b, "counted"), "true"...)
+	}
 	b = strconv.AppendInt(appendKey(b, "begun"), r.Begun, 10)
 	b = appendInt(b, "ended", r.Ended)
 	if r.Result != nil {

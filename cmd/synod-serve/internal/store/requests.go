@@ -96,7 +96,7 @@ func (e *LimitError) Error() string { return e.Text }
 // Begin records a request and reserves what it may cost. When it returns, both are durable. The error is a
 // *LimitError if a limit of the key is reached and ErrKey if the key is no longer valid.
 func (s *Store) Begin(r Request) (Grant, error) {
-	if s.spool != nil && !r.Key.limited() {
+	if s.spool != nil {
 		return s.spool.begin(r)
 	}
 	g := Grant{Request: r, Begun: s.now()}
@@ -144,6 +144,13 @@ func (s *Store) admit(ctx context.Context, tx *sql.Tx, g *Grant) error {
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return orOwn(err, ErrKey)
 	}
+	return s.count(ctx, tx, g)
+}
+
+// count checks the limits of the key of a request that begins, and adds the request to the sums of the key, which all
+// processes that use the store keep to.
+func (s *Store) count(ctx context.Context, tx *sql.Tx, g *Grant) error {
+	k := g.Key
 	if k.PerMinute > 0 {
 		if err := s.rate(ctx, tx, g); err != nil {
 			return err
@@ -264,8 +271,8 @@ type Draw struct {
 // gateway, or of another one, have calls in flight and may return what is missing. It returns what is reserved. Only
 // one call for a request may run at a time.
 func (s *Store) Draw(g Grant, d Draw) (reserved Amount, wait bool, err error) {
-	if s.spool != nil && !g.Key.limited() {
-		return d.Need, false, s.spool.draw(g, d.Need)
+	if s.spool != nil {
+		return s.spool.draw(g, d)
 	}
 	err = s.run(func(ctx context.Context, tx *sql.Tx) error {
 		var now Amount
@@ -277,21 +284,34 @@ func (s *Store) Draw(g Grant, d Draw) (reserved Amount, wait bool, err error) {
 		if err := s.lockDay(ctx, tx, g); err != nil {
 			return err
 		}
-		spent, all, err := s.dayOf(ctx, tx, &g)
-		if err != nil {
+		reserved, wait, err = s.change(ctx, tx, g, d, now)
+		if err != nil || reserved == now {
 			return err
 		}
-		s.unstick(g)
-		var lacks bool
-		if lacks, wait = s.lacks(&g, d.Need, spent, all.Minus(now)); lacks {
-			if reserved = now.least(d.Least); wait && d.Idle {
-				s.stick(g, reserved)
-			}
-		} else {
-			reserved = d.Need
-		}
-		return s.reserve(ctx, tx, g.ID, g.keyID(), day(g.Begun), reserved, now)
+		return s.exec(ctx, tx, setReserved, int64(reserved.Money), reserved.Tokens, g.ID)
 	})
+	return reserved, wait, err
+}
+
+// change is Draw for the sums of the request's key, of a request that has reserved now.
+func (s *Store) change(ctx context.Context, tx *sql.Tx, g Grant, d Draw, now Amount) (reserved Amount, wait bool,
+	err error) {
+	spent, all, err := s.dayOf(ctx, tx, &g)
+	if err != nil {
+		return now, false, err
+	}
+	s.unstick(g.keyID(), g.ID)
+	var lacks bool
+	if lacks, wait = s.lacks(&g, d.Need, spent, all.Minus(now)); lacks {
+		if reserved = now.least(d.Least); wait && d.Idle {
+			s.stick(g, reserved)
+		}
+	} else {
+		reserved = d.Need
+	}
+	if more := reserved.Minus(now); more != (Amount{}) && g.Key != nil {
+		err = s.exec(ctx, tx, addToDay, g.Key.ID, day(g.Begun), 0, 0, int64(more.Money), 0, more.Tokens)
+	}
 	return reserved, wait, err
 }
 
@@ -317,10 +337,10 @@ func (s *Store) stick(g Grant, spent Amount) {
 	s.stuck[g.Key.ID][g.ID] = spent
 }
 
-func (s *Store) unstick(g Grant) {
-	if all := s.stuck[g.keyID()]; all != nil {
-		if delete(all, g.ID); len(all) == 0 {
-			delete(s.stuck, g.Key.ID)
+func (s *Store) unstick(key, id string) {
+	if all := s.stuck[key]; all != nil {
+		if delete(all, id); len(all) == 0 {
+			delete(s.stuck, key)
 		}
 	}
 }
@@ -346,19 +366,6 @@ func (s *Store) lockDay(ctx context.Context, tx *sql.Tx, g Grant) error {
 		return nil
 	}
 	return s.exec(ctx, tx, lockKey, s.now().UnixMilli(), g.Key.ID)
-}
-
-// reserve writes what an open request reserves now, in place of before.
-func (s *Store) reserve(ctx context.Context, tx *sql.Tx, id, key string, day int64, now, before Amount) error {
-	if now == before {
-		return nil
-	}
-	more := now.Minus(before)
-	err := s.exec(ctx, tx, setReserved, int64(now.Money), now.Tokens, id)
-	if err != nil || key == "" {
-		return err
-	}
-	return s.exec(ctx, tx, addToDay, key, day, 0, 0, int64(more.Money), 0, more.Tokens)
 }
 
 // rate counts the requests of the last 60 seconds, refused ones excepted, by the second in which they began.
@@ -390,11 +397,11 @@ func tooMany(k *Key, first, now time.Time) error {
 // Settle records how a request ended, and what it cost in place of what was reserved. A second call for a
 // request changes nothing.
 func (s *Store) Settle(g Grant, r Result) error {
-	if s.spool != nil && !g.Key.limited() {
+	if s.spool != nil {
 		return s.spool.settle(g, r)
 	}
 	return s.run(func(ctx context.Context, tx *sql.Tx) error {
-		s.unstick(g)
+		s.unstick(g.keyID(), g.ID)
 		return s.settle(ctx, tx, g.ID, g.keyID(), day(g.Begun), s.now(), r)
 	})
 }

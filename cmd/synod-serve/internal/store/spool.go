@@ -16,12 +16,15 @@ import (
 	"time"
 )
 
-// spool takes the requests without limits of the gateway of a file. A transaction of SQLite for each request would
-// cost more processor time than the rest of it. So each beginning and end of a request is appended to a log, from
-// which a gateway that was killed reads them again. Twice a second the database gets what is new in one
-// transaction, with the generation of the log: what is of that generation or an earlier one is in the database, and
-// nothing is counted twice. Limits of keys hold for all processes that use the file, so requests with limits are
-// transactions of their own.
+// spool takes the requests of the gateway of a file. A transaction of SQLite for each request would cost more
+// processor time than the rest of it. So each beginning and end of a request is appended to a log, from which a
+// gateway that was killed reads them again. Twice a second the database gets what is new in one transaction, with the
+// generation of the log: what is of that generation or an earlier one is in the database, and nothing is counted twice.
+//
+// Limits of keys hold for all processes that use the file. So what a request of a key with limits reserves is added to
+// the sums of its key in a transaction before its line is written, and the line says that it is counted there. What it
+// returns at its end is added with what is new: until then others may have too little, never too much. A gateway that
+// is killed between the transaction and the line leaves an amount that stays reserved until the day ends.
 type spool struct {
 	s    *Store
 	path string // of the log, without the generation
@@ -49,13 +52,15 @@ type record struct {
 	Model string `json:"model"`
 	Kept  string `json:"kept,omitempty"`
 	// Question is kept for searches.
-	Question string  `json:"question,omitempty"`
-	Want     Money   `json:"want,omitempty"`
-	Tokens   int64   `json:"tokens,omitempty"` // with Want: what is reserved
-	Drawn    bool    `json:"drawn,omitempty"`  // Want and Tokens are not those of the beginning
-	Begun    int64   `json:"begun"`
-	Ended    int64   `json:"ended,omitempty"`
-	Result   *Result `json:"result,omitempty"` // nil: it has begun
+	Question string `json:"question,omitempty"`
+	Want     Money  `json:"want,omitempty"`
+	Tokens   int64  `json:"tokens,omitempty"` // with Want: what is reserved
+	Drawn    bool   `json:"drawn,omitempty"`  // Want and Tokens are not those of the beginning
+	// Counted says that the sums of the key have what is reserved.
+	Counted bool    `json:"counted,omitempty"`
+	Begun   int64   `json:"begun"`
+	Ended   int64   `json:"ended,omitempty"`
+	Result  *Result `json:"result,omitempty"` // nil: it has begun
 }
 
 func (r *record) want() Amount { return Amount{r.Want, r.Tokens} }
@@ -192,24 +197,77 @@ func (sp *spool) begin(r Request) (Grant, error) {
 	if err := sp.healthy(); err != nil {
 		return Grant{}, err
 	}
+	g, err := sp.admit(r)
+	if err != nil {
+		return g, err
+	}
+	if r.Key.limited() {
+		if err := sp.count(&g); err != nil {
+			return g, err
+		}
+	}
+	if err := sp.record(&g); err != nil {
+		if r.Key.limited() {
+			err = errors.Join(err, sp.uncount(&g))
+		}
+		return g, fmt.Errorf("store: %w", err)
+	}
+	return g, nil
+}
+
+// admit checks the key and the id of a request that begins.
+func (sp *spool) admit(r Request) (Grant, error) {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
 	g := Grant{Request: r, Begun: sp.s.now()}
-	if err := sp.check(&g); err != nil {
-		return g, err
-	}
-	e := &entry{record: record{ID: g.ID, Key: g.keyID(), API: g.API, Model: g.Model, Kept: g.Kept, Want: g.Want.Money,
-		Tokens: g.Want.Tokens, Question: g.Question, Begun: g.Begun.UnixMilli()}}
 	if sp.open[g.ID] != nil {
 		return g, fmt.Errorf("store: a request with the id %s is open", g.ID)
 	}
+	return g, sp.check(&g)
+}
+
+// count adds a request to the sums of its key, if its limits allow that. Where too little is left, what requests that
+// have ended return is added first.
+func (sp *spool) count(g *Grant) error {
+	r := g.Request
+	try := func(whole bool) error {
+		return sp.s.run(func(ctx context.Context, tx *sql.Tx) error {
+			g.Want, g.Limit, g.Whole = r.Want, Amount{}, whole
+			err := sp.s.count(ctx, tx, g)
+			g.Whole = r.Whole
+			return err
+		})
+	}
+	err := try(true)
+	if limit := new(LimitError); !errors.As(err, &limit) || limit.Limit == "rpm" {
+		return err
+	}
+	if err := sp.flush(); err != nil {
+		return err
+	}
+	return try(r.Whole)
+}
+
+// uncount takes a request that cannot be recorded off the sums of its key.
+func (sp *spool) uncount(g *Grant) error {
+	return sp.s.run(func(ctx context.Context, tx *sql.Tx) error {
+		return sp.s.exec(ctx, tx, addToDay, g.Key.ID, day(g.Begun), -1, 0, -int64(g.Want.Money), 0, -g.Want.Tokens)
+	})
+}
+
+// record writes that a request has begun.
+func (sp *spool) record(g *Grant) error {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	e := &entry{record: record{ID: g.ID, Key: g.keyID(), API: g.API, Model: g.Model, Kept: g.Kept, Want: g.Want.Money,
+		Tokens: g.Want.Tokens, Question: g.Question, Begun: g.Begun.UnixMilli(), Counted: g.Key.limited()}}
 	if err := sp.write(&e.record); err != nil {
-		return g, fmt.Errorf("store: %w", err)
+		return err
 	}
 	sp.open[g.ID] = e
 	sp.queue(e)
 	sp.signal()
-	return g, nil
+	return nil
 }
 
 // checkEvery is how long a key that another process has revoked may begin requests.
@@ -279,8 +337,49 @@ func (sp *spool) settle(g Grant, r Result) error {
 	return nil
 }
 
-// draw records that an open request reserves more.
-func (sp *spool) draw(g Grant, need Amount) error {
+// draw is Draw.
+func (sp *spool) draw(g Grant, d Draw) (reserved Amount, wait bool, err error) {
+	now, counted, open := sp.reserved(g.ID)
+	if !open {
+		return now, false, fmt.Errorf("store: the request %s is not open", g.ID)
+	}
+	reserved = d.Need
+	if counted {
+		if reserved, wait, err = sp.change(g, d, now); err == nil && !reserved.Covers(d.Need) {
+			if err = sp.flush(); err == nil { // what requests that have ended return
+				reserved, wait, err = sp.change(g, d, reserved)
+			}
+		}
+	}
+	if err != nil {
+		return reserved, wait, err
+	}
+	return reserved, wait, sp.redraw(g, reserved)
+}
+
+// change is Store.change in a transaction.
+func (sp *spool) change(g Grant, d Draw, now Amount) (reserved Amount, wait bool, err error) {
+	err = sp.s.run(func(ctx context.Context, tx *sql.Tx) error {
+		var err error
+		reserved, wait, err = sp.s.change(ctx, tx, g, d, now)
+		return err
+	})
+	return reserved, wait, err
+}
+
+// reserved returns what a request has reserved, and whether the sums of its key have it; false if it is not open.
+func (sp *spool) reserved(id string) (a Amount, counted, open bool) {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	e := sp.open[id]
+	if e == nil {
+		return Amount{}, false, false
+	}
+	return e.want(), e.Counted, true
+}
+
+// redraw records what an open request reserves now.
+func (sp *spool) redraw(g Grant, now Amount) error {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
 	e := sp.open[g.ID]
@@ -288,7 +387,7 @@ func (sp *spool) draw(g Grant, need Amount) error {
 		return fmt.Errorf("store: the request %s is not open", g.ID)
 	}
 	more := e.record
-	more.Want, more.Tokens, more.Drawn = need.Money, need.Tokens, true
+	more.Want, more.Tokens, more.Drawn = now.Money, now.Tokens, true
 	if err := sp.write(&more); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
