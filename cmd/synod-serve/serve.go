@@ -119,10 +119,7 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 		return err
 	}
 	defer stop()
-	background, end := context.WithCancel(context.WithoutCancel(ctx))
-	var tending sync.WaitGroup
-	tending.Go(func() { g.Tend(background, metrics) })
-	defer func() { end(); tending.Wait() }()
+	defer tend(ctx, g, metrics)()
 	return f.listenAndServe(ctx, g, agents, reg, st, filepath.Join(state, "journals"), log, stderr)
 }
 
@@ -145,6 +142,14 @@ func (f *flags) serveMetrics(ctx context.Context, m *gateway.Metrics, stderr io.
 	go func() { defer close(done); _ = srv.Serve(ln) }() // until Close
 	fmt.Fprintf(stderr, "metrics on http://%s/metrics\n", ln.Addr())
 	return func() { _ = srv.Close(); <-done }, nil
+}
+
+// tend has the gateway test members that are out of order, also after ctx has ended; the caller calls stop.
+func tend(ctx context.Context, g *gateway.Gateway, m *gateway.Metrics) (stop func()) {
+	background, end := context.WithCancel(context.WithoutCancel(ctx))
+	var tending sync.WaitGroup
+	tending.Go(func() { g.Tend(background, m) })
+	return func() { end(); tending.Wait() }
 }
 
 // ready makes a store ready for requests: there is a key where one is needed, and the requests that were cut off when

@@ -45,12 +45,9 @@ func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request, a *as
 	if e != nil {
 		return e
 	}
-	served, ok := g.o.Councils.Acquire(head.Model)
-	if !ok || !key.May(head.Model) {
-		if ok {
-			served.Release()
-		}
-		return noModel(head.Model)
+	served, e := g.acquire(key, head.Model)
+	if e != nil {
+		return e
 	}
 	via, e := via(r.Header, g.id)
 	if e != nil {

@@ -205,6 +205,18 @@ func writeBody(w http.ResponseWriter, status int, b []byte) {
 	_, _ = w.Write(append(b, '\n')) // the client may be gone
 }
 
+// acquire opens what is served under an id, if the key may use it. The caller releases it.
+func (g *Gateway) acquire(key *store.Key, id string) (*councils.Served, *wire.Error) {
+	if !key.May(id) {
+		return nil, noModel(id)
+	}
+	served, ok := g.o.Councils.Acquire(id)
+	if !ok {
+		return nil, noModel(id)
+	}
+	return served, nil
+}
+
 func noModel(id string) *wire.Error {
 	return &wire.Error{HTTP: 404, Code: "model_not_found", Param: "model", Message: "there is no model " +
 		printable(id) + ", or the key may not use it; GET /v1/models lists the models"}

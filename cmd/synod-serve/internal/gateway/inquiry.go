@@ -64,12 +64,9 @@ func (g *Gateway) Inquire(ctx context.Context, q Inquiry) (*Run, *wire.Error) {
 // inquiry opens the council of a question of a key, and reads the question for it.
 func (g *Gateway) inquiry(q Inquiry, key *store.Key) (*job, *wire.Error) {
 	model := cmp.Or(q.Model, g.DefaultCouncil())
-	served, ok := g.o.Councils.Acquire(model)
-	if !ok || !key.May(model) {
-		if ok {
-			served.Release()
-		}
-		return nil, noModel(model)
+	served, e := g.acquire(key, model)
+	if e != nil {
+		return nil, e
 	}
 	now := time.Now()
 	j := &job{id: newID(now), api: q.API, key: key, served: served, begun: now,

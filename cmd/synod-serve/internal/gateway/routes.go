@@ -99,7 +99,7 @@ func (g *Gateway) model(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := r.PathValue("id")
-	l, e := g.listed(key, id)
+	l, e := listed(g.o.Councils, key, id)
 	if e != nil {
 		g.deny(w, r, key, e)
 		return
@@ -108,8 +108,8 @@ func (g *Gateway) model(w http.ResponseWriter, r *http.Request) {
 }
 
 // listed returns what is listed of a model; an error if there is no such model for the key.
-func (g *Gateway) listed(key *store.Key, id string) (councils.Listed, *wire.Error) {
-	for _, l := range g.o.Councils.List() {
+func listed(reg *councils.Registry, key *store.Key, id string) (councils.Listed, *wire.Error) {
+	for _, l := range reg.List() {
 		if l.ID == id && key.May(id) {
 			return l, nil
 		}

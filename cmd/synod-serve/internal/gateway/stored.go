@@ -113,7 +113,7 @@ func (g *Gateway) countTokens(w http.ResponseWriter, r *http.Request) {
 		if e = short; e == nil {
 			var model string
 			if model, tokens, e = wire.CountMessages(body); e == nil {
-				_, e = g.listed(key, model)
+				_, e = listed(g.o.Councils, key, model)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ type sums struct {
 }
 
 // store writes entries of the log in a transaction: a row for each request, and for each key the sum of its day.
-func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64) error {
+func (s *books) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64) error {
 	days, used := map[keyDay]*sums{}, map[string]int64{}
 	rows := make([]any, 0, rowsAtOnce*columns)
 	for i := range batch {
@@ -61,12 +61,9 @@ func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64
 		ON CONFLICT (gateway) DO UPDATE SET generation = $2`, s.gateway, last)
 }
 
-// columns is how many values a row of insertRequest has.
-const columns = 18
-
 // storeOne writes an entry, or appends its row to those that are to be written, and adds it to the sums of its key's
 // day.
-func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, rows []any, t *taken, days map[keyDay]*sums) ([]any, error) {
+func (s *books) storeOne(ctx context.Context, tx *sql.Tx, rows []any, t *taken, days map[keyDay]*sums) ([]any, error) {
 	r, at := &t.now, keyDay{t.now.Key, t.now.day()}
 	d := days[at]
 	if d == nil {
@@ -98,7 +95,7 @@ func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, rows []any, t *taken, 
 }
 
 // storeMore writes what is new of an entry whose beginning the database has: what it reserves now, or how it ended.
-func (s *Store) storeMore(ctx context.Context, tx *sql.Tx, r *record, d *sums) error {
+func (s *books) storeMore(ctx context.Context, tx *sql.Tx, r *record, d *sums) error {
 	before := r.want() // what the sums have
 	if !r.Counted {
 		var err error

@@ -26,7 +26,7 @@ import (
 // returns at its end is added with what is new: until then others may have too little, never too much. A gateway that
 // is killed between the transaction and the line leaves an amount that stays reserved until the day ends.
 type spool struct {
-	s    *Store
+	s    *books
 	path string // of the log, without the generation
 
 	flushing sync.Mutex // one flush at a time; it is locked before mu
@@ -44,43 +44,13 @@ type spool struct {
 	stopped    chan struct{}
 }
 
-// record is a line of the log: a request that has begun, or one that has ended.
-type record struct {
-	ID    string `json:"id"`
-	Key   string `json:"key,omitempty"`
-	API   string `json:"api,omitempty"`
-	Model string `json:"model"`
-	Kept  string `json:"kept,omitempty"`
-	// Question is kept for searches.
-	Question string `json:"question,omitempty"`
-	Want     Money  `json:"want,omitempty"`
-	Tokens   int64  `json:"tokens,omitempty"` // with Want: what is reserved
-	Drawn    bool   `json:"drawn,omitempty"`  // Want and Tokens are not those of the beginning
-	// Counted says that the sums of the key have what is reserved.
-	Counted bool    `json:"counted,omitempty"`
-	Begun   int64   `json:"begun"`
-	Ended   int64   `json:"ended,omitempty"`
-	Result  *Result `json:"result,omitempty"` // nil: it has begun
-}
-
-func (r *record) want() Amount { return Amount{r.Want, r.Tokens} }
-
-func (r *record) day() int64 { return day(time.UnixMilli(r.Begun)) }
-
-// entry is a request on its way into the database.
-type entry struct {
-	record
-	stored bool // the database has its beginning
-	queued bool // it is in fresh
-}
-
 const (
 	flushEvery = 500 * time.Millisecond
 	flushAt    = 1024 // entries that do not wait so long
 )
 
 // openSpool reads the log of a gateway that was killed into the database, and begins a new one.
-func openSpool(ctx context.Context, s *Store, path string) (*spool, error) {
+func openSpool(ctx context.Context, s *books, path string) (*spool, error) {
 	sp := &spool{s: s, path: path, open: map[string]*entry{}, valid: map[string]time.Time{},
 		wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 	var flushed sql.NullInt64
@@ -226,35 +196,6 @@ func (sp *spool) admit(r Request) (Grant, error) {
 	return g, sp.check(&g)
 }
 
-// count adds a request to the sums of its key, if its limits allow that. Where too little is left, what requests that
-// have ended return is added first.
-func (sp *spool) count(g *Grant) error {
-	r := g.Request
-	try := func(whole bool) error {
-		return sp.s.run(func(ctx context.Context, tx *sql.Tx) error {
-			g.Want, g.Limit, g.Whole = r.Want, Amount{}, whole
-			err := sp.s.count(ctx, tx, g)
-			g.Whole = r.Whole
-			return err
-		})
-	}
-	err := try(true)
-	if limit := new(LimitError); !errors.As(err, &limit) || limit.Limit == "rpm" {
-		return err
-	}
-	if err := sp.flush(); err != nil {
-		return err
-	}
-	return try(r.Whole)
-}
-
-// uncount takes a request that cannot be recorded off the sums of its key.
-func (sp *spool) uncount(g *Grant) error {
-	return sp.s.run(func(ctx context.Context, tx *sql.Tx) error {
-		return sp.s.exec(ctx, tx, addToDay, g.Key.ID, day(g.Begun), -1, 0, -int64(g.Want.Money), 0, -g.Want.Tokens)
-	})
-}
-
 // record writes that a request has begun.
 func (sp *spool) record(g *Grant) error {
 	sp.mu.Lock()
@@ -337,66 +278,6 @@ func (sp *spool) settle(g Grant, r Result) error {
 	return nil
 }
 
-// draw is Draw.
-func (sp *spool) draw(g Grant, d Draw) (reserved Amount, wait bool, err error) {
-	now, counted, open := sp.reserved(g.ID)
-	if !open {
-		return now, false, fmt.Errorf("store: the request %s is not open", g.ID)
-	}
-	reserved = d.Need
-	if counted {
-		if reserved, wait, err = sp.change(g, d, now); err == nil && !reserved.Covers(d.Need) {
-			if err = sp.flush(); err == nil { // what requests that have ended return
-				reserved, wait, err = sp.change(g, d, reserved)
-			}
-		}
-	}
-	if err != nil {
-		return reserved, wait, err
-	}
-	return reserved, wait, sp.redraw(g, reserved)
-}
-
-// change is Store.change in a transaction.
-func (sp *spool) change(g Grant, d Draw, now Amount) (reserved Amount, wait bool, err error) {
-	err = sp.s.run(func(ctx context.Context, tx *sql.Tx) error {
-		var err error
-		reserved, wait, err = sp.s.change(ctx, tx, g, d, now)
-		return err
-	})
-	return reserved, wait, err
-}
-
-// reserved returns what a request has reserved, and whether the sums of its key have it; false if it is not open.
-func (sp *spool) reserved(id string) (a Amount, counted, open bool) {
-	sp.mu.Lock()
-	defer sp.mu.Unlock()
-	e := sp.open[id]
-	if e == nil {
-		return Amount{}, false, false
-	}
-	return e.want(), e.Counted, true
-}
-
-// redraw records what an open request reserves now.
-func (sp *spool) redraw(g Grant, now Amount) error {
-	sp.mu.Lock()
-	defer sp.mu.Unlock()
-	e := sp.open[g.ID]
-	if e == nil {
-		return fmt.Errorf("store: the request %s is not open", g.ID)
-	}
-	more := e.record
-	more.Want, more.Tokens, more.Drawn = now.Money, now.Tokens, true
-	if err := sp.write(&more); err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	e.record = more
-	sp.queue(e)
-	sp.signal()
-	return nil
-}
-
 // run flushes until stop is closed, and a last time then.
 func (sp *spool) run(stop <-chan struct{}) {
 	defer close(sp.stopped)
@@ -431,13 +312,6 @@ func (sp *spool) again() {
 	case sp.wake <- struct{}{}:
 	default:
 	}
-}
-
-// taken is an entry as it was when a flush began.
-type taken struct {
-	*entry
-	now    record
-	stored bool
 }
 
 // take takes what is new.
