@@ -209,23 +209,11 @@ func (f *flags) restore(cmd *cobra.Command, p place, from string) error {
 	}
 	defer os.RemoveAll(dir)
 	r, err := backup.Read(from, func(part string) (string, error) {
-		switch part {
-		case partConfig:
-			return "", nil
-		case partCouncils:
-			if f.councils == "" {
-				return "", usageError{errors.New("give the folder for the council files (example: " +
-					"synod serve restore FILE --councils councils)")}
-			}
-			return f.councils, nil
-		case partEvidence:
-			return filepath.Join(p.home.Dirs.State, "evidence"), nil
-		case partJournals:
-			return filepath.Join(p.state, "journals"), nil
-		case partStore:
-			return dir, nil
+		to, known, err := f.target(part, p, dir)
+		if !known {
+			err = fmt.Errorf("%s has %q, which this release does not know", from, part)
 		}
-		return "", fmt.Errorf("%s has %q, which this release does not know", from, part)
+		return to, err
 	})
 	if err == nil && p.file() {
 		err = adopt(dir, p.url)
@@ -245,6 +233,27 @@ func (f *flags) restore(cmd *cobra.Command, p place, from string) error {
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), " and the store %s\n", p.url)
 	return nil
+}
+
+// target is where a part of a backup belongs, beside the configuration; "": it is not put back here.
+func (f *flags) target(part string, p place, storeDir string) (to string, known bool, err error) {
+	switch part {
+	case partConfig:
+		return "", true, nil
+	case partCouncils:
+		if f.councils == "" {
+			err = usageError{errors.New("give the folder for the council files (example: " +
+				"synod serve restore FILE --councils councils)")}
+		}
+		return f.councils, true, err
+	case partEvidence:
+		return filepath.Join(p.home.Dirs.State, "evidence"), true, nil
+	case partJournals:
+		return filepath.Join(p.state, "journals"), true, nil
+	case partStore:
+		return storeDir, true, nil
+	}
+	return "", false, nil
 }
 
 // storeFolder makes a folder beside the store for its files until all of them are there; "" for a database.

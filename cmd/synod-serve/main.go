@@ -28,11 +28,6 @@ func main() {
 	os.Exit(code)
 }
 
-// usageError is an error of the arguments or the configuration.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
 // run runs the command line and returns its exit code; those of synod.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := program.Root("Serve councils over HTTP", func(err error) error { return err }, serveCommand(), mcpCommand(),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -21,46 +19,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
-	"synod.dev/synod/internal/filelock"
-	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 	"synod.dev/synod/cmd/synod-serve/internal/page"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
-
-// flags are those of "synod serve".
-type flags struct {
-	listen   string
-	councils string
-	runs     string
-	store    string
-	hosts    []string
-	drain    time.Duration
-	memory   string
-	noLogin  bool
-	token    string // of the owner, for the page; "": none is needed
-	noKeep   bool
-	logJSON  bool
-	verbose  bool
-	home     string
-	prices   string
-	config   string
-	metrics  string
-	url      string // of the configuration file
-	tlsCert  string
-	tlsKey   string
-	tls      *certificate // nil: HTTP
-	settings gateway.Settings
-	keep     keep
-}
-
-const defaultListen = "127.0.0.1:8080"
-
-// watchEvery is how often files are looked at for changes.
-const watchEvery = time.Second
 
 func serveCommand() *cobra.Command {
 	var f flags
@@ -107,35 +71,6 @@ when they change. Requests from other machines need --listen and API keys.`,
 	return cmd
 }
 
-// shared adds the flags that do not depend on how clients come.
-func (f *flags) shared(cmd *cobra.Command) {
-	fl, all := cmd.Flags(), cmd.PersistentFlags()
-	fl.StringVar(&f.councils, "councils", "", "`folder` of council files; each is a model")
-	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long running councils may take to finish after SIGTERM")
-	fl.BoolVar(&f.noKeep, "no-journals", false, "keep no journals of the councils' runs")
-	fl.BoolVar(&f.logJSON, "log-json", false, "write the log as JSON")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log more details")
-	all.StringVar(&f.store, "store", "", "where requests, keys and spend are kept: a SQLite `file`, or postgres://… "+
-		"(default: serve/serve.db in the state folder)")
-	all.StringVar(&f.config, "config", "", "configuration `file` (default: serve.yaml in the configuration folder)")
-	all.StringVar(&f.home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
-	all.StringVar(&f.prices, "prices", os.Getenv("SYNOD_PRICES"), "price `file`")
-}
-
-// options are those of a gateway, without what depends on how clients come.
-func (f *flags) options(home *app.App, reg *councils.Registry, st *store.Store, log *slog.Logger,
-	state string) gateway.Options {
-	o := gateway.Options{Councils: reg, Store: st, Log: log, Prices: home.Env().Prices, Settings: f.settings,
-		Owner: sync.OnceValues(home.OwnerKey), Evidence: filepath.Join(home.Dirs.State, "evidence")}
-	if o.Prices == nil {
-		o.Prices = llm.Published()
-	}
-	if !f.noKeep {
-		o.Journals = filepath.Join(state, "journals")
-	}
-	return o
-}
-
 // serve runs the gateway until ctx ends, and then drains it.
 func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) error {
 	local, err := loopback(f.listen)
@@ -155,14 +90,8 @@ func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) erro
 	}
 	defer unlock()
 	defer st.Close()
-	if err := needKeys(ctx, st, local, f.listen); err != nil {
-		return usageError{err}
-	}
-	if lost, err := st.Beat(true); err != nil {
+	if err := f.ready(ctx, st, local, log); err != nil {
 		return err
-	} else if lost > 0 {
-		log.Warn("requests were cut off when the gateway ended; what they had reserved counts as spent", "requests",
-			lost)
 	}
 	reg, err := f.registry(ctx, home, stderr, log)
 	if err != nil {
@@ -171,20 +100,11 @@ func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) erro
 	defer reg.Close()
 	o := f.options(home, reg, st, log, state)
 	o.NeedKey, o.Hosts = !local, f.hosts
-	metrics := gateway.NewMetrics()
-	o.Observe = metrics.Observe
-	spans, closing, err := traced(ctx, log)
+	metrics, closing, err := measure(ctx, &o)
 	if err != nil {
 		return err
 	}
 	defer closing()
-	if spans != nil {
-		o.Calls, o.Observe = true, func(x gateway.Observed) {
-			if metrics.Observe(x); !x.Refused {
-				spans.observe(x)
-			}
-		}
-	}
 	g := gateway.New(o)
 	metrics.InFlight(g)
 	metrics.Keys(st)
@@ -199,10 +119,7 @@ func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) erro
 		return err
 	}
 	defer stop()
-	background, end := context.WithCancel(context.WithoutCancel(ctx))
-	var tending sync.WaitGroup
-	tending.Go(func() { g.Tend(background, metrics) })
-	defer func() { end(); tending.Wait() }()
+	defer tend(ctx, g, metrics)()
 	return f.listenAndServe(ctx, g, agents, reg, st, filepath.Join(state, "journals"), log, stderr)
 }
 
@@ -227,26 +144,41 @@ func (f *flags) serveMetrics(ctx context.Context, m *gateway.Metrics, stderr io.
 	return func() { _ = srv.Close(); <-done }, nil
 }
 
-// logger writes what happens to stderr, without questions and answers.
-func (f *flags) logger(w io.Writer) *slog.Logger {
-	o := &slog.HandlerOptions{Level: slog.LevelInfo}
-	if f.verbose {
-		o.Level = slog.LevelDebug
-	}
-	if f.logJSON {
-		return slog.New(slog.NewJSONHandler(w, o))
-	}
-	return slog.New(slog.NewTextHandler(w, o))
+// tend has the gateway test members that are out of order, also after ctx has ended; the caller calls stop.
+func tend(ctx context.Context, g *gateway.Gateway, m *gateway.Metrics) (stop func()) {
+	background, end := context.WithCancel(context.WithoutCancel(ctx))
+	var tending sync.WaitGroup
+	tending.Go(func() { g.Tend(background, m) })
+	return func() { end(); tending.Wait() }
 }
 
-// loopback reports whether an address can only be reached from this machine.
-func loopback(listen string) (bool, error) {
-	host, _, err := net.SplitHostPort(listen)
-	if err != nil {
-		return false, fmt.Errorf("--listen is %q; it must be HOST:PORT, such as %s", listen, defaultListen)
+// ready makes a store ready for requests: there is a key where one is needed, and the requests that were cut off when
+// the gateway ended count as spent.
+func (f *flags) ready(ctx context.Context, st *store.Store, local bool, log *slog.Logger) error {
+	if err := needKeys(ctx, st, local, f.listen); err != nil {
+		return usageError{err}
 	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+	lost, err := st.Beat(true)
+	if lost > 0 {
+		log.Warn("requests were cut off when the gateway ended; what they had reserved counts as spent", "requests",
+			lost)
+	}
+	return err
+}
+
+// measure has the gateway count its requests, and trace them where the environment says so; closing ends the traces.
+func measure(ctx context.Context, o *gateway.Options) (m *gateway.Metrics, closing func(), err error) {
+	m = gateway.NewMetrics()
+	o.Observe = m.Observe
+	spans, closing, err := traced(ctx, o.Log)
+	if spans != nil {
+		o.Calls, o.Observe = true, func(x gateway.Observed) {
+			if m.Observe(x); !x.Refused {
+				spans.observe(x)
+			}
+		}
+	}
+	return m, closing, err
 }
 
 // needKeys refuses to listen on an address that others reach while there is no key.
@@ -265,71 +197,6 @@ func needKeys(ctx context.Context, st *store.Store, local bool, listen string) e
 	}
 	return fmt.Errorf("the gateway on %s can be reached from other machines (by its address, or by a name in "+
 		"--hosts), and there is no API key; make one with: synod serve keys new NAME --usd-day 5 --rpm 60", listen)
-}
-
-// open opens the store. One gateway at a time uses a file.
-func (f *flags) open(ctx context.Context, state string) (*store.Store, func(), error) {
-	url, gatewayID, unlock := f.storeURL(state), store.Local, func() {}
-	if !strings.Contains(url, "://") {
-		if err := os.MkdirAll(filepath.Dir(url), 0o700); err != nil {
-			return nil, nil, err
-		}
-		lock, err := filelock.Lock(url + ".lock")
-		if errors.Is(err, filelock.ErrHeld) {
-			return nil, nil, usageError{fmt.Errorf("another gateway uses %s; give this one its own with --store FILE, "+
-				"or let both share postgres://…", url)}
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		unlock = func() { _ = lock.Close() }
-	} else {
-		host, _ := os.Hostname()
-		gatewayID = fmt.Sprintf("%s-%d-%d", host, os.Getpid(), time.Now().UnixNano())
-	}
-	st, err := store.Open(ctx, url, gatewayID)
-	if err != nil {
-		unlock()
-		return nil, nil, err
-	}
-	return st, unlock, nil
-}
-
-func (f *flags) storeURL(state string) string {
-	if f.store == "" {
-		return filepath.Join(state, "serve.db")
-	}
-	return strings.TrimPrefix(f.store, "sqlite:")
-}
-
-// registry opens the councils. The model in the box is fetched if it is all that there is to serve.
-func (f *flags) registry(ctx context.Context, home *app.App, stderr io.Writer, log *slog.Logger) (*councils.Registry,
-	error) {
-	o := councils.Options{Dir: f.councils, Default: home.Council, Env: home.Env(), Key: home.FillKey, Log: log}
-	spec, err := home.Council()
-	if err != nil && f.councils == "" {
-		return nil, usageError{err}
-	}
-	if absent := home.AbsentModels(spec); err == nil && len(absent) > 0 {
-		if f.councils == "" {
-			if err := home.Fetch(ctx, spec, stderr); err != nil {
-				return nil, err
-			}
-		} else {
-			o.Default = func() (council.Spec, error) {
-				if s, err := home.Council(); err != nil || len(home.AbsentModels(s)) == 0 {
-					return s, err
-				}
-				return spec, fmt.Errorf("the model %s is not on this machine (synod models pull fetches it)",
-					strings.Join(absent, ", "))
-			}
-		}
-	}
-	reg, err := councils.Open(o)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	return reg, nil
 }
 
 // listenAndServe accepts requests until ctx ends. Then new ones get 503, and those that run may finish.

@@ -288,3 +288,49 @@ func cut(text string, stops []string, maxTokens int) (out, finish, stop string) 
 	}
 	return text, finishStop, stop
 }
+
+// block is a part of an answer in the APIs that have parts.
+type block struct {
+	kind   blockKind
+	id     string // of a call
+	name   string // of the tool that is called
+	text   []byte // the text, or the arguments of the call
+	cut    bool   // the answer ended in it, before its end
+	opened bool   // of a stream: its beginning was sent
+	closed bool   // of a stream: its end was sent
+	sent   int    // of a stream: how many bytes of the text were sent
+}
+
+type blockKind int
+
+const (
+	saidText blockKind = iota
+	saidRefusal
+	saidCall
+)
+
+// sayTool is the tool by which a member answers in words where no tool has to be called.
+const sayTool = "answer_in_words"
+
+// called reads a decision of the form action: a call, or a text for the user.
+func called(answer synod.Answer) (call *synod.Call, text string) {
+	var c synod.Call
+	if json.Unmarshal([]byte(answer), &c) != nil || c.Name == "" {
+		return nil, string(answer)
+	}
+	if c.Name == sayTool {
+		var said struct {
+			Text json.RawMessage `json:"text"`
+		}
+		if json.Unmarshal(c.Arguments, &said) == nil && len(said.Text) > 0 {
+			if json.Unmarshal(said.Text, &text) != nil {
+				text = string(said.Text) // a value that follows a schema
+			}
+			return nil, strings.TrimSpace(text)
+		}
+	}
+	if len(c.Arguments) == 0 {
+		c.Arguments = json.RawMessage("{}")
+	}
+	return &c, ""
+}

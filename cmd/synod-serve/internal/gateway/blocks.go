@@ -7,26 +7,6 @@ import (
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
 
-// block is a part of an answer in the APIs that have parts.
-type block struct {
-	kind   blockKind
-	id     string // of a call
-	name   string // of the tool that is called
-	text   []byte // the text, or the arguments of the call
-	cut    bool   // the answer ended in it, before its end
-	opened bool   // of a stream: its beginning was sent
-	closed bool   // of a stream: its end was sent
-	sent   int    // of a stream: how many bytes of the text were sent
-}
-
-type blockKind int
-
-const (
-	saidText blockKind = iota
-	saidRefusal
-	saidCall
-)
-
 // blocks returns the parts of an answer in their order. An answer without any has an empty text.
 func (a *Answer) blocks(r *wire.Request) (all []*block) {
 	if len(a.told) > 0 {

@@ -1,22 +1,12 @@
 package gateway
 
 import (
-	"errors"
-
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
-
-// Watch is told about a run while it is going on; nil functions are not called. They must be fast and keep none
-// of their arguments, which later runs overwrite.
-type Watch struct {
-	Noted    func(seat synod.NodeID, o *synod.Opinion) // each opinion of a member
-	Replied  func(seat synod.NodeID, r *synod.Reply)   // each reply of a member's model, or its failure
-	Progress func(council.Progress)
-}
 
 // Running is a question that this process has put by Begin.
 type Running struct {
@@ -27,9 +17,6 @@ type Running struct {
 	Text  string         // of the question
 	fl    *flight
 }
-
-// errStopped is the cause of a run that its user has stopped.
-var errStopped = errors.New("the run was stopped")
 
 // direct is the API of requests that do not come over HTTP. They are read as those of chat completions.
 type direct struct {
@@ -47,7 +34,11 @@ func (g *Gateway) Begin(api string, key *store.Key, body []byte, watch func(*Run
 		return nil, e
 	}
 	leave := func() { g.leave(keyID(key)) }
-	j, e := g.directJob(api, key, body)
+	head, e := wire.ReadHead(body)
+	var j *job
+	if e == nil {
+		j, e = g.inquiry(Inquiry{API: api, Model: head.Model, Body: body}, key)
+	}
 	if e != nil {
 		leave()
 		return nil, e
@@ -62,14 +53,6 @@ func (g *Gateway) Begin(api string, key *store.Key, body []byte, watch func(*Run
 	return r, nil
 }
 
-func (g *Gateway) directJob(api string, key *store.Key, body []byte) (*job, *wire.Error) {
-	head, e := wire.ReadHead(body)
-	if e != nil {
-		return nil, e
-	}
-	return g.inquiry(Inquiry{API: api, Model: head.Model, Body: body}, key)
-}
-
 // Done is closed when the run has ended.
 func (r *Running) Done() <-chan struct{} { return r.fl.done }
 
@@ -81,11 +64,6 @@ func (r *Running) Stop() {
 	r.fl.mu.Lock()
 	defer r.fl.mu.Unlock()
 	r.fl.cancel(errStopped)
-}
-
-// stopped is the error of a run that its user has stopped.
-func stopped(r *Report) *wire.Error {
-	return &wire.Error{HTTP: 499, Code: "stopped", Final: true, Synod: r, Message: "the run was stopped by its user"}
 }
 
 // ReportOf returns the object synod of a response for an outcome.

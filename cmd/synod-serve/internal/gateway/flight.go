@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"sync"
 	"time"
 
@@ -140,4 +142,26 @@ func (fl *flight) now() (Progress, <-chan struct{}) {
 	fl.mu.Lock()
 	defer fl.mu.Unlock()
 	return fl.progress, fl.changed
+}
+
+// sameBody is a body without the keys that do not change the answer, so that a stream joins a request
+// without one.
+func sameBody(body []byte) []byte {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(body, &all) != nil {
+		return body
+	}
+	for _, key := range []string{"stream", "stream_options", "user", "metadata", "store"} {
+		delete(all, key)
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return body
+	}
+	return b
+}
+
+// String is the progress for a comment.
+func (p Progress) String() string {
+	return fmt.Sprintf("%d of %d answered, round %d of %d, %d calls", p.Answered, p.Seats, p.Round, p.Rounds, p.Calls)
 }

@@ -12,9 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -138,42 +136,6 @@ func (g *Gateway) Drain(ctx context.Context) {
 	<-done
 }
 
-// Handler returns all routes.
-func (g *Gateway) Handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, 200,
-			map[string]string{"status": "ok"})
-	})
-	mux.HandleFunc("GET /readyz", g.ready)
-	mux.HandleFunc("GET /v1/models", g.models)
-	mux.HandleFunc("GET /v1/models/{id...}", g.model)
-	mux.HandleFunc("POST /v1/chat/completions", g.ask(chat{}))
-	mux.HandleFunc("POST /v1/responses", g.ask(responses{g}))
-	mux.HandleFunc("POST /v1/messages", g.ask(messages{}))
-	mux.HandleFunc("POST /v1/messages/count_tokens", g.countTokens)
-	mux.HandleFunc("GET /v1/responses/{id}", g.stored(sendStored))
-	mux.HandleFunc("GET /v1/responses/{id}/input_items", g.stored(sendInput))
-	mux.HandleFunc("DELETE /v1/responses/{id}", g.stored(g.forget))
-	for pattern, h := range g.mounted {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			defer g.forms.meter(r)()
-			h.ServeHTTP(w, r)
-		})
-	}
-	rest := "/"
-	if g.mounted[rest] != nil {
-		rest = "/v1/"
-	}
-	mux.HandleFunc(rest, func(w http.ResponseWriter, r *http.Request) {
-		g.deny(w, r, nil, &wire.Error{HTTP: 404, Code: "not_found", Message: "there is no " + r.Method + " " +
-			printable(r.URL.Path) +
-			"; the API has POST /v1/chat/completions, POST /v1/responses, POST /v1/messages and GET /v1/models, and " +
-			"docs/operate/gateway.md has the others"})
-	})
-	return g.guard(mux)
-}
-
 // printable returns a short text from outside without control characters.
 func printable(s string) string {
 	s = strings.Map(func(r rune) rune {
@@ -205,79 +167,6 @@ type idKey struct{}
 
 // requestID returns the id of the request that ctx belongs to.
 func requestID(ctx context.Context) string { id, _ := ctx.Value(idKey{}).(string); return id }
-
-// guard gives every request an id, refuses what a foreign web page could have sent, and turns a panic into
-// an error.
-func (g *Gateway) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := newID(time.Now())
-		w.Header().Set("X-Request-Id", id)
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Cache-Control", "no-store")
-		r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
-		defer func() {
-			p := recover()
-			if p == nil || p == http.ErrAbortHandler {
-				return
-			}
-			g.o.Log.Error("panic", "request", id, "panic", p, "stack", string(debug.Stack()))
-			fail(w, &wire.Error{HTTP: 500, Code: "internal_error", Final: true,
-				Message: "the gateway has a defect; its log has the details under request " + id})
-		}()
-		if e := g.foreign(r); e != nil {
-			g.deny(w, r, nil, e)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// foreign refuses requests under a host name that is not the gateway's, as a web page sends them that has made
-// its own name lead here, and requests of other web pages.
-func (g *Gateway) foreign(r *http.Request) *wire.Error {
-	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
-		return nil // probes of load balancers; they have no secrets
-	}
-	if !g.known(r.Host) {
-		return &wire.Error{HTTP: http.StatusMisdirectedRequest, Code: "unknown_host",
-			Message: "the gateway is not called " +
-				printable(r.Host) + "; name the host in --hosts to allow it"}
-	}
-	site := r.Header.Get("Sec-Fetch-Site")
-	if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
-		r.Header.Get("Sec-Fetch-Dest") == "document" && !strings.HasPrefix(r.URL.Path, "/v1/") {
-		site = "" // somebody follows a link, and only he sees the page
-	}
-	own := true
-	switch origin := r.Header.Get("Origin"); {
-	case origin == "null": // a frame in a sandbox, a file; or a page of ours under a policy that hides it
-		own = site == "same-origin"
-	case origin != "":
-		own = origin == "http://"+r.Host || origin == "https://"+r.Host
-	}
-	if site == "cross-site" || site == "same-site" || !own {
-		return &wire.Error{HTTP: 403, Code: "cross_origin", Message: "requests of other web pages are not served"}
-	}
-	return nil
-}
-
-// known reports whether a Host header names this gateway. An address is always fine: a page of another site
-// can only use a name.
-func (g *Gateway) known(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	host = strings.ToLower(strings.Trim(host, "[]"))
-	if host == "localhost" || net.ParseIP(host) != nil {
-		return true
-	}
-	for _, h := range g.o.Hosts {
-		if strings.EqualFold(h, host) {
-			return true
-		}
-	}
-	return false
-}
 
 // fail sends an error in OpenAI's shape.
 func fail(w http.ResponseWriter, e *wire.Error) {
@@ -316,75 +205,16 @@ func writeBody(w http.ResponseWriter, status int, b []byte) {
 	_, _ = w.Write(append(b, '\n')) // the client may be gone
 }
 
-// ready reports whether requests can be answered.
-func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-	defer cancel()
-	problems := g.o.Councils.Problems()
-	for id, text := range problems { // anybody may read this; the log has all of it
-		problems[id] = hide(text)
+// acquire opens what is served under an id, if the key may use it. The caller releases it.
+func (g *Gateway) acquire(key *store.Key, id string) (*councils.Served, *wire.Error) {
+	if !key.May(id) {
+		return nil, noModel(id)
 	}
-	state := map[string]any{"status": "ready", "models": len(g.o.Councils.List()), "problems": problems}
-	var why string
-	switch {
-	case g.draining.Load():
-		why = "draining"
-	case g.o.Store.Ping(ctx) != nil:
-		why = "the store cannot be used"
-	case len(g.o.Councils.List()) == 0:
-		why = "no council is open"
+	served, ok := g.o.Councils.Acquire(id)
+	if !ok {
+		return nil, noModel(id)
 	}
-	status := http.StatusOK
-	if why != "" {
-		status, state["status"] = http.StatusServiceUnavailable, why
-	}
-	writeJSON(w, status, state)
-}
-
-// modelObject is a model in OpenAI's list.
-func modelObject(l councils.Listed) map[string]any {
-	return map[string]any{"id": l.ID, "object": "model", "created": l.Since.Unix(), "owned_by": "synod"}
-}
-
-// models lists what the key may use.
-func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
-	key, e := g.Authorise(r.Context(), r.Header)
-	if e != nil {
-		g.deny(w, r, nil, e)
-		return
-	}
-	data := []any{}
-	for _, l := range g.o.Councils.List() {
-		if key.May(l.ID) {
-			data = append(data, modelObject(l))
-		}
-	}
-	writeJSON(w, 200, map[string]any{"object": "list", "data": data})
-}
-
-func (g *Gateway) model(w http.ResponseWriter, r *http.Request) {
-	key, e := g.Authorise(r.Context(), r.Header)
-	if e != nil {
-		g.deny(w, r, nil, e)
-		return
-	}
-	id := r.PathValue("id")
-	l, e := g.listed(key, id)
-	if e != nil {
-		g.deny(w, r, key, e)
-		return
-	}
-	writeJSON(w, 200, modelObject(l))
-}
-
-// listed returns what is listed of a model; an error if there is no such model for the key.
-func (g *Gateway) listed(key *store.Key, id string) (councils.Listed, *wire.Error) {
-	for _, l := range g.o.Councils.List() {
-		if l.ID == id && key.May(id) {
-			return l, nil
-		}
-	}
-	return councils.Listed{}, noModel(id)
+	return served, nil
 }
 
 func noModel(id string) *wire.Error {

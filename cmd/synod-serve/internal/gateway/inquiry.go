@@ -52,11 +52,11 @@ func (g *Gateway) Inquire(ctx context.Context, q Inquiry) (*Run, *wire.Error) {
 		g.leave(keyID(key))
 		return nil, e
 	}
-	r := &Run{ID: j.id, Model: j.served.ID, Deadline: j.begun.Add(g.longest(j)), g: g, job: j}
+	r := &Run{ID: j.id, Model: j.served.ID, Deadline: j.begun.Add(j.longest(g.o.Settings.Deadline)), g: g, job: j}
 	r.fl, r.first = g.flights.join(flightKey(j.req.Caller, q.API, "", sameBody(q.Body)), false,
 		func(fl *flight) { g.start(fl, j) })
 	if r.Request = r.fl.first; !r.first {
-		g.release(j)
+		j.release(g.o.Log)
 	}
 	return r, nil
 }
@@ -64,17 +64,14 @@ func (g *Gateway) Inquire(ctx context.Context, q Inquiry) (*Run, *wire.Error) {
 // inquiry opens the council of a question of a key, and reads the question for it.
 func (g *Gateway) inquiry(q Inquiry, key *store.Key) (*job, *wire.Error) {
 	model := cmp.Or(q.Model, g.DefaultCouncil())
-	served, ok := g.o.Councils.Acquire(model)
-	if !ok || !key.May(model) {
-		if ok {
-			served.Release()
-		}
-		return nil, noModel(model)
+	served, e := g.acquire(key, model)
+	if e != nil {
+		return nil, e
 	}
 	now := time.Now()
 	j := &job{id: newID(now), api: q.API, key: key, served: served, begun: now,
 		policy: g.o.Settings.policy(served.ID)}
-	via, e := g.via(q.Header)
+	via, e := via(q.Header, g.id)
 	if e == nil && served.Council == nil {
 		e = noModel(model)
 		e.Message = "there is no model " + printable(model) + " that is a council; GET /v1/models lists the models"
@@ -83,21 +80,10 @@ func (g *Gateway) inquiry(q Inquiry, key *store.Key) (*job, *wire.Error) {
 		e = g.read(j, direct{api: q.API}, q.Body)
 	}
 	if e != nil {
-		g.release(j)
+		j.release(g.o.Log)
 		return nil, e
 	}
 	return j, nil
-}
-
-// longest returns how long the run of a job takes at most.
-func (g *Gateway) longest(j *job) time.Duration {
-	most := g.o.Settings.Deadline
-	for _, d := range []time.Duration{time.Duration(j.req.Synod.Deadline), j.council().Plan().Spec().Limits.Deadline} {
-		if d > 0 && d < most {
-			most = d
-		}
-	}
-	return most
 }
 
 // DefaultCouncil is the council of questions that name none: synod, or the only council that there is.

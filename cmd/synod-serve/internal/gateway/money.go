@@ -41,24 +41,24 @@ func (g *Gateway) begin(ctx context.Context, r store.Request) (store.Grant, *wir
 
 // drawing lets a run reserve more as its calls start. Where other requests of its key have reserved what it needs, it
 // waits for them, but not for ever: they may be those of another gateway, of which is not known what they wait for.
-func (g *Gateway) drawing(j *job, grant store.Grant) llm.Draw {
+func (d *deciding) drawing() llm.Draw {
 	var since time.Time // when the run began to wait; zero: it does not
 	return func(w llm.Needs) (llm.Spent, bool) {
 		need := amount(w.Need)
-		reserved, wait, err := g.o.Store.Draw(grant, store.Draw{Least: amount(w.Least), Need: need, Idle: w.Idle})
+		reserved, wait, err := d.o.Store.Draw(d.grant, store.Draw{Least: amount(w.Least), Need: need, Idle: w.Idle})
 		switch {
 		case err != nil:
-			g.o.Log.Error("nothing can be reserved", "request", grant.ID, "error", err.Error())
+			d.o.Log.Error("nothing can be reserved", "request", d.grant.ID, "error", err.Error())
 			return w.Least, false
 		case reserved.Covers(need):
 			since = time.Time{}
-			j.drained.Store(false)
+			d.job.drained.Store(false)
 			return w.Need, false
 		case since.IsZero():
 			since = time.Now()
 		}
 		wait = wait && time.Since(since) < longestQueue
-		j.drained.Store(!wait)
+		d.job.drained.Store(!wait)
 		return granted(reserved), wait
 	}
 }
@@ -79,13 +79,14 @@ const promptRoom = 4096
 // want returns what is reserved before a question begins: one call of each seat, with the longest reply. The rest is
 // reserved as calls start. Of a council of nodes it is all that the question may cost by estimate: all planned calls
 // with half as many again for retries. priced is false if the price of a member is not known.
-func (g *Gateway) want(j *job) (want store.Amount, priced bool, e *wire.Error) {
+func (d *deciding) want() (want store.Amount, priced bool, e *wire.Error) {
+	j := d.job
 	c, plan := j.council(), j.council().Plan()
 	seats := c.Seats()
 	var usd, tokens float64
 	priced = true
 	for _, s := range seats {
-		price, known := g.o.Prices.Of(llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served})
+		price, known := d.o.Prices.Of(llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served})
 		if !known && j.key != nil && j.key.PerDay > 0 {
 			return want, false, unpriced(j.served.ID, s.Model)
 		}

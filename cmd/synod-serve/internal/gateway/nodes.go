@@ -20,7 +20,7 @@ func (g *Gateway) accuse(j *job, r *Report) {
 	}
 	for i := range j.proofs {
 		proof := &j.proofs[i]
-		a, path, err := g.keepProof(runner.Client.Roster, proof)
+		a, path, err := keepProof(g.o.Evidence, runner.Client.Roster, proof)
 		if err != nil {
 			g.o.Log.Error("a proof of equivocation cannot be kept", "request", j.id, "error", err.Error())
 		}
@@ -32,20 +32,20 @@ func (g *Gateway) accuse(j *job, r *Report) {
 	}
 }
 
-// keepProof writes a proof as a file that "synod evidence verify" reads. Without a folder none is kept.
-func (g *Gateway) keepProof(r *roster.Roster, proof *call.Equivocation) (*council.Accusation, string, error) {
+// keepProof writes a proof into a folder as a file that "synod evidence verify" reads; "": none is kept.
+func keepProof(folder string, r *roster.Roster, proof *call.Equivocation) (*council.Accusation, string, error) {
 	e, err := proof.Evidence(r)
 	if err != nil {
 		return nil, "", err
 	}
 	a := &council.Accusation{ID: r.Members[e.Seat].ID, By: []string{},
 		Values: [2]string{hex.EncodeToString(proof.A.Sum), hex.EncodeToString(proof.B.Sum)}}
-	if g.o.Evidence == "" {
+	if folder == "" {
 		return a, "", nil
 	}
-	if err := os.MkdirAll(g.o.Evidence, 0o700); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return a, "", err
 	}
-	path := filepath.Join(g.o.Evidence, fmt.Sprintf("%s-seat%d.pem", e.Instance, e.Seat))
+	path := filepath.Join(folder, fmt.Sprintf("%s-seat%d.pem", e.Instance, e.Seat))
 	return a, path, durable.WriteFile(path, e.File())
 }

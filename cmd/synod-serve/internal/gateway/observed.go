@@ -37,34 +37,3 @@ type ObservedCall struct {
 	Prompt, Completion    int
 	Reused, Late          bool
 }
-
-// called notes a reply of a member's model. It is called by one goroutine at a time.
-func (j *job) called(seat synod.NodeID, r *synod.Reply) {
-	var s council.Seat
-	if seats := j.council().Plan().Seats(); int(seat) < len(seats) {
-		s = seats[seat]
-	}
-	now := time.Now()
-	provider := map[bool]string{true: "openai", false: "synod"}[s.Kind == "endpoint"]
-	j.calls = append(j.calls, ObservedCall{Seat: s.ID, Model: s.Model, Provider: provider, Answered: r.Model,
-		Begun: now.Add(-time.Duration(r.Took) * time.Millisecond), Ended: now, Status: r.Status, Requests: r.Calls,
-		Prompt: r.Usage.Prompt, Completion: r.Usage.Completion, Reused: r.Reused, Late: r.Late})
-}
-
-// observe tells metrics and traces about a request that has ended.
-func (g *Gateway) observe(grant store.Grant, r store.Result, took time.Duration, j *job, answer string) {
-	if g.o.Observe == nil {
-		return
-	}
-	o := Observed{ID: grant.ID, API: grant.API, Model: grant.Model, Status: r.Status, HTTP: r.HTTP, Begun: grant.Begun,
-		Took: took, Result: r}
-	if grant.Key != nil {
-		o.Key = grant.Key.Name
-	}
-	if j != nil {
-		o.Members = j.members
-		o.Parent, o.Calls, o.Council, o.Question, o.Answer = j.parent, j.calls, j.served.Council != nil,
-			j.question.Text, answer
-	}
-	g.o.Observe(o)
-}

@@ -14,12 +14,6 @@ const (
 	ToolsReject  = "reject"
 )
 
-// single is the object synod of a reply that one member of a council has given alone.
-type single struct {
-	Status string `json:"status"`
-	Member string `json:"member"`
-}
-
 // usesTools reports whether a request may call tools or goes on after a call of one.
 func usesTools(all wire.Members) bool {
 	var tools []json.RawMessage

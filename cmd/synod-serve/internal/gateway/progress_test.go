@@ -26,7 +26,7 @@ func TestProgressCountsReplies(t *testing.T) {
 	t.Cleanup(up.Close)
 	h := open(t, map[string]string{"five": stubbed(up.URL, "patience: {spare: 0}")})
 	fl := &flight{done: make(chan struct{}), changed: make(chan struct{}), waiting: 1, landed: func() {}}
-	j, e := h.directJob("page", nil, []byte(questionBody("five", sum)))
+	j, e := h.inquiry(Inquiry{API: "page", Model: "five", Body: []byte(questionBody("five", sum))}, nil)
 	if e != nil {
 		t.Fatal(e)
 	}

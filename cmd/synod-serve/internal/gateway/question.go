@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
@@ -21,7 +20,7 @@ func (g *Gateway) read(j *job, d dialect, body []byte) *wire.Error {
 	if e := g.readFor(j, d, body); e != nil {
 		return e
 	}
-	if e := g.vary(j); e != nil {
+	if e := j.vary(); e != nil {
 		return e
 	}
 	if err := j.council().Plan().Accepts(&j.question); err != nil {
@@ -32,7 +31,7 @@ func (g *Gateway) read(j *job, d dialect, body []byte) *wire.Error {
 
 // vary opens the council as the request wants it: with its protocol, with its temperature, and for a question that is
 // guessed to want prose with a protocol that decides it, as "synod ask" does.
-func (g *Gateway) vary(j *job) *wire.Error {
+func (j *job) vary() *wire.Error {
 	params, e := j.req.Synod.Params()
 	if e != nil {
 		return e
@@ -56,7 +55,7 @@ func (g *Gateway) vary(j *job) *wire.Error {
 	if errors.Is(err, councils.ErrSampling) && j.req.Synod.Drops(j.policy.DropParams) {
 		j.req.Ignored = append(j.req.Ignored, slices.Sorted(maps.Keys(j.req.Sampling))...)
 		j.req.Sampling = nil
-		return g.vary(j)
+		return j.vary()
 	}
 	return refusal(j, err)
 }
@@ -114,7 +113,7 @@ func (g *Gateway) readFor(j *job, d dialect, body []byte) (e *wire.Error) {
 	if j.key != nil {
 		j.req.Caller = j.key.ID
 	}
-	if e := g.recall(j.req); e != nil {
+	if e := (responses{g}).recall(j.req); e != nil {
 		return e
 	}
 	if j.req.Synod.OnNoConsensus != "" {
@@ -138,9 +137,6 @@ func (g *Gateway) readFor(j *job, d dialect, body []byte) (e *wire.Error) {
 func inBox(c *council.Council) bool {
 	return !slices.ContainsFunc(c.Plan().Seats(), func(s council.Seat) bool { return s.Kind != llm.Embedded })
 }
-
-// sayTool is the tool by which a member answers in words where no tool has to be called.
-const sayTool = "answer_in_words"
 
 // question makes a question of a request. Its form follows from tools and response_format, else it is the
 // form that somebody has set, else it is guessed from the last text of the user and what was said before.
@@ -207,27 +203,4 @@ func callable(r *wire.Request) ([]synod.Tool, *wire.Error) {
 		}
 	}
 	return tools, nil
-}
-
-// called reads a decision of the form action: a call, or a text for the user.
-func called(answer synod.Answer) (call *synod.Call, text string) {
-	var c synod.Call
-	if json.Unmarshal([]byte(answer), &c) != nil || c.Name == "" {
-		return nil, string(answer)
-	}
-	if c.Name == sayTool {
-		var said struct {
-			Text json.RawMessage `json:"text"`
-		}
-		if json.Unmarshal(c.Arguments, &said) == nil && len(said.Text) > 0 {
-			if json.Unmarshal(said.Text, &text) != nil {
-				text = string(said.Text) // a value that follows a schema
-			}
-			return nil, strings.TrimSpace(text)
-		}
-	}
-	if len(c.Arguments) == 0 {
-		c.Arguments = json.RawMessage("{}")
-	}
-	return &c, ""
 }

@@ -246,13 +246,13 @@ func (x responses) keep(a *Answer, r *wire.Request, body map[string]any) {
 }
 
 // recall puts the conversation that a request goes on from before it.
-func (g *Gateway) recall(r *wire.Request) *wire.Error {
+func (x responses) recall(r *wire.Request) *wire.Error {
 	if r.Previous == "" {
 		return nil
 	}
-	kept, err := g.o.Store.Response(r.Previous, r.Caller)
+	kept, err := x.g.o.Store.Response(r.Previous, r.Caller)
 	if err != nil {
-		return g.storeDown(err)
+		return x.g.storeDown(err)
 	}
 	var turns []synod.Turn
 	if kept == nil || json.Unmarshal(kept.Conversation, &turns) != nil {
@@ -262,4 +262,9 @@ func (g *Gateway) recall(r *wire.Request) *wire.Error {
 	}
 	r.Turns = append(turns, r.Turns...)
 	return nil
+}
+
+func noResponse(id string) *wire.Error {
+	return &wire.Error{HTTP: 404, Code: "response_not_found", Param: "response_id", Message: "there is no response " +
+		printable(id) + ": it was not stored, was deleted, is too old or belongs to another key"}
 }

@@ -43,9 +43,6 @@ type pieceWriter struct {
 	limit time.Duration
 }
 
-// piece is how many bytes a client must read in the time.
-const piece = 64 << 10
-
 // extend starts the time of the next piece. A connection without deadlines, as in tests of handlers, has none.
 func (p *pieceWriter) extend() { _ = p.rc.SetWriteDeadline(time.Now().Add(p.limit)) }
 

@@ -188,6 +188,12 @@ func (p *pass) upstream(ctx context.Context, err error) *wire.Error {
 	return e
 }
 
+// single is the object synod of a reply that one member of a council has given alone.
+type single struct {
+	Status string `json:"status"`
+	Member string `json:"member"`
+}
+
 // most bytes of a response that is not a stream.
 const mostReply = 32 << 20
 
@@ -290,7 +296,7 @@ func completion(all wire.Members, c *counted) (message int, ok bool) {
 }
 
 func (p *pass) costHeaders(h http.Header, u Usage, r store.Result) {
-	p.headers(h, p.job, nil, nil)
+	p.job.headers(h, nil, nil)
 	h.Set("X-Litellm-Total-Tokens", strconv.Itoa(u.Prompt+u.Completion))
 	if !r.Unpriced {
 		h.Set("X-Litellm-Response-Cost", strconv.FormatFloat(r.Spent.USD(), 'f', -1, 64))

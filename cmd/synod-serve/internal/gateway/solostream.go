@@ -34,7 +34,7 @@ type relayed struct {
 // come until then is counted.
 func (p *pass) relayStream(ctx context.Context, d dialect, w http.ResponseWriter, res *llm.Relayed,
 	limit *time.Timer) *wire.Error {
-	p.headers(w.Header(), p.job, nil, nil)
+	p.job.headers(w.Header(), nil, nil)
 	x := &relayed{pass: p, s: newSSE(w)}
 	if t, ok := d.(teller); ok {
 		x.tell = p.telling(t, x.s)

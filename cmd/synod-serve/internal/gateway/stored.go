@@ -12,16 +12,16 @@ import (
 )
 
 // stored answers a request about a response that was kept for the key that asks.
-func (g *Gateway) stored(answer func(w http.ResponseWriter, id, key string, kept *store.Response) *wire.Error,
+func (x responses) stored(answer func(w http.ResponseWriter, id, key string, kept *store.Response) *wire.Error,
 ) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		key, e := g.Authorise(r.Context(), r.Header)
+		key, e := x.g.Authorise(r.Context(), r.Header)
 		id := r.PathValue("id")
 		if e == nil {
-			kept, err := g.o.Store.Response(id, keyID(key))
+			kept, err := x.g.o.Store.Response(id, keyID(key))
 			switch {
 			case err != nil:
-				e = g.storeDown(err)
+				e = x.g.storeDown(err)
 			case kept == nil:
 				e = noResponse(id)
 			default:
@@ -29,14 +29,9 @@ func (g *Gateway) stored(answer func(w http.ResponseWriter, id, key string, kept
 			}
 		}
 		if e != nil {
-			g.deny(w, r, key, e)
+			x.g.deny(w, r, key, e)
 		}
 	}
-}
-
-func noResponse(id string) *wire.Error {
-	return &wire.Error{HTTP: 404, Code: "response_not_found", Param: "response_id", Message: "there is no response " +
-		printable(id) + ": it was not stored, was deleted, is too old or belongs to another key"}
 }
 
 // sendStored is GET /v1/responses/ID.
@@ -49,11 +44,11 @@ func sendStored(w http.ResponseWriter, id, _ string, kept *store.Response) *wire
 }
 
 // forget is DELETE /v1/responses/ID. No later request can go on from the response.
-func (g *Gateway) forget(w http.ResponseWriter, id, key string, _ *store.Response) *wire.Error {
-	there, err := g.o.Store.DeleteResponse(id, key)
+func (x responses) forget(w http.ResponseWriter, id, key string, _ *store.Response) *wire.Error {
+	there, err := x.g.o.Store.DeleteResponse(id, key)
 	switch {
 	case err != nil:
-		return g.storeDown(err)
+		return x.g.storeDown(err)
 	case !there:
 		return noResponse(id)
 	}
@@ -118,7 +113,7 @@ func (g *Gateway) countTokens(w http.ResponseWriter, r *http.Request) {
 		if e = short; e == nil {
 			var model string
 			if model, tokens, e = wire.CountMessages(body); e == nil {
-				_, e = g.listed(key, model)
+				_, e = listed(g.o.Councils, key, model)
 			}
 		}
 	}

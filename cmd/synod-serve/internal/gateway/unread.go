@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"log/slog"
 	"sync"
 
 	"synod.dev/synod"
@@ -61,16 +62,16 @@ func (t *unreadTally) add(served string, o *council.Outcome) (often []*council.M
 	return often, counts
 }
 
-// warnUnread writes a line into the log for each model of a council whose replies often cannot be read. Without
-// log_content it has no text of the model.
-func (g *Gateway) warnUnread(served string, o *council.Outcome) {
-	often, counts := g.unread.add(served, o)
+// warn counts the members of an outcome, and writes a line into the log for each model of the council whose replies
+// often cannot be read. Without log_content it has no text of the model.
+func (t *unreadTally) warn(log *slog.Logger, served string, o *council.Outcome) {
+	often, counts := t.add(served, o)
 	for i, m := range often {
 		help := ""
 		if m.Unreadable != nil {
 			help = m.Unreadable.Help
 		}
-		g.o.Log.Warn("many replies of a model cannot be read", "council", served, "model", m.Model, "unreadable",
+		log.Warn("many replies of a model cannot be read", "council", served, "model", m.Model, "unreadable",
 			counts[i].unreadable, "replies", counts[i].replies, "questions", counts[i].questions, "help", help)
 	}
 }

@@ -63,13 +63,10 @@ func (o *options) soakAll(ctx context.Context) error {
 	}
 	defer up.end()
 	file := filepath.Join(dir, "councils", "faulty.yaml")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, fmt.Appendf(nil, faulty, up.url),
-		0o600)); err != nil {
-		return err
-	}
-	prices := filepath.Join(dir, "prices.yaml")
 	second := filepath.Join(dir, "councils", "sound.yaml")
-	if err := errors.Join(os.WriteFile(prices, []byte(priceFile), 0o600),
+	prices := filepath.Join(dir, "prices.yaml")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(prices, []byte(priceFile), 0o600),
+		os.WriteFile(file, fmt.Appendf(nil, faulty, up.url), 0o600),
 		os.WriteFile(second, fmt.Appendf(nil, sound, up.url), 0o600)); err != nil {
 		return err
 	}

@@ -243,18 +243,9 @@ func (view *askView) body(before []any, files *multipart.Form) ([]byte, error) {
 	if view.Protocol != "" {
 		options["protocol"] = view.Protocol
 	}
-	budget := map[string]any{}
-	for _, n := range []struct{ key, name, value string }{{"usd", "Dollars", view.USD},
-		{"calls", "Calls", view.Calls}} {
-		if n.value == "" {
-			continue
-		}
-		amount, err := strconv.ParseFloat(n.value, 64)
-		if err != nil || !(amount > 0) {
-			return nil, problemf(http.StatusBadRequest, "%s at most is %q; it must be a number above 0, such as 20.",
-				n.name, n.value)
-		}
-		budget[n.key] = amount
+	budget, err := view.budget()
+	if err != nil {
+		return nil, err
 	}
 	if len(budget) > 0 {
 		options["budget"] = budget
@@ -280,6 +271,24 @@ func (view *askView) body(before []any, files *multipart.Form) ([]byte, error) {
 			"name": "answer", "schema": json.RawMessage(view.Schema)}}
 	}
 	return json.Marshal(body)
+}
+
+// budget is what the run may use, as the API takes it.
+func (view *askView) budget() (map[string]any, error) {
+	budget := map[string]any{}
+	for _, n := range []struct{ key, name, value string }{{"usd", "Dollars", view.USD},
+		{"calls", "Calls", view.Calls}} {
+		if n.value == "" {
+			continue
+		}
+		amount, err := strconv.ParseFloat(n.value, 64)
+		if err != nil || !(amount > 0) {
+			return nil, problemf(http.StatusBadRequest, "%s at most is %q; it must be a number above 0, such as 20.",
+				n.name, n.value)
+		}
+		budget[n.key] = amount
+	}
+	return budget, nil
 }
 
 // attached makes parts of the files of a form.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"net/http"
 	"path"
 	"strings"
 )
@@ -42,20 +41,6 @@ func assets() (byName, byAddress map[string]*asset) {
 		byName[name], byAddress[a.address] = a, a
 	}
 	return byName, byAddress
-}
-
-// static serves an asset.
-func (p *Page) static(w http.ResponseWriter, r *http.Request) {
-	a := p.assets[r.URL.Path]
-	if a == nil {
-		http.NotFound(w, r)
-		return
-	}
-	h := w.Header()
-	h.Set("Content-Type", a.kind)
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	h.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(a.content) // the client may be gone
 }
 
 // icon is one of the icons in static/icons, for the eye only: the text beside it says the same.

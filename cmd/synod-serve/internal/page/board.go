@@ -152,15 +152,8 @@ func (t *runState) board() *board {
 		b.Rounds = append(b.Rounds, r)
 	}
 	fills := make([]color.RGBA, len(seats))
-	for i, s := range seats {
-		v := seatView{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Role: string(s.Role), Adversary: s.Adversary,
-			State: "waiting"}
-		if i < len(t.trials) {
-			v.trial, v.Said = t.trials[i], t.said[i]
-		}
-		if v.Said != nil {
-			v.State = "replied"
-		}
+	for i := range seats {
+		v := t.seat(i, &seats[i])
 		for _, r := range b.Rounds {
 			c := cell{}
 			if o := by[[2]int{i, r}]; o != nil {
@@ -172,7 +165,7 @@ func (t *runState) board() *board {
 		holds := v.Holds()
 		switch {
 		case holds != nil:
-			holds.Seats = append(holds.Seats, s.ID)
+			holds.Seats = append(holds.Seats, v.ID)
 			fills[i] = colours[holds.Colour]
 			if first := by[[2]int{i, 0}]; first != nil && first.Answer != synod.None {
 				colour(first).First++
@@ -187,6 +180,19 @@ func (t *runState) board() *board {
 	b.Graph = t.graph(seats, fills)
 	b.Scores = scores(by, seats, b.Rounds, name)
 	return b
+}
+
+// seat is a seat before its opinions are known.
+func (t *runState) seat(i int, s *council.Seat) seatView {
+	v := seatView{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Role: string(s.Role), Adversary: s.Adversary,
+		State: "waiting"}
+	if i < len(t.trials) {
+		v.trial, v.Said = t.trials[i], t.said[i]
+	}
+	if v.Said != nil {
+		v.State = "replied"
+	}
+	return v
 }
 
 // opinions returns the opinions by seat and round, and the last round; -1: there are none.

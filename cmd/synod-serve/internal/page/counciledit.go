@@ -44,19 +44,6 @@ type excerptLine struct {
 	Bad  bool
 }
 
-// mayEdit returns why the viewer may not change council files; nil if that is allowed.
-func (v *visit) mayEdit() error {
-	switch {
-	case !v.Key.Administers():
-		return problemf(http.StatusForbidden, "The key %s may not change council files. The owner of the gateway "+
-			"makes a key that may with: synod serve keys new NAME --admin", v.Key.Name)
-	case v.p.o.Councils.Dir() == "":
-		return problemf(http.StatusNotFound, "The gateway has no folder of council files, so none can be changed "+
-			"here. Start it with: synod serve --councils FOLDER")
-	}
-	return nil
-}
-
 // unix is the text of a form with the line ends of files.
 func unix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 

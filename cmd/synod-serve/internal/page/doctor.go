@@ -354,8 +354,3 @@ func nodes(file format.File, set []int) string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// plural writes a number of things.
-func plural(n int, noun string) string {
-	return many(n, noun, noun+"s")
-}

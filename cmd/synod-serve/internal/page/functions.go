@@ -105,3 +105,24 @@ func svg(drawing []byte, name string) template.HTML {
 	return template.HTML(`<svg class="drawing" viewBox="` + template.HTMLEscapeString(box) +
 		`" font-family="sans-serif" role="img" aria-label="` + template.HTMLEscapeString(clean.Escape(name)) + `">` + body)
 }
+
+// plural writes a number of things.
+func plural(n int, noun string) string {
+	return many(n, noun, noun+"s")
+}
+
+// moment is a time for people.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// clip bounds a text from an address.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 80 {
+		return string(r[:80]) + "…"
+	}
+	return s
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path"
 	"path/filepath"
@@ -45,24 +44,6 @@ type labFolder struct {
 type labRoot struct {
 	*os.Root
 	dir string
-}
-
-// openLab opens the folder of runs, for a viewer who may see it.
-func (v *visit) openLab() (labRoot, error) {
-	dir := v.p.o.Runs
-	switch {
-	case !v.Key.Administers():
-		return labRoot{}, problemf(http.StatusForbidden, "The key %s may not see the lab. The owner of the gateway "+
-			"makes a key that may with: synod serve keys new NAME --admin", v.Key.Name)
-	case dir == "":
-		return labRoot{}, problemf(http.StatusNotFound, "The gateway has no folder of runs. Start it with: synod "+
-			"serve --runs FOLDER, where FOLDER has the folders that synod bench run -o and synod lab run -o have made.")
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return labRoot{}, problemf(http.StatusNotFound, "The folder of runs cannot be read: %v", err)
-	}
-	return labRoot{root, dir}, nil
 }
 
 // folder looks at the files of the run at a path; fs.ErrNotExist if there is none.

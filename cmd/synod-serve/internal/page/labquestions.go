@@ -115,10 +115,3 @@ func labCalls(v *visit) error {
 	return v.listCalls(t, &callsView{At: "/lab/calls", Back: "/lab/question?" + named.Encode(),
 		Hidden: [][2]string{{"at", origin.At}, {"cell", origin.Cell}, {"key", origin.Key}}}, "Calls of "+origin.Name)
 }
-
-// labOrigin says of which question of a sweep a transcript is.
-type labOrigin struct {
-	At, Name, Cell, Key string
-	Right               *bool    // nil: that is not known
-	USD                 *float64 // nil: not known
-}

@@ -24,14 +24,9 @@
 package page
 
 import (
-	"context"
-	"crypto/rand"
-	"embed"
 	"html/template"
-	"io/fs"
 	"log/slog"
 	"net/http"
-	"path"
 
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/llm"
@@ -85,63 +80,5 @@ type part struct {
 	open   bool               // it needs no login
 }
 
-// parts are all pages, in the order of the navigation.
-func parts() []part {
-	return []part{askPart, historyPart, councilsPart, doctorPart, labPart, spendPart, runPart, loginPart}
-}
-
-//go:embed templates/*.html
-var templateFiles embed.FS
-
-// New returns the page of a gateway.
-func New(o Options) *Page {
-	p := &Page{o: o, parts: parts(), local: rand.Text(), mux: http.NewServeMux(),
-		dry: make(chan struct{}, mostDryRuns)}
-	byName, byAddress := assets()
-	p.assets, p.style = byAddress, map[string]string{}
-	for name, a := range byName {
-		p.style[name] = compact(a.content)
-	}
-	p.views = views(byName)
-	p.mux.HandleFunc("GET /static/", p.static)
-	if o.OnlyRuns {
-		p.parts = []part{labPart}
-		p.mux.Handle("GET /{$}", p.wrap(true, func(v *visit) error { return v.redirect("/lab") }))
-	}
-	for _, part := range p.parts {
-		for pattern, h := range part.routes {
-			p.mux.Handle(pattern, p.wrap(part.open, h))
-		}
-	}
-	p.mux.Handle("/", p.wrap(true, func(v *visit) error {
-		return problemf(http.StatusNotFound, "There is no page %s.", v.R.URL.Path)
-	}))
-	return p
-}
-
-// views parses the templates: each file with the layout and the shared fragments, whose names begin with _.
-func views(byName map[string]*asset) map[string]*template.Template {
-	address := func(name string) string { return byName[name].address }
-	base := template.Must(template.New("").Funcs(template.FuncMap{"asset": address}).Funcs(functions).
-		ParseFS(templateFiles, "templates/_*.html"))
-	files, err := fs.Glob(templateFiles, "templates/[a-z]*.html")
-	if err != nil {
-		panic(err) // the pattern is constant
-	}
-	all := map[string]*template.Template{}
-	for _, file := range files {
-		all[path.Base(file)] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, file))
-	}
-	return all
-}
-
 // ServeHTTP serves all pages.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.mux.ServeHTTP(w, r) }
-
-// session returns the key of a session; nil if there is none.
-func (p *Page) session(ctx context.Context, secret string) (*store.Key, error) {
-	if secret == "" {
-		return nil, nil
-	}
-	return p.o.Store.Session(ctx, secret)
-}

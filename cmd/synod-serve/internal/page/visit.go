@@ -2,9 +2,7 @@ package page
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -77,37 +75,6 @@ func (p *Page) wrap(open bool, h handler) http.Handler {
 			v.fail(err)
 		}
 	})
-}
-
-// identify reads the session.
-func (v *visit) identify() error {
-	if v.owner = v.p.o.Token == ""; !v.owner {
-		if c, err := v.R.Cookie(tokenCookie); err == nil {
-			v.owner = v.p.isToken(c.Value)
-		}
-	}
-	c, err := v.R.Cookie(cookie)
-	if err != nil {
-		return nil // no cookie
-	}
-	key, err := v.p.session(v.R.Context(), c.Value)
-	if errors.Is(err, store.ErrKey) {
-		return nil // it has ended, or its key was revoked
-	}
-	if err != nil {
-		return err
-	}
-	v.Key, v.session = key, c.Value
-	return nil
-}
-
-// csrf returns the token that forms of this viewer carry.
-func (v *visit) csrf() string {
-	if v.session == "" {
-		return v.p.local
-	}
-	sum := sha256.Sum256([]byte("csrf " + v.session))
-	return hex.EncodeToString(sum[:16])
 }
 
 // checkPost reads the form of a post and checks its token.
@@ -220,4 +187,17 @@ func (v *visit) fail(err error) {
 		v.p.o.Log.Error("page", "path", v.R.URL.Path, "error", err.Error())
 		http.Error(v.W, shown.Text, shown.Status)
 	}
+}
+
+// mayEdit returns why the viewer may not change council files; nil if that is allowed.
+func (v *visit) mayEdit() error {
+	switch {
+	case !v.Key.Administers():
+		return problemf(http.StatusForbidden, "The key %s may not change council files. The owner of the gateway "+
+			"makes a key that may with: synod serve keys new NAME --admin", v.Key.Name)
+	case v.p.o.Councils.Dir() == "":
+		return problemf(http.StatusNotFound, "The gateway has no folder of council files, so none can be changed "+
+			"here. Start it with: synod serve --councils FOLDER")
+	}
+	return nil
 }

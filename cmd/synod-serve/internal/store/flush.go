@@ -19,7 +19,7 @@ type sums struct {
 }
 
 // store writes entries of the log in a transaction: a row for each request, and for each key the sum of its day.
-func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64) error {
+func (s *books) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64) error {
 	days, used := map[keyDay]*sums{}, map[string]int64{}
 	rows := make([]any, 0, rowsAtOnce*columns)
 	for i := range batch {
@@ -33,6 +33,9 @@ func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64
 				return err
 			}
 			rows = rows[:0]
+		}
+		if t.now.Result != nil {
+			s.unstick(t.now.Key, t.now.ID)
 		}
 		if t.now.Key != "" {
 			used[t.now.Key] = max(used[t.now.Key], t.now.Begun)
@@ -58,12 +61,9 @@ func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64
 		ON CONFLICT (gateway) DO UPDATE SET generation = $2`, s.gateway, last)
 }
 
-// columns is how many values a row of insertRequest has.
-const columns = 18
-
 // storeOne writes an entry, or appends its row to those that are to be written, and adds it to the sums of its key's
 // day.
-func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, rows []any, t *taken, days map[keyDay]*sums) ([]any, error) {
+func (s *books) storeOne(ctx context.Context, tx *sql.Tx, rows []any, t *taken, days map[keyDay]*sums) ([]any, error) {
 	r, at := &t.now, keyDay{t.now.Key, t.now.day()}
 	d := days[at]
 	if d == nil {
@@ -75,18 +75,19 @@ func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, rows []any, t *taken, 
 	if t.stored {
 		return rows, s.storeMore(ctx, tx, r, d)
 	}
-	end, status, reserved := Result{Journal: r.Kept}, "open", r.want()
-	d.requests++
+	end, status := Result{Journal: r.Kept}, "open"
+	if !r.Counted {
+		d.requests++
+		d.reserved = d.reserved.Plus(r.want())
+	}
 	if r.Result != nil {
 		end = *r.Result
 		status = end.Status
-		d.spent = d.spent.Plus(end.cost())
-	} else {
-		d.reserved = d.reserved.Plus(reserved)
+		d.end(r, r.want())
 	}
 	rows = append(rows, r.ID, s.gateway, r.Key, r.API, r.Model, r.Begun, r.Ended, status, end.HTTP,
-		int64(reserved.Money), int64(end.Spent), bit(end.Unpriced), end.Calls, end.Prompt, end.Completion, end.Journal,
-		end.Bytes, reserved.Tokens)
+		int64(r.Want), int64(end.Spent), bit(end.Unpriced), end.Calls, end.Prompt, end.Completion, end.Journal,
+		end.Bytes, r.Tokens)
 	if end.Journal == "" {
 		return rows, nil
 	}
@@ -94,20 +95,27 @@ func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, rows []any, t *taken, 
 }
 
 // storeMore writes what is new of an entry whose beginning the database has: what it reserves now, or how it ended.
-func (s *Store) storeMore(ctx context.Context, tx *sql.Tx, r *record, d *sums) error {
-	before, err := s.reserved(ctx, tx, r.ID)
-	if err != nil {
-		return err
+func (s *books) storeMore(ctx context.Context, tx *sql.Tx, r *record, d *sums) error {
+	before := r.want() // what the sums have
+	if !r.Counted {
+		var err error
+		if before, err = s.reserved(ctx, tx, r.ID); err != nil {
+			return err
+		}
 	}
 	if r.Result == nil {
-		now := r.want()
-		d.reserved = d.reserved.Plus(now.Minus(before))
-		return s.exec(ctx, tx, setReserved, int64(now.Money), now.Tokens, r.ID)
+		d.reserved = d.reserved.Plus(r.want().Minus(before))
+		return s.exec(ctx, tx, setReserved, int64(r.Want), r.Tokens, r.ID)
 	}
 	n, err := s.end(ctx, tx, r.ID, time.UnixMilli(r.Ended), *r.Result)
 	if err == nil && n > 0 {
-		d.reserved = d.reserved.Minus(before)
-		d.spent = d.spent.Plus(r.Result.cost())
+		d.end(r, before)
 	}
 	return err
+}
+
+// end adds what a request has cost in place of what it had reserved.
+func (d *sums) end(r *record, reserved Amount) {
+	d.reserved = d.reserved.Minus(reserved)
+	d.spent = d.spent.Plus(r.Result.cost())
 }

@@ -2,29 +2,25 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"time"
-
-	"synod.dev/synod/core/clean"
 )
 
-// searchable is what is kept of a question or an answer for searches.
-func searchable(text string) string {
-	const most = 4 << 10
-	return strings.ReplaceAll(strings.ToValidUTF8(clean.Head(text, most), "\ufffd"), "\x00", "\ufffd")
+// Row is a request as it is kept.
+type Row struct {
+	Request
+	Key      string // the id of its key; "": none
+	Gateway  string
+	Begun    time.Time
+	Ended    time.Time // zero: it has not
+	Reserved Money
+	Result
 }
 
-// keepText keeps the decision for searches as long as the journal, and nothing without a journal.
-func (s *Store) keepText(ctx context.Context, tx *sql.Tx, id string, r Result) (err error) {
-	switch {
-	case r.Journal == "":
-		err = s.exec(ctx, tx, "DELETE FROM texts WHERE id = $1", id)
-	case r.Answer != "":
-		err = s.exec(ctx, tx, "UPDATE texts SET answer = $1 WHERE id = $2", searchable(r.Answer), id)
-	}
-	return err
+// Recent returns the requests of the last time, the newest first.
+func (s *Store) Recent(ctx context.Context, most int) ([]Row, error) {
+	return s.rows(ctx, "", nil, most)
 }
 
 // Filter selects requests. Zero fields select all.

@@ -3,7 +3,45 @@ package store
 import (
 	"encoding/json"
 	"strconv"
+	"time"
 )
+
+// record is a line of the log: a request that has begun, or one that has ended.
+type record struct {
+	ID    string `json:"id"`
+	Key   string `json:"key,omitempty"`
+	API   string `json:"api,omitempty"`
+	Model string `json:"model"`
+	Kept  string `json:"kept,omitempty"`
+	// Question is kept for searches.
+	Question string `json:"question,omitempty"`
+	Want     Money  `json:"want,omitempty"`
+	Tokens   int64  `json:"tokens,omitempty"` // with Want: what is reserved
+	Drawn    bool   `json:"drawn,omitempty"`  // Want and Tokens are not those of the beginning
+	// Counted says that the sums of the key have what is reserved.
+	Counted bool    `json:"counted,omitempty"`
+	Begun   int64   `json:"begun"`
+	Ended   int64   `json:"ended,omitempty"`
+	Result  *Result `json:"result,omitempty"` // nil: it has begun
+}
+
+func (r *record) want() Amount { return Amount{r.Want, r.Tokens} }
+
+func (r *record) day() int64 { return day(time.UnixMilli(r.Begun)) }
+
+// entry is a request on its way into the database.
+type entry struct {
+	record
+	stored bool // the database has its beginning
+	queued bool // it is in fresh
+}
+
+// taken is an entry as it was when a flush began.
+type taken struct {
+	*entry
+	now    record
+	stored bool
+}
 
 // append appends a record as encoding/json does, but for the order of keys, without reflection.
 func (r *record) append(b []byte) []byte {
@@ -19,6 +57,9 @@ func (r *record) append(b []byte) []byte {
 	b = appendInt(b, "tokens", r.Tokens)
 	if r.Drawn {
 		b = append(appendKey(b, "drawn"), "true"...)
+	}
+	if r.Counted {
+		b = append(appendKey(b, "counted"), "true"...)
 	}
 	b = strconv.AppendInt(appendKey(b, "begun"), r.Begun, 10)
 	b = appendInt(b, "ended", r.Ended)

@@ -16,14 +16,17 @@ import (
 	"time"
 )
 
-// spool takes the requests without limits of the gateway of a file. A transaction of SQLite for each request would
-// cost more processor time than the rest of it. So each beginning and end of a request is appended to a log, from
-// which a gateway that was killed reads them again. Twice a second the database gets what is new in one
-// transaction, with the generation of the log: what is of that generation or an earlier one is in the database, and
-// nothing is counted twice. Limits of keys hold for all processes that use the file, so requests with limits are
-// transactions of their own.
+// spool takes the requests of the gateway of a file. A transaction of SQLite for each request would cost more
+// processor time than the rest of it. So each beginning and end of a request is appended to a log, from which a
+// gateway that was killed reads them again. Twice a second the database gets what is new in one transaction, with the
+// generation of the log: what is of that generation or an earlier one is in the database, and nothing is counted twice.
+//
+// Limits of keys hold for all processes that use the file. So what a request of a key with limits reserves is added to
+// the sums of its key in a transaction before its line is written, and the line says that it is counted there. What it
+// returns at its end is added with what is new: until then others may have too little, never too much. A gateway that
+// is killed between the transaction and the line leaves an amount that stays reserved until the day ends.
 type spool struct {
-	s    *Store
+	s    *books
 	path string // of the log, without the generation
 
 	flushing sync.Mutex // one flush at a time; it is locked before mu
@@ -41,41 +44,13 @@ type spool struct {
 	stopped    chan struct{}
 }
 
-// record is a line of the log: a request that has begun, or one that has ended.
-type record struct {
-	ID    string `json:"id"`
-	Key   string `json:"key,omitempty"`
-	API   string `json:"api,omitempty"`
-	Model string `json:"model"`
-	Kept  string `json:"kept,omitempty"`
-	// Question is kept for searches.
-	Question string  `json:"question,omitempty"`
-	Want     Money   `json:"want,omitempty"`
-	Tokens   int64   `json:"tokens,omitempty"` // with Want: what is reserved
-	Drawn    bool    `json:"drawn,omitempty"`  // Want and Tokens are not those of the beginning
-	Begun    int64   `json:"begun"`
-	Ended    int64   `json:"ended,omitempty"`
-	Result   *Result `json:"result,omitempty"` // nil: it has begun
-}
-
-func (r *record) want() Amount { return Amount{r.Want, r.Tokens} }
-
-func (r *record) day() int64 { return day(time.UnixMilli(r.Begun)) }
-
-// entry is a request on its way into the database.
-type entry struct {
-	record
-	stored bool // the database has its beginning
-	queued bool // it is in fresh
-}
-
 const (
 	flushEvery = 500 * time.Millisecond
 	flushAt    = 1024 // entries that do not wait so long
 )
 
 // openSpool reads the log of a gateway that was killed into the database, and begins a new one.
-func openSpool(ctx context.Context, s *Store, path string) (*spool, error) {
+func openSpool(ctx context.Context, s *books, path string) (*spool, error) {
 	sp := &spool{s: s, path: path, open: map[string]*entry{}, valid: map[string]time.Time{},
 		wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 	var flushed sql.NullInt64
@@ -192,24 +167,48 @@ func (sp *spool) begin(r Request) (Grant, error) {
 	if err := sp.healthy(); err != nil {
 		return Grant{}, err
 	}
+	g, err := sp.admit(r)
+	if err != nil {
+		return g, err
+	}
+	if r.Key.limited() {
+		if err := sp.count(&g); err != nil {
+			return g, err
+		}
+	}
+	if err := sp.record(&g); err != nil {
+		if r.Key.limited() {
+			err = errors.Join(err, sp.uncount(&g))
+		}
+		return g, fmt.Errorf("store: %w", err)
+	}
+	return g, nil
+}
+
+// admit checks the key and the id of a request that begins.
+func (sp *spool) admit(r Request) (Grant, error) {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
 	g := Grant{Request: r, Begun: sp.s.now()}
-	if err := sp.check(&g); err != nil {
-		return g, err
-	}
-	e := &entry{record: record{ID: g.ID, Key: g.keyID(), API: g.API, Model: g.Model, Kept: g.Kept, Want: g.Want.Money,
-		Tokens: g.Want.Tokens, Question: g.Question, Begun: g.Begun.UnixMilli()}}
 	if sp.open[g.ID] != nil {
 		return g, fmt.Errorf("store: a request with the id %s is open", g.ID)
 	}
+	return g, sp.check(&g)
+}
+
+// record writes that a request has begun.
+func (sp *spool) record(g *Grant) error {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	e := &entry{record: record{ID: g.ID, Key: g.keyID(), API: g.API, Model: g.Model, Kept: g.Kept, Want: g.Want.Money,
+		Tokens: g.Want.Tokens, Question: g.Question, Begun: g.Begun.UnixMilli(), Counted: g.Key.limited()}}
 	if err := sp.write(&e.record); err != nil {
-		return g, fmt.Errorf("store: %w", err)
+		return err
 	}
 	sp.open[g.ID] = e
 	sp.queue(e)
 	sp.signal()
-	return g, nil
+	return nil
 }
 
 // checkEvery is how long a key that another process has revoked may begin requests.
@@ -279,25 +278,6 @@ func (sp *spool) settle(g Grant, r Result) error {
 	return nil
 }
 
-// draw records that an open request reserves more.
-func (sp *spool) draw(g Grant, need Amount) error {
-	sp.mu.Lock()
-	defer sp.mu.Unlock()
-	e := sp.open[g.ID]
-	if e == nil {
-		return fmt.Errorf("store: the request %s is not open", g.ID)
-	}
-	more := e.record
-	more.Want, more.Tokens, more.Drawn = need.Money, need.Tokens, true
-	if err := sp.write(&more); err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	e.record = more
-	sp.queue(e)
-	sp.signal()
-	return nil
-}
-
 // run flushes until stop is closed, and a last time then.
 func (sp *spool) run(stop <-chan struct{}) {
 	defer close(sp.stopped)
@@ -332,13 +312,6 @@ func (sp *spool) again() {
 	case sp.wake <- struct{}{}:
 	default:
 	}
-}
-
-// taken is an entry as it was when a flush began.
-type taken struct {
-	*entry
-	now    record
-	stored bool
 }
 
 // take takes what is new.

@@ -22,55 +22,67 @@ func (s *Store) leave(t *testing.T) {
 	}
 }
 
-// What is only in the log when a gateway is killed is in the database after the next start, once. The name of the
-// folder may have characters that stand for others in patterns.
+// What is only in the log when a gateway is killed is in the database after the next start, once, whether the key has
+// limits or not. The name of the folder may have characters that stand for others in patterns.
 func TestLogIsReadAgain(t *testing.T) {
 	if postgresURL != "" {
 		t.Skip("only a file has a log")
 	}
-	for _, stored := range []bool{false, true} { // whether the beginnings were in the database
-		dir := filepath.Join(t.TempDir(), "[a")
-		if err := os.Mkdir(dir, 0o700); err != nil {
+	for _, perDay := range []Money{0, USD(1)} {
+		for _, stored := range []bool{false, true} { // whether the beginnings were in the database
+			t.Run(fmt.Sprint(perDay, stored), func(t *testing.T) {
+				testLogIsReadAgain(t, Key{Name: "k", PerDay: perDay}, stored)
+			})
+		}
+	}
+}
+
+func testLogIsReadAgain(t *testing.T, key Key, stored bool) {
+	dir := filepath.Join(t.TempDir(), "[a")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	url := filepath.Join(dir, "serve.db")
+	s := openStore(t, url, "local")
+	k := newKey(t, s, key)
+	var grants []Grant
+	for i := range 4 {
+		g, err := s.Begin(Request{ID: fmt.Sprint(i), Key: k, Want: Amount{Money: USD(0.1)}})
+		if err != nil {
 			t.Fatal(err)
 		}
-		url := filepath.Join(dir, "serve.db")
-		s := openStore(t, url, "local")
-		k := newKey(t, s, Key{Name: "k"})
-		var grants []Grant
-		for i := range 4 {
-			g, err := s.Begin(Request{ID: fmt.Sprint(i), Key: k, Want: Amount{Money: USD(0.1)}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			grants = append(grants, g)
-		}
-		if stored {
-			if err := s.flush(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := s.Settle(grants[0], Result{Status: "ok", Spent: USD(0.01)}); err != nil {
+		grants = append(grants, g)
+	}
+	if stored {
+		if err := s.flush(); err != nil {
 			t.Fatal(err)
 		}
-		s.leave(t)
-		for range 2 { // the second start finds nothing to do
-			s = openStore(t, url, "local")
-			keys, err := s.Keys(t.Context())
-			if err != nil || keys[0].Today != USD(0.01) || keys[0].Reserved != 3*USD(0.1) {
-				t.Errorf("stored %t: %+v, %v", stored, keys, err)
-			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
+	}
+	_, _, err := s.Draw(grants[1], Draw{Need: Amount{Money: USD(0.2)}})
+	if err := errors.Join(err, s.Settle(grants[0], Result{Status: "ok", Spent: USD(0.01)})); err != nil {
+		t.Fatal(err)
+	}
+	s.leave(t)
+	for range 2 { // the second start finds nothing to do
 		s = openStore(t, url, "local")
-		if lost, err := s.Beat(true); err != nil || lost != 3 {
-			t.Errorf("%d lost, %v", lost, err)
+		keys, err := s.Keys(t.Context())
+		if err != nil || keys[0].Today != USD(0.01) || keys[0].Reserved != 4*USD(0.1) {
+			t.Errorf("%+v, %v", keys, err)
 		}
-		if left, err := s.spool.generations(); err != nil || len(left) != 1 {
-			t.Errorf("logs: %v, %v", left, err)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
 		}
-		s.Close()
+	}
+	s = openStore(t, url, "local")
+	defer s.Close()
+	if lost, err := s.Beat(true); err != nil || lost != 3 {
+		t.Errorf("%d lost, %v", lost, err)
+	}
+	if left, err := s.spool.generations(); err != nil || len(left) != 1 {
+		t.Errorf("logs: %v, %v", left, err)
+	}
+	if keys, err := s.Keys(t.Context()); err != nil || keys[0].Today != USD(0.01)+4*USD(0.1) || keys[0].Reserved != 0 {
+		t.Errorf("%+v, %v", keys, err)
 	}
 }
 
@@ -124,11 +136,17 @@ func TestLogCannotBeWritten(t *testing.T) {
 		t.Skip("no /dev/full")
 	}
 	s.spool.file = full
-	if _, err := s.Begin(Request{ID: "a"}); err == nil {
-		t.Error("a request began that is nowhere recorded")
+	limited := newKey(t, s, Key{Name: "limited", PerDay: 100})
+	for _, k := range []*Key{nil, limited} {
+		if _, err := s.Begin(Request{ID: "a", Key: k, Want: both(9)}); err == nil {
+			t.Error("a request began that is nowhere recorded")
+		}
 	}
 	s.spool.file = good
 	full.Close()
+	if keys, err := s.Keys(t.Context()); err != nil || keys[0].Reserved != 0 {
+		t.Errorf("%+v, %v: a request that did not begin has reserved", keys, err)
+	}
 	if g, err := s.Begin(Request{ID: "a"}); err != nil || s.Settle(g, Result{Status: "ok"}) != nil {
 		t.Error(err)
 	}

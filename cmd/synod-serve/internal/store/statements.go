@@ -35,3 +35,9 @@ var insertMany = intoRequests + strings.Repeat(", (?"+strings.Repeat(", ?", colu
 // statements are those that are parsed once.
 var statements = []string{insertRequest, insertRequest + once, insertText, insertText + once, endRequest, useKey,
 	lockKey, sumRates, addRate, findReserved, setReserved, findDay, addToDay}
+
+// valid is the condition of a valid key, up to the time in milliseconds and a parenthesis.
+const valid = "revoked = 0 AND (expires = 0 OR expires > "
+
+// columns is how many values a row of insertRequest has.
+const columns = 18
