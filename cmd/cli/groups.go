@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/bench"
 )
 
 // The groups of commands, by what somebody wants to do.
@@ -36,15 +37,15 @@ func addGroups(a *app.App, root *cobra.Command) {
 		}
 		root.AddCommand(all...)
 	}
-	add(askGroup, askCommand(a), initCommand(a), calibrateCommand(a), doctorCommand(a), demoCommand(a),
+	add(askGroup, askCommand(a), initCommand(a), bench.CalibrateCommand(a), doctorCommand(a), demoCommand(a),
 		modelsCommand(a), replayCommand(a), verifyCommand(a))
 	add(serveGroup, besideCommands(a)...)
-	add(measureGroup, benchCommand(a), labCommand(a), attackCommand(a), dataCommand(a), gradeCommand())
+	add(measureGroup, bench.Command(a), bench.AttackCommand(a), dataCommand(a), gradeCommand())
 	add(researchGroup, graphCommand(a), listCommand(a), explainCommand(a),
 		rest(a, "research", "Play games, train probes, and try the claims of the protocols", researching(a)))
 	add(operateGroup, configCommand(a), journalsCommand(a), cacheCommand(a), environmentTopic(), exitCodesTopic(),
 		rest(a, "operate", "Keep ledgers, evidence, and what members were trusted with", operating(a)))
-	for _, old := range slices.Concat(researching(a), operating(a)) {
+	for _, old := range append(slices.Concat(researching(a), operating(a)), bench.OldCommand(a)) {
 		old.Hidden = true
 		root.AddCommand(old)
 	}
@@ -68,7 +69,14 @@ func rest(a *app.App, name, short string, all []*cobra.Command) *cobra.Command {
 // sayMoved says the new name of a command that was called by its old one.
 func sayMoved(a *app.App, cmd *cobra.Command) {
 	words := strings.Fields(cmd.CommandPath())
-	if len(words) < 2 || moved[words[1]] == "" || a.Quiet {
+	if len(words) < 2 || a.Quiet {
+		return
+	}
+	if words[1] == "lab" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "synod lab is now synod bench")
+		return
+	}
+	if moved[words[1]] == "" {
 		return
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s is now synod %s %s\n", strings.Join(words[:2], " "), moved[words[1]], words[1])

@@ -18,6 +18,7 @@ import (
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/seating"
@@ -189,7 +190,7 @@ func propose(a *app.App, ctx context.Context, sources []source) (*proposal, erro
 		return nil, app.Fail(app.ExitFailure, err)
 	}
 	defer c.Close()
-	p.Votes, _ = knownVotes(a, spec.Council, c.Seats())
+	p.Votes, _ = display.KnownVotes(a, spec.Council, c.Seats())
 	p.Cost, err = costOf(a, ctx, spec, sources)
 	return p, err
 }
@@ -264,7 +265,7 @@ func (p *proposal) print(w io.Writer) error {
 	if p.Votes == nil {
 		fmt.Fprintln(&text, "effective votes: unknown until calibrated (synod calibrate)")
 	} else {
-		fmt.Fprintln(&text, "effective votes:", votesText(p.Votes, b.Seats))
+		fmt.Fprintln(&text, "effective votes:", display.VotesText(p.Votes, b.Seats))
 	}
 	return errors.Join(err, app.Sayf(w, "%s", text.String()))
 }

@@ -67,9 +67,10 @@ var ranks = map[string]int{
 	"network/link":        3, // authenticated streams between nodes
 	"network/node":        7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
 	"cmd/cli":             11,
-	"cmd/cli/app":         8, // what all groups of commands share
-	"cmd/cli/display":     9, // prints what several groups show
-	"cmd/cli/questions":   9, // finds the questions of a task or a file
+	"cmd/cli/app":         8,  // what all groups of commands share
+	"cmd/cli/display":     9,  // prints what several groups show
+	"cmd/cli/bench":       10, // a group of commands
+	"cmd/cli/questions":   9,  // finds the questions of a task or a file
 	"cmd/synod":           12,
 	"internal/manual":     12, // writes the manual pages of the command line
 	"internal/mutants":    9,  // runs mutation tests

@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ type calibrateFlags struct {
 // questions shows with about that many.
 const defaultQuestions = 100
 
-func calibrateCommand(a *app.App) *cobra.Command {
+func CalibrateCommand(a *app.App) *cobra.Command {
 	var f calibrateFlags
 	cmd := &cobra.Command{
 		Use:   "calibrate [TASK|FILE]",
@@ -102,7 +102,8 @@ func runCalibration(a *app.App, cmd *cobra.Command, name string, f calibrateFlag
 		return app.ConfigError(err)
 	}
 	if f.out == "" {
-		f.out = filepath.Join(calibrationDir(a, spec.Council), folderName(task.WithoutEnding(filepath.Base(name))))
+		f.out = filepath.Join(display.CalibrationDir(a, spec.Council),
+			display.FolderName(task.WithoutEnding(filepath.Base(name))))
 	}
 	if !f.dryRun {
 		if err := fetchAllowed(a, cmd, spec, from); err != nil {
@@ -132,13 +133,7 @@ type calibration struct {
 	name     string       // of the task
 	council  council.Spec // as it is
 	measured council.Spec // in which each member answers alone
-	left     []unmeasured
-}
-
-// unmeasured is a model that could not be asked.
-type unmeasured struct {
-	Model  string `json:"model"`
-	Reason string `json:"reason"`
+	left     []display.Unmeasured
 }
 
 // draft returns the run that measures the models of the council.
@@ -165,7 +160,7 @@ func (c *calibration) draft() (*bench.Run, error) {
 
 // measuring returns the council in which the models of another one answer once each and do not talk: one seat a model,
 // and two where it has several seats.
-func measuring(of *council.Spec, without []unmeasured) (council.Spec, error) {
+func measuring(of *council.Spec, without []display.Unmeasured) (council.Spec, error) {
 	seats := map[string]int{}
 	spec := council.Spec{Council: of.Council, Form: of.Form, Schema: of.Schema, Tools: of.Tools, Pace: of.Pace,
 		Reread: of.Reread,
@@ -174,7 +169,7 @@ func measuring(of *council.Spec, without []unmeasured) (council.Spec, error) {
 		Rule: council.Rule{Name: council.Plurality}}
 	var order []string
 	for _, s := range of.Seats {
-		if slices.ContainsFunc(without, func(u unmeasured) bool { return u.Model == s.Model }) {
+		if slices.ContainsFunc(without, func(u display.Unmeasured) bool { return u.Model == s.Model }) {
 			continue
 		}
 		if seats[s.Model] == 0 {
@@ -229,7 +224,7 @@ func (c *calibration) same(old, draft *bench.Run) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	known, err := readResult(c.flags.out)
+	known, err := display.ReadCalibration(c.flags.out)
 	if err != nil || len(known.Unmeasured) == 0 {
 		return &bench.ChangedError{Changes: changes}
 	}
@@ -274,7 +269,7 @@ func (c *calibration) checkModels() error {
 	defer members.Close()
 	for _, k := range members.Preflight(c.cmd.Context()) {
 		if k.Err != nil {
-			c.left = append(c.left, unmeasured{k.Model, app.CheckedProblem(k)})
+			c.left = append(c.left, display.Unmeasured{Model: k.Model, Reason: app.CheckedProblem(k)})
 			c.Say(c.cmd, k.Model+" cannot be measured: "+app.CheckedProblem(k))
 		}
 	}

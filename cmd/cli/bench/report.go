@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
-	"synod.dev/synod/bench/report/inspectai"
 	"synod.dev/synod/cmd/cli/app"
 )
 
@@ -25,7 +23,7 @@ type reportFlags struct {
 	asJSON bool
 }
 
-func benchReport(a *app.App) *cobra.Command {
+func reportCommand(a *app.App) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report DIR",
@@ -200,111 +198,4 @@ func (f *reportFlags) write(cmd *cobra.Command, to func(io.Writer) error) error 
 		return app.Fail(app.ExitFailure, fmt.Errorf("write the report: %w", err))
 	}
 	return nil
-}
-
-func benchExport(a *app.App) *cobra.Command {
-	var toInspect bool
-	var out string
-	cmd := &cobra.Command{
-		Use:   "export DIR --inspect",
-		Short: "Export a run as a log of another tool",
-		Long: `Writes a run as an evaluation log of Inspect (inspect_ai) with one sample for each
-question and repeat. A sample contains the messages of the members by round and the
-grade of the decision; the log contains every figure of the report. No model is
-asked. The model name in the log includes the kinds of the members, so that results
-of simulated members are recognizable.
-
-Without -o the log is written into the working folder. A name that ends in .json or
-.eval selects the format. Any other name is a folder, created if necessary, for a
-.json log whose name Inspect lists. An existing log is replaced. A preset gives one
-log for each cell, in a folder of its own.`,
-		Example: `  synod bench export runs/first --inspect
-  synod bench export runs/first --inspect -o logs
-  synod bench export runs/first --inspect -o first.eval
-  inspect view --log-dir logs`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !toInspect {
-				return app.Fail(app.ExitUsage, errors.New("give the format of the log; the only one is --inspect"))
-			}
-			run, grid, err := openBench(args[0])
-			if err != nil {
-				return err
-			}
-			if grid != nil {
-				return exportGrid(a, cmd, grid, out)
-			}
-			return exportRun(a, cmd, run, out)
-		},
-	}
-	cmd.Flags().BoolVar(&toInspect, "inspect", false, "write a log of inspect_ai")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` of the log (.json or .eval), or a folder")
-	return cmd
-}
-
-// exportRun writes one log and prints its path on stdout.
-func exportRun(a *app.App, cmd *cobra.Command, run *bench.Run, out string) error {
-	path, format, err := logPath(run, out)
-	if err != nil {
-		return err
-	}
-	if err := app.WriteFile(path, func(w io.Writer) error { return run.Inspect(w, format) }); err != nil {
-		return app.Fail(app.ExitFailure, err)
-	}
-	if format == inspectai.JSON && !listed.MatchString(filepath.Base(path)) {
-		a.Say(cmd, "inspect does not list this log, because its name does not begin with a time; -o FOLDER gives such "+
-			"a name")
-	}
-	if !a.Quiet {
-		fmt.Fprintln(cmd.OutOrStdout(), app.Printable(path))
-	}
-	return nil
-}
-
-// exportGrid writes one log for each cell, in a folder of its own.
-func exportGrid(a *app.App, cmd *cobra.Command, grid *bench.Grid, out string) error {
-	if len(grid.Runs) == 0 {
-		return app.Fail(app.ExitUsage, fmt.Errorf("every cell of %s is computed, so there is no run to export",
-			grid.Preset))
-	}
-	if ext := filepath.Ext(out); ext == inspectai.JSON || ext == inspectai.Archive {
-		return app.Fail(app.ExitUsage, fmt.Errorf("%s contains %d runs; give a folder for their logs with -o",
-			grid.Dir(),
-			len(grid.Runs)))
-	}
-	for i, run := range grid.Runs {
-		folder := filepath.Join(out, grid.Cells[i].Name)
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return app.Fail(app.ExitFailure, err)
-		}
-		if err := exportRun(a, cmd, run, folder); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// listed matches the names of the .json logs that Inspect lists.
-var listed = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}`)
-
-// logPath returns the path and the format of the log.
-func logPath(run *bench.Run, out string) (path, format string, err error) {
-	switch ext := filepath.Ext(out); {
-	case ext == inspectai.JSON || ext == inspectai.Archive:
-		return out, ext, nil
-	case ext != "" && !strings.HasSuffix(out, string(filepath.Separator)):
-		if info, err := os.Stat(out); err != nil || !info.IsDir() {
-			return "", "", app.Fail(app.ExitUsage, fmt.Errorf("-o is %q; it must end in %s or %s, or be a folder", out,
-				inspectai.JSON, inspectai.Archive))
-		}
-	case out != "":
-		if err := os.MkdirAll(out, 0o755); err != nil {
-			return "", "", app.Fail(app.ExitUsage, err)
-		}
-	}
-	name, err := run.InspectName(inspectai.JSON)
-	if err != nil {
-		return "", "", app.Fail(app.ExitFailure, err)
-	}
-	return filepath.Join(out, name), inspectai.JSON, nil
 }

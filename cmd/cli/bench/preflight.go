@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"github.com/spf13/cobra"

@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/attack"
@@ -38,7 +39,6 @@ const (
 
 func attackSearchCommand(a *app.App) *cobra.Command {
 	var f searchFlags
-	var strategy string
 	cmd := &cobra.Command{
 		Use:   "search [TASK|FILE]",
 		Short: "Search for the attack that harms a council most",
@@ -67,11 +67,15 @@ Exit codes: 0 done · 1 error · 2 usage · 5 --calls or --usd was reached · 13
   synod attack search -c paid.yaml mine.jsonl -n 5 --fresh 20 --budget 200 --usd 10 -o runs/paid`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.options.Strategy = search.Strategy(strategy)
 			return attackSearch(a, cmd, strings.Join(args, ""), f)
 		},
 	}
-	fl := cmd.Flags()
+	f.add(cmd.Flags())
+	return cmd
+}
+
+// add adds the flags of "attack search".
+func (f *searchFlags) add(fl *pflag.FlagSet) {
 	fl.StringVarP(&f.council, "council", "c", "", "council `file`, without adversaries of its own")
 	fl.IntVar(&f.options.Tries, "budget", 1000, "how many `tries`")
 	fl.IntVar(&f.options.Calls, "calls", 0, "stop after this `number` of model calls (default: no bound)")
@@ -81,7 +85,8 @@ Exit codes: 0 done · 1 error · 2 usage · 5 --calls or --usd was reached · 13
 	fl.IntVar(&f.options.Members, "members", 0, "how many `seats` adversaries get at most (default: F of the council)")
 	fl.StringSliceVar(&f.options.Seats, "seats", nil, "only these seats, by `id` (default: all)")
 	fl.StringSliceVar(&f.options.Keep, "keep", nil, "`parameters` that stay at their defaults, such as text")
-	fl.StringVar(&strategy, "strategy", string(search.Evolutionary), strings.Join(search.Strategies(), ", "))
+	fl.StringVar((*string)(&f.options.Strategy), "strategy", string(search.Evolutionary),
+		strings.Join(search.Strategies(), ", "))
 	fl.Uint64Var(&f.options.Seed, "seed", 1, "seed of all random choices")
 	fl.IntVarP(&f.N, "number", "n", 10, "number of questions of each try")
 	fl.IntVar(&f.fresh, "fresh", 100, "number of questions on which the worst attack is measured again")
@@ -90,7 +95,6 @@ Exit codes: 0 done · 1 error · 2 usage · 5 --calls or --usd was reached · 13
 	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the search")
 	fl.StringVar(&f.Data, "data", "", "`file` or folder of the questions (default: what synod data pull fetched)")
 	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
-	return cmd
 }
 
 func (f *searchFlags) checkSearch() error {

@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ type attackFlags struct {
 	plots  string
 }
 
-func attackCommand(a *app.App) *cobra.Command {
+func AttackCommand(a *app.App) *cobra.Command {
 	var f attackFlags
 	cmd := &cobra.Command{
 		Use:   "attack [TASK|FILE]",
@@ -145,7 +145,7 @@ func runAttack(a *app.App, cmd *cobra.Command, f attackFlags) error {
 	if f.dryRun {
 		return printPlan(cmd, grid, f.asJSON)
 	}
-	if err := bringFiles(a, cmd, grid, f.benchFlags); err != nil {
+	if err := bringFiles(a, cmd, m, grid, f.benchFlags); err != nil {
 		return err
 	}
 	if err := benchWork(a, cmd, grid, f.benchFlags); err != nil {
@@ -190,7 +190,7 @@ func attackLearning(a *app.App, cmd *cobra.Command, f attackFlags, o manifest.Op
 			return app.ConfigError(err)
 		}
 		last = end
-		if err := bringFiles(a, cmd, grid, f.benchFlags); err != nil {
+		if err := bringFiles(a, cmd, m, grid, f.benchFlags); err != nil {
 			return err
 		}
 		if err := benchWork(a, cmd, grid, f.benchFlags); err != nil {

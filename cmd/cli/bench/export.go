@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"encoding/json"
@@ -17,64 +17,85 @@ import (
 	"synod.dev/synod/core/table"
 )
 
-// exportFormats are those of lab export.
-var exportFormats = []string{"csv", "parquet", "latex", "md", "inspect"}
+// exportFormats are those of bench export.
+var exportFormats = []string{"csv", "parquet", "latex", "md", inspectFormat}
+
+// inspectFormat is a log of inspect_ai.
+const inspectFormat = "inspect"
 
 type exportFlags struct {
 	reportFlags
-	rows bool // a row for every question
+	rows    bool // a row for every question
+	inspect bool // the same as --format inspect
 }
 
-func labExport(a *app.App) *cobra.Command {
+func exportCommand(a *app.App) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:   "export DIR --format csv|parquet|latex|md|inspect",
-		Short: "Export the figures or questions of a grid or a run",
+		Short: "Export the figures or questions of a run or a grid",
 		Long: `Writes the figures of all cells as CSV (a line for every figure), as a LaTeX tabular (package
 booktabs) or as Markdown. With --vs paper the LaTeX and Markdown tables compare them
 with those of the paper. With --questions the CSV has a row for every finished question;
 parquet writes these rows with typed columns, by the program synod-parquet beside synod.
-inspect writes a log of inspect_ai for every cell, as synod bench export does.
+A single run is a grid of one cell, without preset and paper.
 
-DIR may also be the folder of a single run: a grid of one cell, without preset and paper.`,
-		Example: `  synod lab export runs/mine --format csv -o mine.csv
-  synod lab export runs/mine --format parquet -o mine.parquet
-  synod lab export runs/t1 --format latex --vs paper -o t1.tex
-  synod lab export runs/first --format latex -o first.tex
-  synod lab export runs/mine --format inspect -o logs`,
+inspect (or --inspect) writes an evaluation log of Inspect (inspect_ai) for every cell, with
+one sample for each question and repeat. A sample contains the messages of the members by
+round and the grade of the decision; the log contains every figure of the report. No
+model is asked. The model name in the log includes the kinds of the members, so that
+results of simulated members are recognizable. Without -o the log is written into the
+working folder. A name that ends in .json or .eval selects the format. Any other name is a
+folder, created if necessary, for a .json log whose name Inspect lists. An existing log is
+replaced. A grid gives one log for each cell, in a folder of its own.`,
+		Example: `  synod bench export runs/study --format csv -o study.csv
+  synod bench export runs/study --format parquet -o study.parquet
+  synod bench export runs/t1 --format latex --vs paper -o t1.tex
+  synod bench export runs/first --inspect -o logs
+  synod bench export runs/first --inspect -o first.eval
+  inspect view --log-dir logs`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			run, grid, err := openBench(args[0])
-			switch {
-			case err != nil:
-				return err
-			case grid != nil:
-				return exportRows(a, cmd, grid, &f)
-			case f.versus != "":
-				return app.Fail(app.ExitUsage, fmt.Errorf("--vs is %q, and %s is a single run, which has no figures "+
-					"of a paper",
-					f.versus, args[0]),
-					"leave out --vs, or give the folder of a grid, as of: synod lab run sac-table1 -o runs/t1")
-			case f.format == "inspect":
-				return exportRun(a, cmd, run, strings.TrimPrefix(f.out, "-"))
-			}
-			return exportRows(a, cmd, run.Grid(), &f)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return export(a, cmd, args[0], &f) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.format, "format", "", strings.Join(exportFormats, ", "))
-	fl.StringVarP(&f.out, "out", "o", "-", "output `file`; - is stdout; inspect: a folder")
+	fl.BoolVar(&f.inspect, "inspect", false, "the same as --format inspect")
+	cmd.MarkFlagsMutuallyExclusive("format", "inspect")
+	fl.StringVarP(&f.out, "out", "o", "-", "output `file`; - is stdout; inspect: a file (.json or .eval) or a folder")
 	fl.StringVar(&f.versus, "vs", "", "\"paper\" compares the figures with those of the paper")
 	fl.BoolVar(&f.rows, "questions", false, "csv: a row for every finished question; parquet always has these")
 	return cmd
 }
 
+func export(a *app.App, cmd *cobra.Command, dir string, f *exportFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	run, grid, err := openBench(dir)
+	switch {
+	case err != nil:
+		return err
+	case grid != nil:
+		return exportRows(a, cmd, grid, f)
+	case f.versus != "":
+		return app.Fail(app.ExitUsage, fmt.Errorf("--vs is %q, and %s is a single run, which has no figures of a "+
+			"paper", f.versus, dir),
+			"leave out --vs, or give the folder of a grid, as of: synod bench run sac-table1 -o runs/t1")
+	case f.format == inspectFormat:
+		return exportRun(a, cmd, run, strings.TrimPrefix(f.out, "-"))
+	}
+	return exportRows(a, cmd, run.Grid(), f)
+}
+
 func (f *exportFlags) check() error {
+	if f.inspect {
+		f.format = inspectFormat
+	}
 	switch f.format {
-	case "csv", "latex", "md", "inspect":
+	case "csv", "latex", "md", inspectFormat:
+	case "":
+		return app.Fail(app.ExitUsage, fmt.Errorf("give the format with --format; it must be one of %s",
+			strings.Join(exportFormats, ", ")))
 	case "parquet":
 		if f.out == "-" {
 			return app.Fail(app.ExitUsage, errors.New("--format parquet needs -o FILE, for example -o rows.parquet"))
@@ -94,7 +115,7 @@ func (f *exportFlags) check() error {
 
 func exportRows(a *app.App, cmd *cobra.Command, grid *bench.Grid, f *exportFlags) error {
 	switch {
-	case f.format == "inspect":
+	case f.format == inspectFormat:
 		return exportGrid(a, cmd, grid, strings.TrimPrefix(f.out, "-"))
 	case f.format == "parquet":
 		return exportParquet(cmd, grid, f.out)

@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"errors"
@@ -11,66 +11,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"synod.dev/synod"
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
-	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
 )
-
-func labCommand(a *app.App) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "lab",
-		Short: "Run experiments that a file describes",
-		Long: `Runs the experiment of a manifest: a YAML file with axes, such as protocols, graphs and
-adversaries, of which every combination is a cell. The experiments of the papers are
-such files: synod lab show NAME prints one to copy. docs/measure/experiments.md describes the
-format.`,
-		Example: `  synod lab show sac-table1 > mine.yaml
-  synod lab run mine.yaml -o runs/mine --dry-run
-  synod lab run mine.yaml -o runs/mine
-  synod bench report runs/mine --format html -o mine.html --plots plots`,
-	}
-	cmd.AddCommand(labRun(a), labHub(a), labWorker(a), labStatus(a), labWatch(a), labResume(a), labExport(a),
-		labCompare(a), labFigures(a), labPower(a), labShow(a), labSchema())
-	return cmd
-}
-
-func labRun(a *app.App) *cobra.Command {
-	var f benchFlags
-	var full bool
-	cmd := &cobra.Command{
-		Use:   "run MANIFEST.yaml|PRESET|all",
-		Short: "Run the experiment of a manifest, or bring its folder up to date",
-		Long: `Makes a run of every cell of a manifest or preset and works on them. The folder may be
-that of an earlier version of the manifest: cells that have not changed are kept, also
-under another name, and are not asked again; what no cell needs any more is kept without
-a name. "all" runs every preset of the program in the complete form (--full)
-into folders of -o, and prints one table of verdicts.
-
-Exit codes: 0 all finished · 1 some failed, or the folder cannot be written · 2
-usage · 5 the budget of the manifest is used · 130 interrupted: finished questions
-are kept, and the same command goes on.`,
-		Example: `  synod lab run mine.yaml -o runs/mine --dry-run
-  synod lab run mine.yaml -o runs/mine --set protocol.rounds=3 --set prompts=words
-  synod lab run sac-table1 --members models.yaml --data ./data -o runs/t1
-  synod lab run all --data ./data -o runs/all`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runGrid(a, cmd, args[0], f, full) },
-	}
-	fl := cmd.Flags()
-	f.addManifest(fl, &full)
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print the cells and low, expected and worst-case cost; ask no model")
-	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print JSON")
-	f.addDetect(fl)
-	f.addWork(cmd)
-	return cmd
-}
 
 // addManifest adds the flags that say which cells the folder of a manifest has.
 func (f *benchFlags) addManifest(fl *pflag.FlagSet, full *bool) {
@@ -87,22 +36,11 @@ func (f *benchFlags) addManifest(fl *pflag.FlagSet, full *bool) {
 	fl.BoolVar(full, "full", false, "the complete form of the experiment, such as with more repeats")
 }
 
+// allPresets is the name that means every preset.
 const allPresets = "all"
 
-func runGrid(a *app.App, cmd *cobra.Command, name string, f benchFlags, full bool) error {
-	if err := f.check(cmd); err != nil {
-		return app.Fail(app.ExitUsage, err)
-	}
-	f.Pulled = questions.Store(a).Dir
-	o := f.manifestOptions(cmd, a)
-	o.Full = full
-	if name == allPresets {
-		return labAll(a, cmd, f, o)
-	}
-	m, err := findManifest(name)
-	if err != nil {
-		return err
-	}
+// runGrid makes the folder of an experiment, or takes the one that is there, and works on its cells.
+func runGrid(a *app.App, cmd *cobra.Command, m *manifest.Manifest, f benchFlags, o manifest.Options) error {
 	grid, err := m.Draft(o)
 	if err != nil {
 		return app.ConfigError(err)
@@ -113,7 +51,7 @@ func runGrid(a *app.App, cmd *cobra.Command, name string, f benchFlags, full boo
 		}
 		return f.showPower(cmd, grid.Runs[0].N, grid.Runs[0].Repeat)
 	}
-	if err := bringFiles(a, cmd, grid, f); err != nil {
+	if err := bringFiles(a, cmd, m, grid, f); err != nil {
 		return err
 	}
 	if len(grid.Cells) == 0 {
@@ -124,19 +62,32 @@ func runGrid(a *app.App, cmd *cobra.Command, name string, f benchFlags, full boo
 	return benchWork(a, cmd, grid, f)
 }
 
-// findManifest returns a preset, or the manifest in a file.
-func findManifest(name string) (*manifest.Manifest, error) {
+// checkManifest fails if a flag is given that is for tasks, or for other experiments.
+func (f *benchFlags) checkManifest(cmd *cobra.Command, m *manifest.Manifest) error {
+	for _, name := range []string{"council", "model", "form", "schema", "tools", "level"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s is for tasks; an experiment defines its own councils and takes --members", name)
+		}
+	}
+	if f.rounds > 0 && !m.Plays("game") {
+		return fmt.Errorf("%s: --rounds is only for experiments with games; set the rounds of its protocols with: "+
+			"--set protocol.rounds=%d", m.Experiment, f.rounds)
+	}
+	return nil
+}
+
+// experiment returns the preset or the manifest that a name means; nil if it means a task or a file of questions.
+func experiment(name string) (*manifest.Manifest, error) {
 	if p, err := manifest.Presets().Find(name); err == nil {
 		return p.Manifest, nil
 	}
-	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
-		return nil, app.Fail(app.ExitUsage, fmt.Errorf("no preset is called %q%s", name, synod.Hint(name,
-			manifest.Presets().Names())), "see: synod list presets; the name of a manifest ends in .yaml")
+	if is, err := manifest.Is(name); err == nil && !is {
+		return nil, nil
 	}
 	m, err := manifest.Load(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, app.Fail(app.ExitUsage, err, "check the path; begin one with: synod lab show sac-table1 > "+
-			council.ShellWord(name))
+		return nil, app.Fail(app.ExitUsage, err, "check the path; begin a manifest with: synod bench show "+
+			"sac-table1 > "+council.ShellWord(name))
 	}
 	if err != nil {
 		return nil, app.ConfigError(err)
@@ -171,11 +122,16 @@ func printPlan(cmd *cobra.Command, grid *bench.Grid, asJSON bool) error {
 }
 
 // bringFiles makes the folder that of the grid and says what is new.
-func bringFiles(a *app.App, cmd *cobra.Command, grid *bench.Grid, f benchFlags) error {
+func bringFiles(a *app.App, cmd *cobra.Command, m *manifest.Manifest, grid *bench.Grid, f benchFlags) error {
 	var e *bench.OccupiedError
-	if _, err := grid.Before(f.out); errors.As(err, &e) {
+	_, err := grid.Before(f.out)
+	if err == nil && m.Preset() { // only a manifest of the user changes
+		err = grid.Same(f.out)
+	}
+	if errors.As(err, &e) {
 		return app.Fail(app.ExitUsage, err, "choose another folder with -o")
-	} else if err != nil {
+	}
+	if err != nil {
 		return unreportable(err)
 	}
 	if err := fetchGrid(a, cmd, grid); err != nil {
@@ -199,8 +155,8 @@ func bringFiles(a *app.App, cmd *cobra.Command, grid *bench.Grid, f benchFlags) 
 	return nil
 }
 
-// labAll runs every preset in its complete form and prints one table of verdicts.
-func labAll(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options) error {
+// runPresets runs every preset in its complete form and prints one table of verdicts.
+func runPresets(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options) error {
 	o.Full = true
 	var all report.Verdicts
 	for _, p := range manifest.Presets().All() {
@@ -218,7 +174,7 @@ func labAll(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options) er
 		one := f
 		one.out = filepath.Join(f.out, p.Name)
 		a.Say(cmd, p.Name)
-		if err := bringFiles(a, cmd, grid, one); err != nil {
+		if err := bringFiles(a, cmd, p.Manifest, grid, one); err != nil {
 			return err
 		}
 		if len(grid.Cells) > 0 {
@@ -238,19 +194,12 @@ func labAll(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options) er
 	return all.Write(cmd.OutOrStdout(), "text")
 }
 
-func labResume(a *app.App) *cobra.Command {
-	cmd := benchResume(a)
-	cmd.Short = "Resume a grid without its manifest"
-	cmd.Example = "  synod lab resume runs/mine --parallel 8"
-	return cmd
-}
-
-func labShow(*app.App) *cobra.Command {
+func showCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show PRESET|FILE.csv",
 		Short: "Print the manifest of a preset, or the figures of its paper",
-		Example: `  synod lab show sac-table1 > mine.yaml
-  synod lab show sac.csv`,
+		Example: `  synod bench show sac-table1 > mine.yaml
+  synod bench show sac.csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := strings.TrimPrefix(args[0], "preset:")
@@ -271,11 +220,11 @@ func labShow(*app.App) *cobra.Command {
 	}
 }
 
-func labSchema() *cobra.Command {
+func schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "schema",
 		Short:   "Print the JSON schema of a manifest",
-		Example: "  synod lab schema > manifest.schema.json",
+		Example: "  synod bench schema > manifest.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := manifest.Schema()
@@ -288,12 +237,12 @@ func labSchema() *cobra.Command {
 	}
 }
 
-func labStatus(*app.App) *cobra.Command {
+func statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "status DIR",
 		Short:   "Print how far the cells of a grid are",
-		Example: "  synod lab status runs/mine\n  synod lab status runs/mine --json",
+		Example: "  synod bench status runs/mine\n  synod bench status runs/mine --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			grid, err := openGrid(args[0])
@@ -356,41 +305,4 @@ func openGrid(dir string) (*bench.Grid, error) {
 			"report it with: synod bench report "+council.ShellWord(dir))
 	}
 	return grid, err
-}
-
-func labCompare(a *app.App) *cobra.Command {
-	var format, out string
-	cmd := &cobra.Command{
-		Use:   "compare DIR DIR…",
-		Short: "Compare the cells of grids that have the same name",
-		Long: `Compares every later grid with the first: cells of the same name, on the questions that
-both have finished. Differences are paired and have 95 % intervals; p-values are
-corrected by Holm's method. No model is asked.`,
-		Example: `  synod lab compare runs/before runs/after
-  synod lab compare runs/simulated runs/real --format md -o difference.md`,
-		Args: cobra.MinimumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var grids []*bench.Grid
-			for _, dir := range args {
-				grid, err := openGrid(dir)
-				if err != nil {
-					return err
-				}
-				for _, run := range grid.Runs {
-					run.Prices = a.Prices
-				}
-				grids = append(grids, grid)
-			}
-			c, err := bench.CompareGrids(grids)
-			if err != nil {
-				return unreportable(err)
-			}
-			f := reportFlags{out: out}
-			return f.write(cmd, func(w io.Writer) error { return c.Write(w, format) })
-		},
-	}
-	fl := cmd.Flags()
-	fl.StringVar(&format, "format", "text", "text, json, csv or md")
-	fl.StringVarP(&out, "out", "o", "-", "output `file`; - is stdout")
-	return cmd
 }

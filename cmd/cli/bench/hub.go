@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"fmt"
@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"synod.dev/synod"
 	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/core/table"
@@ -19,15 +21,15 @@ import (
 // labProgram spreads sweeps over machines. It is a program of its own because of the library of the queue.
 const labProgram = "synod-lab"
 
-// labHub makes the folder of a grid, as lab run does, and has synod-lab serve it to workers.
-func labHub(a *app.App) *cobra.Command {
+// hubCommand makes the folder of a grid, as lab run does, and has synod-lab serve it to workers.
+func hubCommand(a *app.App) *cobra.Command {
 	var f benchFlags
 	var full bool
 	cmd := &cobra.Command{
 		Use:   "hub MANIFEST.yaml|PRESET|DIR",
 		Short: "Hand out the questions of an experiment to workers",
-		Long: `Makes the folder of an experiment, as synod lab run does, or takes one that is there, and
-serves it to workers (synod lab worker). It asks no model itself: it keeps the results,
+		Long: `Makes the folder of an experiment, as synod bench run does, or takes one that is there, and
+serves it to workers (synod bench worker). It asks no model itself: it keeps the results,
 and grants calls within the limits of the models and the budget of the manifest. It may
 be killed and started again at any time. docs/measure/lab.md has an example with two machines.
 
@@ -36,9 +38,9 @@ and workers need the file hub/worker.key of the folder.
 
 Exit codes: 0 all finished · 1 some failed, or the folder cannot be written · 2 usage · 5
 the budget is used · 130 interrupted.`,
-		Example: `  synod lab hub study.yaml -o runs/study --listen 0.0.0.0:7700
-  synod lab hub runs/study
-  synod lab hub runs/study --nats tls://a.example,tls://b.example,tls://c.example --creds hub.creds`,
+		Example: `  synod bench hub study.yaml -o runs/study --listen 0.0.0.0:7700
+  synod bench hub runs/study
+  synod bench hub runs/study --nats tls://a.example,tls://b.example,tls://c.example --creds hub.creds`,
 		Args: cobra.ExactArgs(1),
 	}
 	fl := cmd.Flags()
@@ -90,18 +92,22 @@ func hubFolder(a *app.App, cmd *cobra.Command, name string, f *benchFlags, full 
 	f.Pulled = questions.Store(a).Dir
 	o := f.manifestOptions(cmd, a)
 	o.Full = full
-	m, err := findManifest(name)
+	m, err := experiment(name)
 	if err != nil {
 		return err
+	}
+	if m == nil {
+		return app.Fail(app.ExitUsage, fmt.Errorf("%q is neither a preset%s nor a manifest", name, synod.Hint(name,
+			manifest.Presets().Names())), "see: synod list presets; the name of a manifest ends in .yaml")
 	}
 	grid, err := m.Draft(o)
 	if err != nil {
 		return app.ConfigError(err)
 	}
-	return bringFiles(a, cmd, grid, *f)
+	return bringFiles(a, cmd, m, grid, *f)
 }
 
-func labWorker(a *app.App) *cobra.Command {
+func workerCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "worker --hub ADDR", Short: "Play questions of an experiment for its hub", DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -110,8 +116,8 @@ func labWorker(a *app.App) *cobra.Command {
 	}
 }
 
-// labWatch shows the folder of a run or a grid in a browser.
-func labWatch(a *app.App) *cobra.Command {
+// watchCommand shows the folder of a run or a grid in a browser.
+func watchCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "watch DIR", Short: "Show an experiment that goes on as a web page",
 		DisableFlagParsing: true,

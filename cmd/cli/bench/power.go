@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ type powerFlags struct {
 	format, out                 string
 }
 
-func labPower(a *app.App) *cobra.Command {
+func powerCommand(a *app.App) *cobra.Command {
 	f := powerFlags{}
 	cmd := &cobra.Command{
 		Use:   "power",
@@ -36,10 +36,10 @@ them decides rightly. Without --differ or --from, three assumptions are shown.
 --from takes these shares from earlier runs: of one, the share of right decisions and how much
 repeats of a question differ; of two, the share of questions that only one of them decides
 rightly. -n shows which difference a study of that size can show. No model is asked.`,
-		Example: `  synod lab power --detect 5
-  synod lab power --detect 5 --base 75 --differ 20 --comparisons 6
-  synod lab power --detect 3 --from runs/sac --from runs/debate
-  synod lab power --detect 5 -n 300 --repeat 4 --json`,
+		Example: `  synod bench power --detect 5
+  synod bench power --detect 5 --base 75 --differ 20 --comparisons 6
+  synod bench power --detect 3 --from runs/sac --from runs/debate
+  synod bench power --detect 5 -n 300 --repeat 4 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return powerOf(a, cmd, f) },
 	}
@@ -124,7 +124,7 @@ func (f *benchFlags) showPower(cmd *cobra.Command, questions, repeats int) error
 	}
 	plan, err := bench.Power(report.Power{Detect: f.detect / 100, N: questions, Repeat: repeats})
 	if err != nil {
-		return app.Fail(app.ExitUsage, err, "more assumptions: synod lab power --help")
+		return app.Fail(app.ExitUsage, err, "more assumptions: synod bench power --help")
 	}
 	fmt.Fprintln(cmd.OutOrStdout())
 	return plan.Write(cmd.OutOrStdout(), "text")

@@ -1,4 +1,4 @@
-package cli
+package display
 
 import (
 	"encoding/json"
@@ -9,9 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/metrics"
-	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
@@ -20,11 +18,17 @@ import (
 	"synod.dev/synod/llm"
 )
 
-// calibrationVersion is the version of calibration.json, which is also the JSON of "synod calibrate".
-const calibrationVersion = 1
+// Unmeasured is a model that could not be asked.
+type Unmeasured struct {
+	Model  string `json:"model"`
+	Reason string `json:"reason"`
+}
 
-// calibrated is the result of a calibration.
-type calibrated struct {
+// CalibrationVersion is the version of calibration.json, which is also the JSON of "synod calibrate".
+const CalibrationVersion = 1
+
+// Calibration is the result of a calibration.
+type Calibration struct {
 	Version     int                 `json:"version"`
 	Council     string              `json:"council"`
 	Task        string              `json:"task"`
@@ -33,18 +37,18 @@ type calibrated struct {
 	Questions   int                 `json:"questions"`
 	Finished    int                 `json:"finished"`
 	MembersKind []string            `json:"members_kind"`
-	Members     []calibratedModel   `json:"members"`
+	Members     []CalibratedModel   `json:"members"`
 	Pairs       []seating.Pair      `json:"pairs"`
 	Seats       []string            `json:"seats"`           // the models of the council as it is, by seat
 	Votes       *metrics.Rate       `json:"effective_votes"` // of these seats; null: not known
 	Suggestion  *seating.Suggestion `json:"suggestion"`      // null: see why_none
 	WhyNone     string              `json:"why_none,omitempty"`
-	Unmeasured  []unmeasured        `json:"unmeasured"`
+	Unmeasured  []Unmeasured        `json:"unmeasured"`
 	Measured    *seating.Measured   `json:"measured"` // from which all figures follow
 }
 
-// calibratedModel is what was measured of a model.
-type calibratedModel struct {
+// CalibratedModel is what was measured of a model.
+type CalibratedModel struct {
 	Model    string           `json:"model"`
 	Kind     string           `json:"kind"`
 	Served   string           `json:"served,omitempty"`
@@ -56,19 +60,19 @@ type calibratedModel struct {
 	Money    llm.Money        `json:"money"`
 }
 
-// calibrationFile is the name of the result in the folder of the run.
-const calibrationFile = "calibration.json"
+// CalibrationFile is the name of the result in the folder of the run.
+const CalibrationFile = "calibration.json"
 
 // maxCalibration bounds the file that is read, in bytes.
 const maxCalibration = 64 << 20
 
-// calibrationDir is the folder in which synod ask looks for the calibrations of a council, one folder a task.
-func calibrationDir(a *app.App, name string) string {
-	return filepath.Join(a.Dirs.State, "calibrations", folderName(name))
+// CalibrationDir is the folder in which synod ask looks for the calibrations of a council, one folder a task.
+func CalibrationDir(a *app.App, name string) string {
+	return filepath.Join(a.Dirs.State, "calibrations", FolderName(name))
 }
 
-// folderName makes a name of a folder from the name of a council or a task.
-func folderName(name string) string {
+// FolderName makes a name of a folder from the name of a council or a task.
+func FolderName(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
 			return r
@@ -78,19 +82,19 @@ func folderName(name string) string {
 	return plain[:min(len(plain), 100)]
 }
 
-// readResult reads the result in a folder.
-func readResult(dir string) (*calibrated, error) {
-	path := filepath.Join(dir, calibrationFile)
+// ReadCalibration reads the result in a folder.
+func ReadCalibration(dir string) (*Calibration, error) {
+	path := filepath.Join(dir, CalibrationFile)
 	b, err := durable.ReadFile(path, maxCalibration)
 	if err != nil {
 		return nil, err
 	}
-	r := &calibrated{}
+	r := &Calibration{}
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
 	}
-	if r.Version != calibrationVersion || r.Measured == nil {
-		return nil, fmt.Errorf("%s has version %d; this program reads version %d", path, r.Version, calibrationVersion)
+	if r.Version != CalibrationVersion || r.Measured == nil {
+		return nil, fmt.Errorf("%s has version %d; this program reads version %d", path, r.Version, CalibrationVersion)
 	}
 	for _, q := range r.Measured.Asked {
 		if len(q.Marks) != len(r.Measured.Columns) {
@@ -101,102 +105,8 @@ func readResult(dir string) (*calibrated, error) {
 	return r, nil
 }
 
-// result computes the result from the files of a run.
-func (c *calibration) result(run *bench.Run) (*calibrated, error) {
-	run.Prices = c.Prices
-	rep, err := run.Report()
-	if err != nil {
-		return nil, err
-	}
-	for _, line := range rep.Warnings() {
-		fmt.Fprintln(c.cmd.ErrOrStderr(), line)
-	}
-	m, err := run.Measured()
-	if err != nil {
-		return nil, err
-	}
-	r := &calibrated{Version: calibrationVersion, Council: run.Name, Task: run.Task, Seed: run.Seed,
-		Created: run.Created.Format("2006-01-02T15:04:05Z07:00"), Questions: rep.Questions, Finished: rep.Finished,
-		MembersKind: rep.MembersKind, Pairs: m.Pairs(), Unmeasured: append([]unmeasured{}, c.left...), Measured: m}
-	usd := map[string]float64{}
-	for _, of := range rep.Models {
-		one := measuredModel(m, &of, rep.Finished)
-		if r.Members = append(r.Members, one); one.USD != nil {
-			usd[of.Model] = *one.USD
-		}
-	}
-	for _, s := range c.council.Seats {
-		r.Seats = append(r.Seats, slices.Repeat([]string{s.Model}, max(s.Count, 1))...)
-	}
-	r.Votes = m.Votes(r.Seats)
-	now := seating.Now{Seats: r.Seats, Rule: c.rule()}
-	if now.Right, err = run.Foretold(c.alone()); err != nil {
-		return nil, err
-	}
-	r.Suggestion, r.WhyNone = m.Suggest(usd, now)
-	return r, nil
-}
-
-// alone returns the council as it is, without what a calibration leaves out.
-func (c *calibration) alone() council.Spec {
-	spec := c.council
-	spec.Faults, spec.Trust, spec.Ledger = council.Faults{}, council.TrustSpec{}, council.LedgerSpec{}
-	spec.Seats = slices.Clone(spec.Seats)
-	for i := range spec.Seats {
-		spec.Seats[i].Adversary = nil
-	}
-	return spec
-}
-
-// rule names what decides in the council as it is.
-func (c *calibration) rule() string {
-	name := fmt.Sprint(c.council.Protocol["name"])
-	if rule := c.council.Rule.Name; rule != "" && rule != council.ByProtocol {
-		name += ", rule " + string(rule)
-	}
-	return fmt.Sprintf("%s, F=%d", name, c.council.F)
-}
-
-func measuredModel(m *seating.Measured, of *report.Model, finished int) calibratedModel {
-	one := calibratedModel{Model: of.Model, Kind: of.Kind, Served: of.Served, Accuracy: m.Accuracy(of.Model),
-		Silent: m.Count(of.Model, seating.Silent), Failed: m.Count(of.Model, seating.Failed), Latency: of.Latency}
-	if asked := finished * of.Seats; of.Cost != nil && asked > 0 {
-		one.USD = new(of.Cost.USD / float64(asked))
-	}
-	return one
-}
-
-// keep writes the result into the folder of the run.
-func (c *calibration) keep(run *bench.Run) error {
-	r, err := c.result(run)
-	if err != nil {
-		return unreportable(err)
-	}
-	b, err := json.Marshal(r)
-	if err == nil {
-		err = durable.WriteFile(filepath.Join(run.Dir(), calibrationFile), append(b, '\n'))
-	}
-	if err != nil {
-		return app.Fail(app.ExitFailure, err)
-	}
-	return nil
-}
-
-func (c *calibration) printResult(run *bench.Run) error {
-	r, err := c.result(run)
-	if err != nil {
-		return unreportable(err)
-	}
-	if c.flags.asJSON {
-		return app.WriteJSON(c.cmd.OutOrStdout(), r)
-	}
-	if err := r.print(c.cmd.OutOrStdout()); err != nil {
-		return app.Fail(app.ExitFailure, err)
-	}
-	return nil
-}
-
-func (r *calibrated) print(w io.Writer) error {
+// Print prints the result as text: models, pairs of models, effective votes, and the suggested council.
+func (r *Calibration) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%d of %d questions of %s", r.Finished, r.Questions, app.OneLine(r.Task))
 	if slices.ContainsFunc(r.MembersKind, func(k string) bool { return k != string(llm.Endpoint) }) {
 		fmt.Fprintf(w, " · members: %s", strings.Join(r.MembersKind, ", "))
@@ -229,12 +139,12 @@ func (r *calibrated) print(w io.Writer) error {
 	if err := r.printPairs(w); err != nil {
 		return err
 	}
-	app.PrintLine(w, "\neffective votes: "+votesText(r.Votes, len(r.Seats)))
+	app.PrintLine(w, "\neffective votes: "+VotesText(r.Votes, len(r.Seats)))
 	r.printSuggestion(w)
 	return nil
 }
 
-func (r *calibrated) printPairs(w io.Writer) error {
+func (r *Calibration) printPairs(w io.Writer) error {
 	if len(r.Pairs) == 0 {
 		return nil
 	}
@@ -258,7 +168,7 @@ func (r *calibrated) printPairs(w io.Writer) error {
 	return t.Write(w, "text")
 }
 
-func (r *calibrated) printSuggestion(w io.Writer) {
+func (r *Calibration) printSuggestion(w io.Writer) {
 	s := r.Suggestion
 	if s == nil {
 		fmt.Fprintf(w, "no suggestion: %s\n", r.WhyNone)
@@ -272,7 +182,7 @@ func (r *calibrated) printSuggestion(w io.Writer) {
 	fmt.Fprintf(w, "  more than half right: %s %% of %d questions, each decided by those whom the rule chooses by "+
 		"other questions\n  (95 %% %s); %s %% for these models, which is too high, because they were chosen by it\n",
 		inPercent(s.HeldOut.Value), s.HeldOut.N, ends(s.HeldOut, inPercent), inPercent(s.Right.Value))
-	fmt.Fprintf(w, "  effective votes: %s\n", votesText(s.Votes, len(s.Models)))
+	fmt.Fprintf(w, "  effective votes: %s\n", VotesText(s.Votes, len(s.Models)))
 	for _, c := range s.Against {
 		fmt.Fprintf(w, "  against %s (%s %%): %+.1f points (95 %% %s), p=%.2g: %s\n", c.With, inPercent(c.Right.Value),
 			100*c.Difference.Value, ends(c.Difference, inPercent), c.P, meaning(&c))
@@ -295,24 +205,25 @@ func meaning(c *seating.Comparison) string {
 }
 
 func inPercent(v float64) string { return fmt.Sprintf("%.1f", 100*v) }
-func decimals(v float64) string  { return fmt.Sprintf("%.2f", v) }
+
+func decimals(v float64) string { return fmt.Sprintf("%.2f", v) }
 
 func ends(r *metrics.Rate, as func(float64) string) string { return as(r.Low) + " to " + as(r.High) }
 
-// votesText describes effective votes of a number of seats.
-func votesText(r *metrics.Rate, seats int) string {
+// VotesText describes effective votes of a number of seats.
+func VotesText(r *metrics.Rate, seats int) string {
 	if r == nil {
 		return "not known: a member was not measured, or there were too few errors"
 	}
 	return fmt.Sprintf("%.1f of %d (95 %% %.1f to %.1f, %d questions)", r.Value, seats, r.Low, r.High, r.N)
 }
 
-// knownVotes returns the effective votes of a council's seats from its latest calibration: nil if there is none, or if
+// KnownVotes returns the effective votes of a council's seats from its latest calibration: nil if there is none, or if
 // a member has changed since.
-func knownVotes(a *app.App, name string, seats []council.Seat) (votes *metrics.Rate, from *calibrated) {
-	all, _ := filepath.Glob(filepath.Join(calibrationDir(a, name), "*", calibrationFile)) // the pattern is a valid one
+func KnownVotes(a *app.App, name string, seats []council.Seat) (votes *metrics.Rate, from *Calibration) {
+	all, _ := filepath.Glob(filepath.Join(CalibrationDir(a, name), "*", CalibrationFile)) // the pattern is a valid one
 	for _, path := range all {
-		r, err := readResult(filepath.Dir(path))
+		r, err := ReadCalibration(filepath.Dir(path))
 		if err != nil || from != nil && from.Created >= r.Created { // synod calibrate reports a broken one
 			continue
 		}
@@ -324,7 +235,7 @@ func knownVotes(a *app.App, name string, seats []council.Seat) (votes *metrics.R
 }
 
 // votesOf returns the effective votes of seats; nil if one has a member that was not measured.
-func (r *calibrated) votesOf(seats []council.Seat) *metrics.Rate {
+func (r *Calibration) votesOf(seats []council.Seat) *metrics.Rate {
 	var models []string
 	for _, s := range seats {
 		same := func(c seating.Column) bool { return c.Model == s.Model && c.Identity == s.Identity }
@@ -334,14 +245,4 @@ func (r *calibrated) votesOf(seats []council.Seat) *metrics.Rate {
 		models = append(models, s.Model)
 	}
 	return r.Measured.Votes(models)
-}
-
-// printVotes prints how many independent votes the members of a council are worth, if that was measured.
-func printVotes(a *app.App, w io.Writer, c *council.Council) {
-	seats := c.Seats()
-	if votes, r := knownVotes(a, c.Plan().Spec().Council, seats); votes != nil {
-		day, _, _ := strings.Cut(r.Created, "T")
-		fmt.Fprintf(w, "  effective votes: %s, measured on %s, %s\n", votesText(votes, len(seats)), app.OneLine(r.Task),
-			app.OneLine(day))
-	}
 }

@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"fmt"
@@ -25,8 +25,8 @@ each kind what the worst of one and of two adversaries did to each protocol, and
 adversary did. Cells that are not finished are left out and counted. A folder of the preset
 judge-range adds how the protocols do as judges judge worse and better. A FILE.json is a guide
 that was written earlier with --format json; its figures are added.`,
-		Example: `  synod lab run attack-table -o runs/simulated
-  synod lab run attack-table --members recorded --data FOLDER -o runs/recorded
+		Example: `  synod bench run attack-table -o runs/simulated
+  synod bench run attack-table --members recorded --data FOLDER -o runs/recorded
   synod attack guide runs/simulated runs/recorded --format html > guide.html`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

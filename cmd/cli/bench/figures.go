@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"errors"
@@ -14,17 +14,17 @@ import (
 	"synod.dev/synod/council"
 )
 
-func labFigures(a *app.App) *cobra.Command {
+func figuresCommand(a *app.App) *cobra.Command {
 	out := "figures"
 	cmd := &cobra.Command{
 		Use:   "figures DIR…",
 		Short: "Draw the figures that the manifests of grids ask for",
 		Long: `Draws the figures in the plots of a manifest, beside those of the paper where it has
-some, as SVG, PDF and PNG, with their data as CSV. A folder of "lab run all" has the
+some, as SVG, PDF and PNG, with their data as CSV. A folder of "bench run all" has the
 grids of all presets. The figures of an experiment are in a folder of its name; no
 model is asked. All other plots: synod bench report DIR --plots FOLDER.`,
-		Example: `  synod lab figures runs/mine
-  synod lab figures runs/all -o figures`,
+		Example: `  synod bench figures runs/mine
+  synod bench figures runs/all -o figures`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			grids, err := gridsIn(args)
@@ -38,7 +38,7 @@ model is asked. All other plots: synod bench report DIR --plots FOLDER.`,
 	return cmd
 }
 
-// gridsIn opens grids and the grids in folders of lab run all.
+// gridsIn opens grids and the grids in folders of bench run all.
 func gridsIn(dirs []string) (grids []*bench.Grid, err error) {
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)

@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"cmp"
@@ -26,22 +26,6 @@ import (
 	"synod.dev/synod/llm"
 )
 
-func benchCommand(a *app.App) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "bench",
-		Short: "Measure a council on a task",
-		Long: `Asks a council the questions of a task, grades the answers and reports the results.
-A run is kept in a folder. It can be killed at any time and resumed without asking
-for a reply twice. The folder can be moved, and a report needs no model.`,
-		Example: `  synod bench run builtin -c council.yaml -n 30 -o runs/first
-  synod bench run mine.jsonl --form number -c council.yaml -o runs/mine --dry-run
-  synod bench resume runs/first
-  synod bench report runs/first --format md`,
-	}
-	cmd.AddCommand(benchRun(a), benchResume(a), benchReport(a), benchCompare(a), benchExport(a))
-	return cmd
-}
-
 type benchFlags struct {
 	questions.Flags
 	source   app.CouncilFlags
@@ -61,43 +45,51 @@ type benchFlags struct {
 	again    string  // the command that goes on with a run; "": synod bench resume
 }
 
-func benchRun(a *app.App) *cobra.Command {
+func runCommand(a *app.App) *cobra.Command {
 	var f benchFlags
+	var full bool
 	cmd := &cobra.Command{
-		Use:   "run TASK|FILE|PRESET",
-		Short: "Ask a council a task, or run an experiment of a paper",
+		Use:   "run MANIFEST.yaml|PRESET|TASK|QUESTIONS|all",
+		Short: "Ask a council a task, or run an experiment",
 		Long: `Asks a council the first N questions of a task or of a file of your own questions:
 JSON lines {"question", "answer", "id"?, "choices"?}, CSV or TSV with such headings,
 JSON, YAML, promptfoo's tests or Inspect's samples (docs/measure/bench.md).
 
-A preset (synod list presets) is an experiment of a paper: a grid of cells, each a
-run with its own council. Its members are simulated, embedded (the embedded model),
-recorded, or models that a council file defines.
+A manifest describes an experiment: a grid of cells, each a run with its own council.
+A preset (synod list presets) is that of a paper. Members are simulated, embedded (the
+embedded model), recorded, or models that a council file defines. "all" runs every
+preset in the complete form (--full) into folders of -o, and prints one table of verdicts.
+
+A folder that has the same run already is resumed; one of another run is refused. That of
+an earlier version of a manifest is brought up to date: cells that have not changed are
+kept, also under another name, and are not asked again; what no cell needs any more is
+kept without a name.
 
 A seat of the council file may have group: weak or group: strong. Members do not see
 it; the report shows both groups separately. Simulated members know the keys; their
 results are labelled simulated.
 
 Exit codes: 0 all finished · 1 some failed, or the folder cannot be written · 2
-usage · 130 interrupted: finished questions are kept, and the command that resumes
-the run is printed.`,
+usage · 5 the budget of the manifest is used · 130 interrupted: finished questions are
+kept, and the command that resumes the run is printed.`,
 		Example: `  synod bench run builtin -c council.yaml -n 30 -o runs/first
   synod bench run gsm8k --data ./data -c council.yaml -n 200 --parallel 8 -o runs/gsm8k
   synod bench run sac-table1 --members simulated --repeat 20 -o runs/t1
-  synod bench report runs/t1 --vs paper`,
+  synod bench run study.yaml -o runs/study --set protocol.rounds=3 --set prompts=words
+  synod bench run all --data ./data -o runs/all`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runBench(a, cmd, args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runBench(a, cmd, args[0], f, full) },
 	}
-	f.addRun(cmd)
+	f.addRun(cmd, &full)
 	return cmd
 }
 
 // addRun adds the flags of "bench run".
-func (f *benchFlags) addRun(cmd *cobra.Command) {
+func (f *benchFlags) addRun(cmd *cobra.Command, full *bool) {
 	f.source.Add(cmd)
 	fl := cmd.Flags()
 	fl.IntVarP(&f.N, "number", "n", 0, "number of questions (default: all)")
-	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the run; must be new or empty")
+	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the run")
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each question is asked")
 	fl.Uint64Var(&f.Seed, "seed", 1, "seed of all random choices")
 	f.addWork(cmd)
@@ -105,10 +97,12 @@ func (f *benchFlags) addRun(cmd *cobra.Command) {
 	fl.StringVar(&f.Data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod "+
 		"data pull fetched)")
 	fl.IntSliceVar(&f.Levels, "level", nil, "only questions of these levels, such as 4,5")
-	fl.StringVar(&f.members, "members", "", "presets only: simulated, embedded, recorded, or a council `file` with "+
-		"the models of the preset (default simulated)")
+	fl.StringVar(&f.members, "members", "", "experiments only: simulated, embedded, recorded, or a council `file` "+
+		"with models that replace those of the same names (default simulated)")
 	fl.IntVar(&f.rounds, "rounds", 0, "presets with games only: maximum number of rounds (default: as in the paper)")
-	fl.StringVar(&f.cell, "cell", "", "presets only: run only the cells whose names match a `pattern`, such as 'sac-*'")
+	fl.StringVar(&f.cell, "cell", "", "experiments only: run only the cells whose names match a "+
+		"`pattern`, such as 'sac-*'")
+	fl.BoolVar(full, "full", false, "experiments only: the complete form, such as with more repeats")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
 	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print JSON")
 	f.addDetect(fl)
@@ -128,7 +122,7 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	case f.asJSON && !f.dryRun:
 		return errors.New("--json is for --dry-run; for results use synod bench report FOLDER --format json")
 	case f.detect != 0 && (!f.dryRun || f.asJSON):
-		return errors.New("--detect is for --dry-run without --json; as JSON: synod lab power --detect 5 --json")
+		return errors.New("--detect is for --dry-run without --json; as JSON: synod bench power --detect 5 --json")
 	case f.repeat < 1 || f.repeat > bench.MaxRepeat:
 		return fmt.Errorf("--repeat is %d; it must be between 1 and %d", f.repeat, bench.MaxRepeat)
 	}
@@ -157,18 +151,36 @@ func (f *benchFlags) checkWork() error {
 	return nil
 }
 
-func runBench(a *app.App, cmd *cobra.Command, name string, f benchFlags) error {
+func runBench(a *app.App, cmd *cobra.Command, name string, f benchFlags, full bool) error {
 	if err := f.check(cmd); err != nil {
 		return app.Fail(app.ExitUsage, err)
 	}
 	f.Pulled = questions.Store(a).Dir
-	if p, err := manifest.Presets().Find(name); err == nil {
-		return presetRun(a, cmd, p, f)
+	o := f.manifestOptions(cmd, a)
+	o.Full = full
+	if name == allPresets {
+		return runPresets(a, cmd, f, o)
 	}
-	if f.members != "" || f.cell != "" || f.rounds != 0 {
-		return app.Fail(app.ExitUsage, fmt.Errorf("--members, --cell and --rounds are for presets; %q is not a preset",
-			name),
-			"see: synod list presets")
+	m, err := experiment(name)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return runTask(a, cmd, name, f)
+	}
+	if err := f.checkManifest(cmd, m); err != nil {
+		return app.Fail(app.ExitUsage, err)
+	}
+	return runGrid(a, cmd, m, f, o)
+}
+
+// runTask asks a council the questions of a task or of a file.
+func runTask(a *app.App, cmd *cobra.Command, name string, f benchFlags) error {
+	for _, flag := range []string{"members", "cell", "rounds", "full"} {
+		if cmd.Flags().Changed(flag) {
+			return app.Fail(app.ExitUsage, fmt.Errorf("--members, --cell, --rounds and --full are for presets and "+
+				"manifests; %q is neither", name), "see: synod list presets")
+		}
 	}
 	spec, from, err := f.source.Merge(a)
 	if err != nil {
@@ -193,14 +205,26 @@ func runBench(a *app.App, cmd *cobra.Command, name string, f benchFlags) error {
 		}
 		return f.showPower(cmd, run.N, run.Repeat)
 	}
+	return startRun(a, cmd, run, f)
+}
+
+// startRun makes the folder of a run and works on it. It resumes the same run in a folder that is there.
+func startRun(a *app.App, cmd *cobra.Command, run *bench.Run, f benchFlags) error {
 	if run.Learn == a.TrustPath() {
 		run.Learn = council.OwnTrust
 	}
 	if err := preflightBench(a, cmd, f, run); err != nil {
 		return err
 	}
-	if err := run.Create(f.out); err != nil {
-		return occupied(err, f.out)
+	err := run.Create(f.out)
+	var e *bench.OccupiedError
+	switch {
+	case errors.As(err, &e) && e.Run && len(e.Changes) == 0:
+		return resume(a, cmd, f.out, f)
+	case errors.As(err, &e):
+		return app.Fail(app.ExitUsage, err, "choose another folder with -o")
+	case err != nil:
+		return app.Fail(app.ExitFailure, err)
 	}
 	if err := benchWork(a, cmd, run, f); err != nil {
 		return err
@@ -240,7 +264,7 @@ func occupied(err error, dir string) error {
 	return app.Fail(app.ExitUsage, err, "choose another folder with -o")
 }
 
-func benchResume(a *app.App) *cobra.Command {
+func resumeCommand(a *app.App) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "resume DIR",
@@ -255,32 +279,37 @@ same, or the run is not resumed.`,
 			if err := f.checkWork(); err != nil {
 				return app.Fail(app.ExitUsage, err)
 			}
-			run, grid, err := openBench(args[0])
-			if err != nil {
-				return err
-			}
-			runs := []*bench.Run{run}
-			if grid != nil {
-				runs = grid.Runs
-			}
-			if !f.trust {
-				if err := trustRuns(a, args[0], runs...); err != nil {
-					return err
-				}
-			}
-			if grid != nil {
-				return benchWork(a, cmd, grid, f)
-			}
-			if err := sameCouncil(a, cmd, run, &f.source); err != nil {
-				return err
-			}
-			return benchResumed(a, cmd, run, f)
+			return resume(a, cmd, args[0], f)
 		},
 	}
 	f.source.Add(cmd)
 	f.addWork(cmd)
 	cmd.Flags().BoolVar(&f.trust, "trust", false, fmt.Sprintf(app.TrustFlag, "folder"))
 	return cmd
+}
+
+// resume works on what is left of a run or a grid, unless somebody else wrote the folder and it is not trusted.
+func resume(a *app.App, cmd *cobra.Command, dir string, f benchFlags) error {
+	run, grid, err := openBench(dir)
+	if err != nil {
+		return err
+	}
+	runs := []*bench.Run{run}
+	if grid != nil {
+		runs = grid.Runs
+	}
+	if !f.trust {
+		if err := trustRuns(a, dir, runs...); err != nil {
+			return err
+		}
+	}
+	if grid != nil {
+		return benchWork(a, cmd, grid, f)
+	}
+	if err := sameCouncil(a, cmd, run, &f.source); err != nil {
+		return err
+	}
+	return benchResumed(a, cmd, run, f)
 }
 
 // benchResumed finishes a run, and lets the trust file that its council named learn from it, if the user made the run.
@@ -424,7 +453,7 @@ func benchWork(a *app.App, cmd *cobra.Command, run work, f benchFlags) error {
 			"larger budget:\n  %s", done.Finished, done.Total, resume))
 	case errors.As(err, &used):
 		return app.Fail(app.ExitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Raise budget in "+
-			"the manifest and go on with:\n  synod lab run MANIFEST.yaml -o %s", done.Finished, done.Total, dir))
+			"the manifest and go on with:\n  synod bench run MANIFEST.yaml -o %s", done.Finished, done.Total, dir))
 	case errors.As(err, &changed):
 		return app.Fail(app.ExitUsage, err, "start a new run with: synod bench run … -o FOLDER")
 	case err != nil && done.Total == 0: // the work did not start
@@ -483,48 +512,6 @@ func (f *benchFlags) manifestOptions(cmd *cobra.Command, a *app.App) manifest.Op
 		o.Set = append(slices.Clip(o.Set), fmt.Sprintf("protocol.rounds=%d", f.rounds))
 	}
 	return o
-}
-
-// presetRun creates the grid of a preset and works on it.
-func presetRun(a *app.App, cmd *cobra.Command, p manifest.Preset, f benchFlags) error {
-	for _, name := range []string{"council", "model", "form", "schema", "tools", "level"} {
-		if cmd.Flags().Changed(name) {
-			return app.Fail(app.ExitUsage, fmt.Errorf("--%s is for tasks; a preset defines its own councils and takes "+
-				"--members", name))
-		}
-	}
-	if f.rounds > 0 && !p.Manifest.Plays("game") {
-		return app.Fail(app.ExitUsage, fmt.Errorf("preset %s: --rounds is only for presets with games", p.Name),
-			fmt.Sprintf("set the rounds of its protocols with: --set protocol.rounds=%d", f.rounds))
-	}
-	grid, err := p.Manifest.Draft(f.manifestOptions(cmd, a))
-	if err != nil {
-		return app.ConfigError(err)
-	}
-	if f.dryRun {
-		return display.PrintEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON, nil)
-	}
-	if err := fetchGrid(a, cmd, grid); err != nil {
-		return err
-	}
-	if err := preflightBench(a, cmd, f, grid.Runs...); err != nil {
-		return err
-	}
-	if err := grid.Create(f.out); err != nil {
-		return occupied(err, f.out)
-	}
-	if !a.Quiet {
-		fmt.Fprintln(cmd.ErrOrStderr(), strings.TrimSpace(fmt.Sprintf("%d cells. %s",
-			len(grid.Cells)+len(grid.Computed)+len(grid.Readings), grid.Note)))
-	}
-	if len(grid.Cells) == 0 {
-		if !a.Quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "all cells are computed without asking a member · see: synod bench report "+
-				"%s\n", council.ShellWord(grid.Dir()))
-		}
-		return nil
-	}
-	return benchWork(a, cmd, grid, f)
 }
 
 // fetchGrid fetches the models that the embedded seats of all cells need.
