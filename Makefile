@@ -72,7 +72,7 @@ unit: ## all tests of this module, with whole campaigns; check vets them
 	$(GO) test $(TOGETHER) -vet=off -timeout 30m ./...
 
 presets: ## every cell of every preset with simulated members
-	$(GO) test -count=1 -timeout 1h -v -run PresetsRun ./bench/lab/manifest -every 1
+	$(GO) test -count=1 -timeout 1h -v -run PresetsRun ./bench/manifest -every 1
 
 check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these"; exit 1; }
@@ -81,7 +81,7 @@ check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	$(GO) test -count=1 -run TestHouse ./internal/house
 
 # Packages with goroutines, locks or coroutines. Protocols, adversaries and the rest are plain functions of events.
-CONCURRENT := ./council ./internal/... ./core/journal ./bench/lab ./network/link ./llm/... ./network/node/... ./core/script ./core/sim
+CONCURRENT := ./council ./internal/... ./core/journal ./bench ./network/link ./llm/... ./network/node/... ./core/script ./core/sim
 # Long tests of computations that start no goroutines of their own; unit and race play them.
 COMPUTED := JudgeOfJournal|PlainWeiszfeld|UserAccepts|FinalisationIsCode|StrongGroup
 
@@ -190,14 +190,14 @@ campaigns: synod ## the campaign of TIER (T1) in CAMPAIGNS (runs/campaign-TIER),
 .PHONY: attack-table weakened
 TRIES ?= 10000
 weakened: ## searches for attacks with TRIES tries (10000) on protocols without one of their defences, and with it
-	$(GO) test -count=1 -timeout 24h -v -run Weakened ./bench/lab/attack/search -tries $(TRIES)
+	$(GO) test -count=1 -timeout 24h -v -run Weakened ./bench/attack/search -tries $(TRIES)
 
 ATTACKS ?= runs/attacks
 attack-table: build ## docs/research/which-protocol.md with simulated, recorded and embedded members (DATA=folder)
-	for m in simulated recorded embedded; do $(BIN) lab run attack-table --members $$m $(if $(DATA),--data $(DATA)) -o $(ATTACKS)/$$m || exit 1; done
-	$(BIN) lab run judge-range -o $(ATTACKS)/judges
+	for m in simulated recorded embedded; do $(BIN) bench run attack-table --members $$m $(if $(DATA),--data $(DATA)) -o $(ATTACKS)/$$m || exit 1; done
+	$(BIN) bench run judge-range -o $(ATTACKS)/judges
 	$(BIN) attack guide $(ATTACKS)/judges $(ATTACKS)/simulated $(ATTACKS)/recorded $(ATTACKS)/embedded --format json > docs/research/which-protocol.json
-	$(GO) test -count=1 ./bench/lab/attack -run TestGuidePage -rewrite
+	$(GO) test -count=1 ./bench/attack -run TestGuidePage -rewrite
 
 MUTANTS ?= 1000000
 STRUCTURED ?= 100000
@@ -214,7 +214,7 @@ KILLS ?= 450
 kills: ## kill "synod ask" and "synod bench" KILLS times (450) at random moments, and compare with uninterrupted runs
 	$(GO) test -count=1 -timeout 60m -v -run 'TestKills$$' ./cmd/cli -kills $(KILLS)
 
-MUTATED := ./core/sign ./core/robust ./core/script ./core/sim ./core/journal ./council ./bench/lab ./graph $(wildcard ./protocol/*)
+MUTATED := ./core/sign ./core/robust ./core/script ./core/sim ./core/journal ./council ./bench ./graph $(wildcard ./protocol/*)
 GREMLINS := $(TOOLS)/gremlins
 SEED ?= 1
 # Packages that protocols share are also tested by the tests of the protocols.
@@ -262,7 +262,7 @@ inspect: build ## have the released inspect_ai read exported logs (fetches it in
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	python3 -m venv "$$dir/venv" && \
 	"$$dir/venv/bin/pip" install --quiet --disable-pip-version-check inspect_ai==$(INSPECT) && \
-	"$$dir/venv/bin/python" bench/lab/testdata/inspect_check.py $(BIN) "$$dir"
+	"$$dir/venv/bin/python" bench/testdata/inspect_check.py $(BIN) "$$dir"
 
 clean: ## remove what was built
 	rm -rf bin dist .tools

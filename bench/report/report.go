@@ -1,5 +1,5 @@
 // Package report turns the figures of runs into text, JSON, CSV, Markdown, HTML
-// pages and plots. It measures nothing and calls no model: package lab fills in
+// pages and plots. It measures nothing and calls no model: package bench fills in
 // Report and Grid. Every format names the kinds of the members, so that results of
 // simulated members cannot be mistaken for those of live models.
 //

@@ -9,7 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/bench/lab/manifest"
+	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/research"

@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/ask"
+	"synod.dev/synod/cmd/cli/bench"
 	"synod.dev/synod/cmd/cli/graph"
 	"synod.dev/synod/cmd/cli/operate"
 	"synod.dev/synod/cmd/cli/research"
@@ -40,16 +41,16 @@ func addGroups(a *app.App, root *cobra.Command) {
 		}
 		root.AddCommand(all...)
 	}
-	add(askGroup, ask.Command(a), setup.InitCommand(a), calibrateCommand(a), setup.DoctorCommand(a),
+	add(askGroup, ask.Command(a), setup.InitCommand(a), bench.CalibrateCommand(a), setup.DoctorCommand(a),
 		setup.DemoCommand(a), setup.ModelsCommand(a), ask.ReplayCommand(a), ask.VerifyCommand())
 	add(serveGroup, besideCommands(a)...)
-	add(measureGroup, benchCommand(a), labCommand(a), attackCommand(a), dataCommand(a), gradeCommand())
+	add(measureGroup, bench.Command(a), bench.AttackCommand(a), dataCommand(a), gradeCommand())
 	add(researchGroup, graph.Command(a), research.ListCommand(), research.ExplainCommand(),
 		rest("research", "Play games, train probes, and try the claims of the protocols", researching(a)))
 	add(operateGroup, setup.ConfigCommand(a), operate.JournalsCommand(a), operate.CacheCommand(a), environmentTopic(),
 		exitCodesTopic(),
 		rest("operate", "Keep ledgers, evidence, and what members were trusted with", operating(a)))
-	for _, old := range slices.Concat(researching(a), operating(a)) {
+	for _, old := range append(slices.Concat(researching(a), operating(a)), bench.OldCommand(a)) {
 		old.Hidden = true
 		root.AddCommand(old)
 	}
@@ -74,7 +75,14 @@ func rest(name, short string, all []*cobra.Command) *cobra.Command {
 // sayMoved says the new name of a command that was called by its old one.
 func sayMoved(a *app.App, cmd *cobra.Command) {
 	words := strings.Fields(cmd.CommandPath())
-	if len(words) < 2 || moved[words[1]] == "" || a.Quiet {
+	if len(words) < 2 || a.Quiet {
+		return
+	}
+	if words[1] == "lab" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "synod lab is now synod bench")
+		return
+	}
+	if moved[words[1]] == "" {
 		return
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s is now synod %s %s\n", strings.Join(words[:2], " "), moved[words[1]], words[1])

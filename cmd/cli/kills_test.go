@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/internal/llmtest"
 )
@@ -259,20 +259,20 @@ func (k *killer) benches(council string, kills int) {
 	if err := os.WriteFile(questions, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		k.Fatal(err)
 	}
-	bench := func(out string) []string {
+	start := func(out string) []string {
 		return []string{"bench", "run", "-q", questions, "--form", "number", "-c", council, "-o", out, "--parallel",
 			"2"}
 	}
 	begun, before := time.Now(), k.stub.Count()
-	k.run(0, bench(filepath.Join(dir, "whole"))...)
+	k.run(0, start(filepath.Join(dir, "whole"))...)
 	whole, once := time.Since(begun), k.stub.Count()-before
 	want, _ := k.report(filepath.Join(dir, "whole"))
 	for n, until := 0, k.kills+kills; k.kills < until; n++ {
 		before, out := k.stub.Count(), filepath.Join(dir, fmt.Sprint(n))
 		killed := true
 		for try := 0; killed; try++ {
-			args := bench(out)
-			if _, err := lab.Open(out); err == nil { // a run that was killed while it was created is begun again
+			args := start(out)
+			if _, err := bench.Open(out); err == nil { // a run that was killed while it was created is begun again
 				args = []string{"bench", "resume", "-q", out, "--parallel", "2"}
 			}
 			var after time.Duration

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/internal/altered"
 )
 
@@ -132,7 +132,7 @@ func wrongSweep(t *testing.T, clock, next []string) {
 			t.Fatalf("process %d ends with %d:\n%s", i, code, p.output())
 		}
 	}
-	s, err := lab.ReadHubStatus(filepath.Join(dir, "run"))
+	s, err := bench.ReadHubStatus(filepath.Join(dir, "run"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -119,7 +119,7 @@ func checkLimits(t *testing.T, more func(process int) []string) {
 	if worst < 900*time.Millisecond { // requests arrive a little later than they were granted
 		t.Errorf("%d calls within %v", perSecond+1, worst)
 	}
-	s, err := lab.ReadHubStatus(filepath.Join(dir, "run"))
+	s, err := bench.ReadHubStatus(filepath.Join(dir, "run"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestHubLost(t *testing.T) {
 	if a, b := hub.code(3*time.Minute), w.code(time.Minute); a != 0 || b != 0 {
 		t.Fatalf("exit codes %d and %d:\n%s\n%s", a, b, hub.output(), w.output())
 	}
-	grid, err := lab.OpenGrid(filepath.Join(dir, "run"))
+	grid, err := bench.OpenGrid(filepath.Join(dir, "run"))
 	if err != nil {
 		t.Fatal(err)
 	}

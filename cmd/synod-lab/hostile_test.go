@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/llm"
 )
 
@@ -41,7 +41,7 @@ func TestForgedResults(t *testing.T) {
 	hub := startHub(t, dir, address)
 	hub.expect("listening on", 30*time.Second)
 	w, _ := stranger(t, address)
-	grid, err := lab.OpenGrid(filepath.Join(dir, "run"))
+	grid, err := bench.OpenGrid(filepath.Join(dir, "run"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +75,8 @@ func TestForgedResults(t *testing.T) {
 		"too large":    {Unit: x, Total: maxPacked + 1, Part: []byte("x")},
 		"behind":       {Unit: x, From: 5, Total: 5, Part: []byte("x")},
 		"negative":     {Unit: x, From: -1, Total: 5, Part: []byte("x")},
-		"no question":  {Unit: unit{hash, lab.Job{Question: "?"}}, Total: 1, Part: []byte("x")},
-		"other repeat": {Unit: unit{hash, lab.Job{Question: x.Question, Repeat: -1}}, Total: 1, Part: []byte("x")},
+		"no question":  {Unit: unit{hash, bench.Job{Question: "?"}}, Total: 1, Part: []byte("x")},
+		"other repeat": {Unit: unit{hash, bench.Job{Question: x.Question, Repeat: -1}}, Total: 1, Part: []byte("x")},
 	} {
 		r.hello = w.hello()
 		var said stored
@@ -104,9 +104,9 @@ func TestForgedResults(t *testing.T) {
 }
 
 // played returns the journal of the first job of a run.
-func played(t *testing.T, run *lab.Run) []byte {
+func played(t *testing.T, run *bench.Run) []byte {
 	t.Helper()
-	p, err := run.Player(lab.Options{Program: "test"})
+	p, err := run.Player(bench.Options{Program: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestLedger(t *testing.T) {
 // a queue that is lost are put into it again.
 func TestUnits(t *testing.T) {
 	dir := study(t, simulated(1), 5)
-	grid, err := lab.OpenGrid(filepath.Join(dir, "run"))
+	grid, err := bench.OpenGrid(filepath.Join(dir, "run"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestUnits(t *testing.T) {
 // TestLargestMessage: a message with the largest part fits into one of NATS.
 func TestLargestMessage(t *testing.T) {
 	b, err := json.Marshal(resultPart{hello: hello{newID(), newID()}, Unit: unit{strings.Repeat("a", 64),
-		lab.Job{Question: strings.Repeat("\x00", 500)}}, Part: make([]byte, maxPart)})
+		bench.Job{Question: strings.Repeat("\x00", 500)}}, Part: make([]byte, maxPart)})
 	if err != nil || len(b) > 1<<20 {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}

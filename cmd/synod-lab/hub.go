@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +16,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/llm"
@@ -40,12 +38,12 @@ type hubOptions struct {
 // results is where finished units are kept.
 type results interface {
 	// Left yields the jobs of a run that are not finished.
-	Left(*lab.Run) (iter.Seq[lab.Job], error)
+	Left(*bench.Run) (iter.Seq[bench.Job], error)
 	// Keep keeps the journal of a finished job that was examined. done is called when it is on disk, or with the
 	// reason why it is not. A job that is finished already is left as it is.
-	Keep(r *lab.Run, j lab.Job, journal []byte, seconds float64, done func(error))
+	Keep(r *bench.Run, j bench.Job, journal []byte, seconds float64, done func(error))
 	// Failed notes an attempt that did not finish.
-	Failed(r *lab.Run, j lab.Job, a lab.Attempt) error
+	Failed(r *bench.Run, j bench.Job, a bench.Attempt) error
 	// Spent returns what the finished jobs have used.
 	Spent() (llm.Spent, error)
 	Close() error
@@ -104,7 +102,7 @@ type member struct {
 const longestEvery = 10 * time.Second
 
 // openHub begins to serve a sweep. The caller closes the hub.
-func openHub(ctx context.Context, dir string, cells []string, runs []*lab.Run, budget lab.Budget, r results,
+func openHub(ctx context.Context, dir string, cells []string, runs []*bench.Run, budget bench.Budget, r results,
 	o hubOptions) (h *hub, err error) {
 	h = &hub{hubOptions: o, dir: filepath.Join(dir, "hub"), results: r, state: working, began: time.Now(),
 		names: names{o.queue}, fatal: make(chan error, 1), kick: make(chan struct{}, 1), workers: map[string]*member{},
@@ -156,21 +154,12 @@ func (h *hub) identify() error {
 	return durable.WriteFile(path, []byte(h.sweep+"\n"))
 }
 
-// newID returns a random id.
-func newID() string {
-	var b [16]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		panic(err) // the system has no randomness
-	}
-	return hex.EncodeToString(b[:])
-}
-
-func (h *hub) openLedger(limit lab.Budget) error {
+func (h *hub) openLedger(limit bench.Budget) error {
 	known, err := h.results.Spent()
 	if err != nil {
 		return err
 	}
-	l, s, err := openLedger(h.dir, known, limit != lab.Budget{})
+	l, s, err := openLedger(h.dir, known, limit != bench.Budget{})
 	if err != nil {
 		return err
 	}
@@ -274,6 +263,11 @@ func (h *hub) run(outer context.Context) error {
 			}
 		})
 	}
+	return h.watch(outer)
+}
+
+// watch writes the status and forgets silent workers until all workers know that the sweep is over, or ctx ends.
+func (h *hub) watch(ctx context.Context) error {
 	tick := time.NewTicker(h.every)
 	defer tick.Stop()
 	var over time.Time // since when workers may know that the sweep is over
@@ -282,9 +276,9 @@ func (h *hub) run(outer context.Context) error {
 		case err := <-h.fatal:
 			h.become(closing)
 			return err
-		case <-outer.Done():
+		case <-ctx.Done():
 			h.become(closing)
-			return outer.Err()
+			return ctx.Err()
 		case <-tick.C:
 		}
 		if err := errors.Join(h.bury(), h.writeStatus()); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/llm"
 )
 
@@ -43,7 +44,7 @@ type unit struct {
 	// Cell is the hash of the cell's run. Cells may have the same run, for example where an axis changes nothing for
 	// one protocol: as without a hub each is played, and all but the first have .2, .3 and so on after the hash.
 	Cell string `json:"cell"`
-	lab.Job
+	bench.Job
 }
 
 // id identifies the unit in the queue and in messages.
@@ -155,8 +156,8 @@ type stored struct {
 
 type failure struct {
 	hello
-	Unit    unit        `json:"unit"`
-	Attempt lab.Attempt `json:"attempt"`
+	Unit    unit          `json:"unit"`
+	Attempt bench.Attempt `json:"attempt"`
 }
 
 type permitRequest struct {
@@ -200,4 +201,13 @@ func cut(s string, n int) string {
 		return s[:n] + "…"
 	}
 	return s
+}
+
+// newID returns a random id.
+func newID() string {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // the system has no randomness
+	}
+	return hex.EncodeToString(b[:])
 }

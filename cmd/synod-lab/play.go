@@ -14,7 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/internal/durable"
 )
@@ -194,7 +194,7 @@ func (w *worker) attempt(ctx context.Context, x unit) (settled bool) {
 const maxRefused = 3
 
 // deliver sends the journal of a finished unit until the hub has it, and removes it then.
-func (w *worker) deliver(ctx context.Context, x unit, path string, a lab.Attempt) error {
+func (w *worker) deliver(ctx context.Context, x unit, path string, a bench.Attempt) error {
 	text, err := durable.ReadFile(path, maxJournal)
 	if err != nil {
 		w.fail(err)
@@ -257,7 +257,7 @@ func (w *worker) refused(ctx context.Context, x unit, path, why string) error {
 	if bad >= maxRefused {
 		w.fail(fmt.Errorf("the hub has refused %d journals: %s", bad, why))
 	}
-	return w.insist(ctx, askFailed, &failure{w.hello(), x, lab.Attempt{Stopped: "refused", Reason: why}}, nil)
+	return w.insist(ctx, askFailed, &failure{w.hello(), x, bench.Attempt{Stopped: "refused", Reason: why}}, nil)
 }
 
 // resume goes on with the journals that an earlier process of this worker has left.

@@ -18,8 +18,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"synod.dev/synod/bench/lab"
-	"synod.dev/synod/bench/lab/manifest"
+	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/cmd/cli"
 )
 
@@ -215,7 +215,7 @@ func runWorker(t *testing.T, env []string, dir, name, hub string, more ...string
 // table returns the report of a folder without what differs between two runs with the same results.
 func tableOf(t *testing.T, dir string) string {
 	t.Helper()
-	grid, err := lab.OpenGrid(dir)
+	grid, err := bench.OpenGrid(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,11 +259,11 @@ func timeless(v any) any {
 // alone does the same work in this process, without a hub.
 func alone(t *testing.T, dir string) string {
 	t.Helper()
-	grid, err := lab.OpenGrid(filepath.Join(dir, "alone"))
+	grid, err := bench.OpenGrid(filepath.Join(dir, "alone"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := grid.Work(t.Context(), lab.Options{Program: "test", Parallel: 2}); err != nil {
+	if _, err := grid.Work(t.Context(), bench.Options{Program: "test", Parallel: 2}); err != nil {
 		t.Fatal(err)
 	}
 	return tableOf(t, filepath.Join(dir, "alone"))
@@ -272,7 +272,7 @@ func alone(t *testing.T, dir string) string {
 // finishedOf returns how many questions the hub has finished, as it writes.
 func finishedOf(t *testing.T, dir string) int {
 	t.Helper()
-	s, err := lab.ReadHubStatus(filepath.Join(dir, "run"))
+	s, err := bench.ReadHubStatus(filepath.Join(dir, "run"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func checkTable(t *testing.T, dir, want string, total int) {
 		}
 		t.Fatalf("the table has %d lines, that of one process %d", len(x), len(y))
 	}
-	grid, err := lab.OpenGrid(filepath.Join(dir, "run"))
+	grid, err := bench.OpenGrid(filepath.Join(dir, "run"))
 	if err != nil {
 		t.Fatal(err)
 	}

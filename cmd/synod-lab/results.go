@@ -5,14 +5,14 @@ import (
 	"iter"
 	"sync"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/llm"
 )
 
 // kept keeps results in the folder of a grid. Journals are on disk in batches: while one is written, the next comes
 // together.
 type kept struct {
-	folder *lab.Writer
+	folder *bench.Writer
 	wake   chan struct{}
 	ended  chan struct{}
 
@@ -22,7 +22,7 @@ type kept struct {
 }
 
 // openResults opens the folder of a grid. No other process may have it open for writing.
-func openResults(g *lab.Grid) (*kept, error) {
+func openResults(g *bench.Grid) (*kept, error) {
 	folder, err := g.Write()
 	if err != nil {
 		return nil, err
@@ -33,11 +33,11 @@ func openResults(g *lab.Grid) (*kept, error) {
 }
 
 // Left yields the jobs that are not finished.
-func (k *kept) Left(r *lab.Run) (iter.Seq[lab.Job], error) { return k.folder.Unfinished(r) }
+func (k *kept) Left(r *bench.Run) (iter.Seq[bench.Job], error) { return k.folder.Unfinished(r) }
 
 // Keep keeps a journal, and calls done when it is on disk.
-func (k *kept) Keep(r *lab.Run, j lab.Job, journal []byte, seconds float64, done func(error)) {
-	if _, err := k.folder.Put(r, j, journal, lab.Attempt{Finished: true, Seconds: seconds}); err != nil {
+func (k *kept) Keep(r *bench.Run, j bench.Job, journal []byte, seconds float64, done func(error)) {
+	if _, err := k.folder.Put(r, j, journal, bench.Attempt{Finished: true, Seconds: seconds}); err != nil {
 		done(err)
 		return
 	}
@@ -70,7 +70,9 @@ func (k *kept) flush() {
 }
 
 // Failed notes an attempt that finished nothing.
-func (k *kept) Failed(r *lab.Run, j lab.Job, a lab.Attempt) error { return k.folder.Attempted(r, j, a) }
+func (k *kept) Failed(r *bench.Run, j bench.Job, a bench.Attempt) error {
+	return k.folder.Attempted(r, j, a)
+}
 
 // Spent returns what the finished jobs have used.
 func (k *kept) Spent() (llm.Spent, error) { return k.folder.Spent() }

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"sync"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 )
 
 // The states of a unit.
@@ -21,9 +21,9 @@ const (
 type cell struct {
 	name   string
 	key    string // unit.Cell of its units
-	run    *lab.Run
-	jobs   []lab.Job
-	places map[lab.Job]int
+	run    *bench.Run
+	jobs   []bench.Job
+	places map[bench.Job]int
 	states []byte // by place
 
 	packing sync.Once
@@ -31,7 +31,7 @@ type cell struct {
 	failure error  // of packing
 
 	examining sync.Once
-	examiner  *lab.Examiner
+	examiner  *bench.Examiner
 	broken    error // why there is no examiner
 }
 
@@ -52,8 +52,8 @@ type units struct {
 type place struct{ cell, job int }
 
 // newUnits takes the cells of a sweep. left yields what is not finished of a run.
-func newUnits(names []string, runs []*lab.Run, window int, left func(*lab.Run) (iter.Seq[lab.Job], error)) (*units,
-	error) {
+func newUnits(names []string, runs []*bench.Run, window int, left func(*bench.Run) (iter.Seq[bench.Job], error)) (
+	*units, error) {
 	u := &units{byKey: map[string]*cell{}, queued: map[string]unit{}, counts: map[byte]int{}, window: window}
 	for i, run := range runs {
 		hash, err := run.Hash()
@@ -65,7 +65,7 @@ func newUnits(names []string, runs []*lab.Run, window int, left func(*lab.Run) (
 			key = fmt.Sprintf("%s.%d", hash, n)
 		}
 		c := &cell{name: names[i], key: key, run: run, jobs: run.Jobs()}
-		c.states, c.places = bytes.Repeat([]byte{finishedUnit}, len(c.jobs)), make(map[lab.Job]int, len(c.jobs))
+		c.states, c.places = bytes.Repeat([]byte{finishedUnit}, len(c.jobs)), make(map[bench.Job]int, len(c.jobs))
 		for k, j := range c.jobs {
 			c.places[j] = k
 		}

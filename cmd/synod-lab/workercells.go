@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 )
 
 // opened is a cell whose models a worker has open.
 type opened struct {
-	player *lab.Player
+	player *bench.Player
 	once   sync.Once
 	err    error
 	users  int
@@ -87,7 +87,7 @@ func (w *worker) closeCells() (err error) {
 
 // openCell gets a cell from the hub and opens its models with this worker's own keys. A council that names addresses,
 // keys or files is only opened if the worker's user trusts the hub.
-func (w *worker) openCell(ctx context.Context, key string) (*lab.Player, error) {
+func (w *worker) openCell(ctx context.Context, key string) (*bench.Player, error) {
 	packed, err := w.download(ctx, key)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (w *worker) openCell(ctx context.Context, key string) (*lab.Player, error) 
 	if err != nil {
 		return nil, fmt.Errorf("the hub's cell %.12s cannot be read: %w", key, err)
 	}
-	var p lab.Parcel
+	var p bench.Parcel
 	if err := json.Unmarshal(text, &p); err != nil {
 		return nil, fmt.Errorf("the hub's cell %.12s cannot be read: %w", key, err)
 	}
@@ -113,7 +113,7 @@ func (w *worker) openCell(ctx context.Context, key string) (*lab.Player, error) 
 		return nil, &foreignError{starts}
 	}
 	run.Prices = w.env.Prices
-	player, err := run.Player(lab.Options{Env: w.env, Program: w.program, Outage: w.outage})
+	player, err := run.Player(bench.Options{Env: w.env, Program: w.program, Outage: w.outage})
 	if err != nil {
 		return nil, fmt.Errorf("this worker cannot play the council %s: %w", run.Name, err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/llm"
 
@@ -20,13 +20,13 @@ import (
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
 
-// watchCommand shows one folder of an experiment. "synod lab watch" starts it.
+// watchCommand shows one folder of an experiment. "synod bench watch" starts it.
 func watchCommand() *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:     "watch DIR",
 		Short:   "Show the folder of an experiment as a web page that changes while it goes on",
-		Example: "  synod lab watch runs/study",
+		Example: "  synod bench watch runs/study",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			home, err := app.New(f.home, f.prices)
@@ -59,7 +59,7 @@ func (f *flags) watch(ctx context.Context, home *app.App, dir string, stdout, st
 	if err != nil {
 		return err
 	}
-	look, err := lab.OpenWatch(dir)
+	look, err := bench.OpenWatch(dir)
 	if err != nil {
 		return usageError{err}
 	}

@@ -12,20 +12,20 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
 )
 
-// TestWatch: "synod lab watch" prints an address on loopback where the folder is shown, needs no model and no council,
-// and ends when it is interrupted.
+// TestWatch: "synod bench watch" prints an address on loopback where the folder is shown, needs no model and no
+// council, and ends when it is interrupted.
 func TestWatch(t *testing.T) {
 	spec, err := council.Parse([]byte(diceFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	items := []task.Item{task.Ungraded(synod.Question{ID: "q", Text: "What is 17 + 25?", Form: synod.Number})}
-	r, err := lab.Draft(lab.Plan{Task: "t", Items: items, Repeat: 3, Spec: spec})
+	r, err := bench.Draft(bench.Plan{Task: "t", Items: items, Repeat: 3, Spec: spec})
 	dir := filepath.Join(t.TempDir(), "My Study")
 	if err == nil {
 		err = r.Create(dir)

@@ -61,8 +61,8 @@ var ranks = map[string]int{
 	"council":             6,
 	"bench/report":        4,
 	"council/seating":     4, // which models to seat, from names and from measurements
-	"bench/lab/store":     6, // the database and the journals of a run or grid
-	"bench/lab":           7,
+	"bench/store":         6, // the database and the journals of a run or grid
+	"bench":               7,
 	"bench/campaign":      7, // executions of protocols with adversaries, for tests and for users
 	"network/link":        3, // authenticated streams between nodes
 	"network/node":        7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
@@ -80,6 +80,7 @@ var ranks = map[string]int{
 	"cmd/cli/questions":    9,  // finds the questions of a task or a file
 	"cmd/cli/verification": 9,  // checks certificates for several groups and for synod-serve
 	"cmd/cli/ask":          10, // the groups of commands
+	"cmd/cli/bench":        10,
 	"cmd/cli/graph":        10,
 	"cmd/cli/operate":      10,
 	"cmd/cli/research":     10,

@@ -1,7 +1,7 @@
 // Package inspectai writes evaluation logs of Inspect AI, so that its viewer and its
 // analyses can read a run of Synod. It knows only the format of the log (schema
 // version 2, as written by the Python package inspect_ai; make inspect checks it with
-// that package). Package lab fills in the contents.
+// that package). Package bench fills in the contents.
 //
 // A log is a header and samples, one per question and epoch. The samples are iterated
 // twice, once to add up their usage and once to write them, so that a log of any

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
@@ -16,7 +16,7 @@ import (
 // dryRun prints what asking the question would cost.
 func dryRun(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, asJSON bool) error {
 	ask.Question.ID = cmp.Or(ask.Question.ID, "question")
-	run, err := lab.Draft(lab.Plan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1,
+	run, err := bench.Draft(bench.Plan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1,
 		Seed: ask.Seed, Spec: spec, Env: env})
 	if err != nil {
 		return app.ConfigError(err)

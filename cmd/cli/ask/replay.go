@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/verification"
 	"synod.dev/synod/council"
@@ -26,7 +26,7 @@ a question of a bench run, and FOLDER/cells/NAME#QUESTION-REPEAT that of a grid.
 			"'runs/first#q0-0'   # repeat 0 of question q0 of a bench run",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			run, err := lab.LoadJournal(args[0])
+			run, err := bench.LoadJournal(args[0])
 			if err != nil {
 				return app.Unreadable(err)
 			}
@@ -137,7 +137,7 @@ func verifyJournal(path string) (verification.Result, error) {
 		"that the recorded replies are those of the named models",
 		"that this is the journal of the run, unless its digest is known from elsewhere",
 	}}
-	run, err := lab.LoadJournal(path)
+	run, err := bench.LoadJournal(path)
 	if err != nil {
 		return v, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
@@ -15,7 +15,7 @@ import (
 
 // estimator estimates the cost of a run or of a grid of runs.
 type estimator interface {
-	Estimate(context.Context) (*lab.Estimate, error)
+	Estimate(context.Context) (*bench.Estimate, error)
 }
 
 // PrintEstimate prints what a run would cost: JSON to stdout, text to out. The JSON has the claim and
@@ -35,7 +35,7 @@ func PrintEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool
 		}
 		return app.WriteJSON(cmd.OutOrStdout(), struct {
 			Version int `json:"version"`
-			*lab.Estimate
+			*bench.Estimate
 			Bound *council.Bound `json:"bound,omitempty"`
 			Harm  *council.Harm  `json:"harm,omitempty"`
 
@@ -46,7 +46,7 @@ func PrintEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool
 	t := table.Table{Head: []string{"", "calls", "prompt tokens", "completion tokens", "cost"}, Align: "r"}
 	for _, row := range []struct {
 		name string
-		lab.Amount
+		bench.Amount
 	}{{"low", e.Low}, {"expected", e.Expected}, {"worst", e.Worst}} {
 		t.Add(row.name, row.Calls, row.Prompt, row.Completion, row.Money)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/bench/lab/scale"
+	"synod.dev/synod/bench/scale"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/internal/durable"

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/core/journal"
@@ -140,7 +140,7 @@ func kindsOf(o council.Outcome) string {
 
 // recalled reads a journal and returns the outcome of its run, without cost in money.
 func recalled(path string) (*journal.Run, council.Outcome, error) {
-	run, err := lab.LoadJournal(path)
+	run, err := bench.LoadJournal(path)
 	if err != nil {
 		return nil, council.Outcome{}, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/table"
@@ -306,13 +306,13 @@ was right by the key of a bench run: such answers are marked, and estimates coun
 
 // observed returns the observations of a bench run, of the runs of a grid, or of a journal.
 func observed(path string, labels bool) (all []reliability.Observation, err error) {
-	var runs []*lab.Run
-	grid, err := lab.OpenGrid(path)
+	var runs []*bench.Run
+	grid, err := bench.OpenGrid(path)
 	if err == nil {
 		runs = grid.Runs
-	} else if run, one := lab.Open(path); one == nil {
-		runs, err = []*lab.Run{run}, nil
-	} else if errors.Is(err, lab.ErrNoRun) {
+	} else if run, one := bench.Open(path); one == nil {
+		runs, err = []*bench.Run{run}, nil
+	} else if errors.Is(err, bench.ErrNoRun) {
 		err = one
 	}
 	for _, run := range runs {
@@ -325,7 +325,7 @@ func observed(path string, labels bool) (all []reliability.Observation, err erro
 	if err == nil {
 		return all, nil
 	}
-	if labels || !errors.Is(err, lab.ErrNoRun) && !strings.HasSuffix(path, ".jsonl") {
+	if labels || !errors.Is(err, bench.ErrNoRun) && !strings.HasSuffix(path, ".jsonl") {
 		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s is not the folder of a bench run: %w", path, err))
 	}
 	recorded, o, err := recalled(path)

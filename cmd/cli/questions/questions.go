@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab/manifest"
+	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"

@@ -12,7 +12,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/bench/lab/manifest"
+	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
 	"synod.dev/synod/protocol/game"

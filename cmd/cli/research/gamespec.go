@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"synod.dev/synod/bench/lab/manifest"
+	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/council"
 	"synod.dev/synod/protocol/game"
 )

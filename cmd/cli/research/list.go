@@ -12,7 +12,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/adversary/defence"
-	"synod.dev/synod/bench/lab/manifest"
+	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/param"

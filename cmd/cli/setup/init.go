@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/app"
@@ -74,7 +74,7 @@ type proposal struct {
 	Seats   []proposedSeat  `json:"seats"`
 	Box     bool            `json:"box"` // nothing was found: the seats are of the embedded model
 	Plan    proposedCouncil `json:"council"`
-	Cost    *lab.Estimate   `json:"cost"`            // of a question; null: the embedded model costs nothing
+	Cost    *bench.Estimate `json:"cost"`            // of a question; null: the embedded model costs nothing
 	Votes   *metrics.Rate   `json:"effective_votes"` // null: not known until the members are calibrated
 	File    string          `json:"file"`
 	Written bool            `json:"written"`
@@ -200,11 +200,11 @@ func propose(a *app.App, ctx context.Context, sources []source) (*proposal, erro
 }
 
 // costOf estimates the cost of a question. Servers on this machine or in a private network cost nothing.
-func costOf(a *app.App, ctx context.Context, spec council.Spec, sources []source) (*lab.Estimate, error) {
+func costOf(a *app.App, ctx context.Context, spec council.Spec, sources []source) (*bench.Estimate, error) {
 	env := a.Env()
 	q := synod.Question{ID: "question", Text: "What is 17 + 25?", Form: synod.Number}
-	run, err := lab.Draft(lab.Plan{Task: "init", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Seed: 1, Spec: spec,
-		Env: env})
+	run, err := bench.Draft(bench.Plan{Task: "init", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Seed: 1,
+		Spec: spec, Env: env})
 	if err != nil {
 		return nil, app.Fail(app.ExitFailure, err)
 	}

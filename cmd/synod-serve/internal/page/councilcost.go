@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
@@ -118,9 +118,9 @@ func costOf(ctx context.Context, p *council.Plan, env llm.Env) *costView {
 	v := &costView{Question: q.Text, Form: string(q.Form)}
 	ctx, cancel := context.WithTimeout(ctx, costTime)
 	defer cancel()
-	run, err := lab.Draft(lab.Plan{Task: "ask", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Spec: p.Spec(),
+	run, err := bench.Draft(bench.Plan{Task: "ask", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Spec: p.Spec(),
 		Env: env})
-	var e *lab.Estimate
+	var e *bench.Estimate
 	if err == nil {
 		e, err = run.Estimate(ctx)
 	}
@@ -133,7 +133,7 @@ func costOf(ctx context.Context, p *council.Plan, env llm.Env) *costView {
 	default:
 		for _, r := range []struct {
 			name string
-			lab.Amount
+			bench.Amount
 		}{{"low", e.Low}, {"expected", e.Expected}, {"worst", e.Worst}} {
 			v.Rows = append(v.Rows, costRow{r.name, r.Calls, r.Prompt, r.Completion, r.Money.String()})
 		}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/core/table"
 )
@@ -35,9 +35,9 @@ type labRow struct {
 	*labState
 	Grid    bool
 	Changed string
-	Active  bool           // a file was written just now, and it is not finished
-	Hub     *lab.HubStatus // of a folder that has or had a hub; else nil
-	Stale   bool           // the hub has not written for a while
+	Active  bool             // a file was written just now, and it is not finished
+	Hub     *bench.HubStatus // of a folder that has or had a hub; else nil
+	Stale   bool             // the hub has not written for a while
 }
 
 // labList is the list of runs.
@@ -61,7 +61,7 @@ func (v *visit) labRow(f labFolder) labRow {
 func rowOf(f labFolder, s *labState) labRow {
 	r := labRow{At: f.At, Name: f.Name(), labState: s, Grid: f.Grid, Changed: moment(f.Changed),
 		Active: s.Goes() && time.Since(f.Changed) < labActive}
-	if hub, err := lab.ReadHubStatus(f.path); err == nil && hub != nil {
+	if hub, err := bench.ReadHubStatus(f.path); err == nil && hub != nil {
 		r.Hub, r.Stale = hub, time.Since(hub.Written) > labStale
 	}
 	return r
@@ -266,7 +266,7 @@ func (l *labs) write(w io.Writer, r *labResult, form string) error {
 		return r.one.HTML(w, report.Detail{Questions: r.run.Views(), Limit: labQuestions,
 			Rest: "the rest: synod bench report FOLDER --format html --questions all"})
 	}
-	versus := slices.ContainsFunc(r.grid.Cells, func(c lab.Cell) bool { return len(c.Paper) > 0 })
+	versus := slices.ContainsFunc(r.grid.Cells, func(c bench.Cell) bool { return len(c.Paper) > 0 })
 	if form != "html" {
 		return r.many.Write(w, form, versus)
 	}

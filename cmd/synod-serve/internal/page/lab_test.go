@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
 
@@ -36,7 +36,7 @@ seats: [{id: d, model: "` + hostileText + `", count: 5}]
 		items = append(items, task.Ungraded(synod.Question{ID: id, Text: "What is " + hostileText + "?",
 			Form: synod.Text}))
 	}
-	run, err := lab.Draft(lab.Plan{Task: hostileText, Items: items, Repeat: 1, Spec: spec})
+	run, err := bench.Draft(bench.Plan{Task: hostileText, Items: items, Repeat: 1, Spec: spec})
 	if err == nil {
 		err = run.Create(dir)
 	}
@@ -46,7 +46,7 @@ seats: [{id: d, model: "` + hostileText + `", count: 5}]
 	if questions == 0 {
 		return
 	}
-	if _, err := run.Work(t.Context(), lab.Options{}); err != nil {
+	if _, err := run.Work(t.Context(), bench.Options{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 )
 
 // TestLabInBrowser: the page of a sweep changes while others write, without being loaded again and without taking the
@@ -22,7 +22,7 @@ func TestLabInBrowser(t *testing.T) {
 	b.wait(t, "the cells", `document.querySelectorAll("tr[sse-swap] a").length == 2`)
 	value[bool](t, b, `window.same = true`)
 	value[bool](t, b, `document.getElementById("cell1").focus(), true`)
-	if _, err := grid.Runs[0].Work(t.Context(), lab.Options{}); err != nil {
+	if _, err := grid.Runs[0].Work(t.Context(), bench.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	b.wait(t, "the first cell", `document.querySelector('tr[sse-swap=cell0]').innerText.includes("4 of 4")`)
@@ -33,7 +33,7 @@ func TestLabInBrowser(t *testing.T) {
 		b.picture(t, "sweep-"+l.name)
 	}
 	b.wait(t, "the focus", `document.activeElement.id == "cell1"`)
-	if _, err := grid.Work(t.Context(), lab.Options{}); err != nil {
+	if _, err := grid.Work(t.Context(), bench.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	b.wait(t, "the figures", `document.body.innerText.includes("Full report") && window.same`)

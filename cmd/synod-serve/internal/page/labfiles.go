@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"synod.dev/synod/bench/lab"
-	"synod.dev/synod/bench/lab/store"
+	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/store"
 )
 
 // labName matches the names of the folders that are shown.
@@ -56,7 +56,7 @@ func (v *visit) openLab() (labRoot, error) {
 			"makes a key that may with: synod serve keys new NAME --admin", v.Key.Name)
 	case dir == "":
 		return labRoot{}, problemf(http.StatusNotFound, "The gateway has no folder of runs. Start it with: synod "+
-			"serve --runs FOLDER, where FOLDER has the folders that synod bench run -o and synod lab run -o have made.")
+			"serve --runs FOLDER, where FOLDER has the folders that synod bench run -o has made.")
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r labRoot) folder(at string) (labFolder, error) {
 	if err := r.look(&f); err != nil {
 		return f, err
 	}
-	f.Grid = lab.IsGrid(f.path)
+	f.Grid = bench.IsGrid(f.path)
 	return f, nil
 }
 
@@ -196,7 +196,7 @@ type labState struct {
 	Kind    string // of the members: simulated, recorded, …
 	State   string // finished, partly or waiting
 	Problem string
-	lab.Now
+	bench.Now
 }
 
 // labs keeps what was read of runs that have not changed since.
@@ -233,7 +233,7 @@ func (l *labs) state(f labFolder) *labState {
 }
 
 func readState(f labFolder) *labState {
-	w, err := lab.OpenWatch(f.path)
+	w, err := bench.OpenWatch(f.path)
 	var s *labState
 	if err == nil {
 		defer w.Close()
@@ -246,7 +246,7 @@ func readState(f labFolder) *labState {
 }
 
 // stateOf reads how far the run of an open folder is.
-func stateOf(w *lab.Watch) (*labState, error) {
+func stateOf(w *bench.Watch) (*labState, error) {
 	now, err := w.Now()
 	if err != nil {
 		return nil, err

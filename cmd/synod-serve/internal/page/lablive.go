@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 )
 
 // Times of the stream of a sweep.
@@ -25,7 +25,7 @@ func watchLab(v *visit) error {
 	if err != nil {
 		return err
 	}
-	w, err := lab.OpenWatch(f.path)
+	w, err := bench.OpenWatch(f.path)
 	if err != nil {
 		return problemf(http.StatusUnprocessableEntity, "The run cannot be shown: %v", err)
 	}
@@ -74,7 +74,7 @@ func (r labRow) parts() []fragment {
 
 // cellRow is a cell on the live page.
 type cellRow struct {
-	lab.State
+	bench.State
 	At   string
 	N    int
 	Rate float64 // questions a second; 0: none lately
@@ -140,7 +140,7 @@ func (r labRow) LeftNow() string {
 }
 
 // CausesShown are the causes that the page shows.
-func (r labRow) CausesShown() []lab.Cause { return r.Causes[:min(len(r.Causes), labCauses)] }
+func (r labRow) CausesShown() []bench.Cause { return r.Causes[:min(len(r.Causes), labCauses)] }
 
 // CausesMore is how many causes are not shown.
 func (r labRow) CausesMore() int { return len(r.Causes) - len(r.CausesShown()) }

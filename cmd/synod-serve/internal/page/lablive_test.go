@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
@@ -22,7 +22,7 @@ import (
 
 // aGrid makes the folder of a grid of cells by name, each a council file, with two hostile questions, one of them
 // graded, and two repeats.
-func aGrid(t *testing.T, dir string, names []string, councils ...string) *lab.Grid {
+func aGrid(t *testing.T, dir string, names []string, councils ...string) *bench.Grid {
 	t.Helper()
 	sum, err := task.Record{Key: "2",
 		Question: synod.Question{ID: "two", Text: "What is 1 + 1?", Form: synod.Number}}.Item()
@@ -31,16 +31,16 @@ func aGrid(t *testing.T, dir string, names []string, councils ...string) *lab.Gr
 	}
 	items := []task.Item{task.Ungraded(synod.Question{ID: hostileText, Text: "What is " + hostileText + "?",
 		Form: synod.Text}), sum}
-	m, plans := lab.GridManifest{Preset: "swept", Members: hostileText}, []lab.Plan(nil)
+	m, plans := bench.GridManifest{Preset: "swept", Members: hostileText}, []bench.Plan(nil)
 	for i, name := range names {
 		spec, err := council.Parse([]byte(councils[i]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Cells = append(m.Cells, lab.Cell{Name: name})
-		plans = append(plans, lab.Plan{Task: "t", Items: items, Repeat: 2, Spec: spec})
+		m.Cells = append(m.Cells, bench.Cell{Name: name})
+		plans = append(plans, bench.Plan{Task: "t", Items: items, Repeat: 2, Spec: spec})
 	}
-	grid, err := lab.DraftGrid(m, plans)
+	grid, err := bench.DraftGrid(m, plans)
 	if err == nil {
 		err = grid.Create(dir)
 	}
@@ -134,7 +134,7 @@ seats: [{id: a, model: m, count: 2}]
 		"waiting")
 	all := h.events(t, "/lab/events?at=sweep")
 	await(t, all, "cell0", "0 of 4")
-	if _, err := grid.Work(t.Context(), lab.Options{}); err != nil {
+	if _, err := grid.Work(t.Context(), bench.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	await(t, all, "state", "partly, going on")
@@ -158,7 +158,7 @@ seats: [{id: a, model: m, count: 2}]
 	grid = aGrid(t, filepath.Join(dir, "easy"), []string{"simulated"}, dice)
 	all = h.events(t, "/lab/events?at=easy")
 	await(t, all, "state", "waiting")
-	if _, err := grid.Work(t.Context(), lab.Options{}); err != nil {
+	if _, err := grid.Work(t.Context(), bench.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	await(t, all, "progress", "<dd>4 <small>of 4")
@@ -177,7 +177,7 @@ seats: [{id: a, model: m, count: 2}]
 func TestLabTranscript(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "My # Study")
 	grid := aGrid(t, dir, []string{"one"}, dice)
-	if _, err := grid.Work(t.Context(), lab.Options{}); err != nil {
+	if _, err := grid.Work(t.Context(), bench.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	h := withRuns(t, dir) // the folder is itself a run
@@ -215,7 +215,7 @@ func TestLabTranscript(t *testing.T) {
 	}
 }
 
-// TestOnlyRuns: the page of "synod lab watch" has the lab and nothing else.
+// TestOnlyRuns: the page of "synod bench watch" has the lab and nothing else.
 func TestOnlyRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "done")
 	aRun(t, dir, 3)

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/council"
 )
 
@@ -18,22 +18,22 @@ const labRowsPerPage = 50
 type labCellView struct {
 	At, Name, Cell string
 	Failed         bool // only those that failed
-	Rows           []lab.QuestionState
+	Rows           []bench.QuestionState
 	From, Of       int
 	Before, After  int // pages; 0: none
 }
 
 // cell opens the run of the cell that an address names.
-func (v *visit) cell() (labFolder, *lab.Run, error) {
+func (v *visit) cell() (labFolder, *bench.Run, error) {
 	f, err := v.at()
 	if err != nil {
 		return f, nil, err
 	}
 	name := v.R.FormValue("cell")
-	var run *lab.Run
+	var run *bench.Run
 	if !f.Grid && name == "" {
-		run, err = lab.Open(f.path)
-	} else if run, err = lab.OpenCell(f.path, name); errors.Is(err, lab.ErrNoRun) {
+		run, err = bench.Open(f.path)
+	} else if run, err = bench.OpenCell(f.path, name); errors.Is(err, bench.ErrNoRun) {
 		return f, nil, problemf(http.StatusNotFound, "There is no cell %s with a run in %s.", clip(name), f.Name())
 	}
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/llm"
@@ -12,9 +12,9 @@ import (
 
 // labResult is the report of a run or of a grid.
 type labResult struct {
-	run  *lab.Run // nil: a grid
+	run  *bench.Run // nil: a grid
 	one  *report.Report
-	grid *lab.Grid // nil: a run
+	grid *bench.Grid // nil: a run
 	many *report.Grid
 }
 
@@ -40,13 +40,13 @@ func (l *labs) result(f labFolder, prices llm.Prices) (*labResult, error) {
 func readResult(f labFolder, prices llm.Prices) (r *labResult, err error) {
 	r = &labResult{}
 	if !f.Grid {
-		if r.run, err = lab.Open(f.path); err == nil {
+		if r.run, err = bench.Open(f.path); err == nil {
 			r.run.Prices = prices
 			r.one, err = r.run.Report()
 		}
 		return r, err
 	}
-	if r.grid, err = lab.OpenGrid(f.path); err == nil {
+	if r.grid, err = bench.OpenGrid(f.path); err == nil {
 		for _, run := range r.grid.Runs {
 			run.Prices = prices
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/lab"
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
 )
@@ -181,11 +181,11 @@ func hostileRun(t *testing.T, dir string, text func(int) string, i int) bool {
 	}
 	items := []task.Item{task.Ungraded(synod.Question{ID: "q", Text: text(i + 2), Form: synod.Text}),
 		task.Ungraded(synod.Question{ID: "r", Text: text(i + 3), Form: synod.Text})}
-	run, err := lab.Draft(lab.Plan{Task: text(i + 4), Items: items, Repeat: 1, Spec: spec})
+	run, err := bench.Draft(bench.Plan{Task: text(i + 4), Items: items, Repeat: 1, Spec: spec})
 	if err != nil || run.Create(dir) != nil {
 		return false
 	}
-	if _, err := run.Work(t.Context(), lab.Options{}); err != nil {
+	if _, err := run.Work(t.Context(), bench.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return true

@@ -1,0 +1,180 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/goccy/go-yaml"
+
+	"synod.dev/synod/bench/attack"
+	"synod.dev/synod/bench/task"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/llm"
+)
+
+// Version is the version of the file of an attack and of the folder of a search.
+const Version = 1
+
+// File is an attack with everything that is needed to play it again: the council, the questions with their keys, the
+// seeds, and what came of it.
+type File struct {
+	Version   int    `json:"version"`
+	Program   string `json:"program"`
+	Council   string `json:"council"` // the complete council file, without adversaries
+	Case      Case   `json:"case"`
+	Objective string `json:"objective"`
+	// History are the questions from which the council learns before the attack; absent: it does not learn. Learned
+	// are the parameters of its protocol after them.
+	History []task.Record  `json:"history,omitempty"`
+	Learned map[string]any `json:"learned,omitempty"`
+	Found   Played         `json:"found"` // on the questions of the search
+	Fresh   Played         `json:"fresh"` // on questions that the search has not seen
+}
+
+// Played is what an attack did to some questions.
+type Played struct {
+	Seed  uint64        `json:"seed"`
+	Items []task.Record `json:"items"`
+	Measured
+}
+
+// File returns the file of the worst attack of a search.
+func (o Options) File(r *Result, program string) (*File, error) {
+	text, err := yaml.Marshal(o.Spec)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Version: Version, Program: program, Council: string(text), Case: r.Worst, Objective: Objective,
+		History: records(o.History), Learned: r.Learned,
+		Found: Played{Seed: o.Seed, Items: records(o.Items), Measured: r.Before},
+		Fresh: Played{Seed: (&searching{Options: o}).freshSeed(), Items: records(o.Fresh), Measured: r.After}}
+	return f, nil
+}
+
+func records(items []task.Item) (all []task.Record) {
+	for _, it := range items {
+		all = append(all, it.Record())
+	}
+	return all
+}
+
+// Write writes the file.
+func (f *File) Write(path string) error {
+	b, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(path, append(b, '\n'))
+}
+
+// Attacked returns the text of a council file with the adversaries of the attack.
+func (f *File) Attacked() ([]byte, error) {
+	spec, err := council.Parse([]byte(f.Council))
+	if err != nil {
+		return nil, err
+	}
+	c := f.Case
+	if len(f.History) > 0 {
+		c, spec.Protocol = c.phased(true), maps.Clone(spec.Protocol)
+		maps.Copy(spec.Protocol, f.Learned)
+	}
+	if spec, err = c.corrupt(spec); err != nil {
+		return nil, err
+	}
+	return yaml.Marshal(spec)
+}
+
+// Read reads a file that Write wrote. It may come from anybody: every part of it is checked.
+func Read(path string) (*File, error) {
+	b, err := durable.ReadFile(path, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	var f File
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return nil, fmt.Errorf("%s is not the file of an attack: %w; synod attack search writes one", path, err)
+	}
+	switch {
+	case f.Version != Version:
+		return nil, fmt.Errorf("%s has version %d; this program reads version %d", path, f.Version, Version)
+	case len(f.Case) == 0 || len(f.Found.Items) == 0 || len(f.Fresh.Items) == 0:
+		return nil, fmt.Errorf("%s has no adversaries or no questions", path)
+	}
+	return &f, nil
+}
+
+// Replayed is what came of playing the attack of a file again.
+type Replayed struct {
+	Found Measured `json:"found"`
+	Fresh Measured `json:"fresh"`
+	// Differs lists what is not as in the file; empty: nothing.
+	Differs []string `json:"differs"`
+}
+
+// Replay plays the attack of a file again.
+func (f *File) Replay(ctx context.Context, env llm.Env) (*Replayed, error) {
+	spec, err := council.Parse([]byte(f.Council))
+	if err != nil {
+		return nil, fmt.Errorf("the council in the file: %w", err)
+	}
+	plan, err := council.NewPlan(spec)
+	if err != nil {
+		return nil, fmt.Errorf("the council in the file: %w", err)
+	}
+	if err := attack.Honest(plan); err != nil {
+		return nil, fmt.Errorf("the council in the file: %w", err)
+	}
+	r := &Replayed{Differs: []string{}}
+	for _, part := range []struct {
+		name string
+		was  *Played
+		is   *Measured
+	}{{"found", &f.Found, &r.Found}, {"fresh", &f.Fresh, &r.Fresh}} {
+		if *part.is, err = part.was.again(ctx, spec, f, env); err != nil {
+			return nil, err
+		}
+		if part.is.Score != part.was.Score {
+			r.Differs = append(r.Differs, fmt.Sprintf("%s: %s; the file says %s", part.name, part.is.Score,
+				part.was.Score))
+		}
+		if part.is.Digest != part.was.Digest {
+			r.Differs = append(r.Differs, fmt.Sprintf("%s: digest %.12s; the file says %.12s", part.name,
+				part.is.Digest, part.was.Digest))
+		}
+	}
+	return r, nil
+}
+
+// again plays the questions of one part of a file.
+func (p *Played) again(ctx context.Context, spec council.Spec, f *File, env llm.Env) (m Measured, err error) {
+	items, err := itemsOf(p.Items)
+	if err != nil {
+		return m, err
+	}
+	past, err := itemsOf(f.History)
+	if err != nil {
+		return m, err
+	}
+	a, err := newArena(ctx, spec, past, items, p.Seed, env)
+	if err != nil {
+		return m, err
+	}
+	return a.measure(ctx, f.Case)
+}
+
+// itemsOf returns the questions of a file.
+func itemsOf(records []task.Record) (items []task.Item, err error) {
+	items = make([]task.Item, len(records))
+	for i, rec := range records {
+		if items[i], err = rec.Item(); err != nil {
+			return nil, fmt.Errorf("question %d in the file: %w", i+1, err)
+		}
+	}
+	return items, nil
+}

@@ -1,0 +1,155 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"synod.dev/synod/bench/store"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+)
+
+// The first byte of a stored journal says what follows: its lines, or its packed form. The journals of
+// simulated members, of which there may be millions, are packed: their replies are stored, and what the council
+// did with them is found by playing it again, and has the digest that is stored.
+const (
+	bodyLines  = 'l'
+	bodyPacked = 'p'
+)
+
+// bodyOf returns a finished journal as it is stored.
+func bodyOf(f *journal.Finished) store.Body {
+	if f.Packed != nil {
+		return store.Body{Text: append([]byte{bodyPacked}, f.Packed.Text...), Words: f.Packed.Words}
+	}
+	return store.Body{Text: append([]byte{bodyLines}, f.Lines...)}
+}
+
+// finished returns the stored journal of a job; nil if the job is not finished.
+func (r *reader) finished(j job) (*store.Result, error) {
+	if r.store == nil {
+		return nil, nil
+	}
+	row, err := r.store.Result(r.at(j))
+	if err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	return row, nil
+}
+
+// head is the head of the journal of a job, as far as it follows from the run.
+func (r *Run) head(j job) journal.Head {
+	return journal.Head{Program: r.Program, Question: r.Items[j.item].Question, Seed: r.seed(j), Prompts: r.Prompts,
+		Identities: journal.DerivedIdentities}
+}
+
+// body returns the stored journal of a result.
+func (r *reader) body(j job, row *store.Result) (store.Body, error) {
+	b, err := r.store.Body(row, r.about(j))
+	if err == nil && (len(b.Text) == 0 || b.Text[0] != bodyLines && b.Text[0] != bodyPacked) {
+		err = fmt.Errorf("it is no journal: %w", journal.ErrChanged)
+	}
+	if err != nil {
+		return b, fmt.Errorf("bench: question %s: %w", r.id(j), err)
+	}
+	return b, nil
+}
+
+// summary reads what a report needs of a stored journal.
+func (r *reader) summary(j job, b store.Body) (sum *journal.Summary, err error) {
+	if b.Text[0] == bodyPacked {
+		sum, err = (&journal.Packed{Text: b.Text[1:], Words: b.Words}).Summary(r.head(j))
+	} else {
+		sum, err = journal.Summarize(b.Text[1:])
+	}
+	if err == nil && sum.End == nil {
+		err = fmt.Errorf("the journal has no end: %w", journal.ErrChanged)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bench: %s: question %s: %w", r.dir, r.id(j), err)
+	}
+	return sum, nil
+}
+
+// lines returns the lines of a stored journal of a job.
+func (r *reader) lines(j job, b store.Body) ([]byte, error) {
+	if b.Text[0] == bodyLines {
+		return b.Text[1:], nil
+	}
+	return r.again(j, &journal.Packed{Text: b.Text[1:], Words: b.Words})
+}
+
+// again plays a packed journal again: a council is given its replies.
+func (r *reader) again(j job, packed *journal.Packed) ([]byte, error) {
+	sum, err := packed.Summary(r.head(j))
+	if err != nil {
+		return nil, fmt.Errorf("bench: %s: question %s: %w", r.dir, r.id(j), err)
+	}
+	c, err := r.council()
+	if err != nil {
+		return nil, err
+	}
+	known := &journal.Run{Head: sum.Head, Replies: make(journal.Replies, len(sum.Replies))}
+	known.Head.Instance = string(c.Plan().InstanceID(council.Instance{Question: known.Head.Question,
+		Seed: known.Head.Seed}))
+	known.Head.Prompts = c.Plan().DigestsFor(&known.Head.Question)
+	for _, reply := range sum.Replies {
+		known.Replies[reply.Key] = reply.Reply
+	}
+	played := journal.InMemory()
+	_, err = c.Decide(context.Background(), council.Ask{Question: known.Head.Question, Seed: known.Head.Seed,
+		Sample: j.repeat, Segment: played, Journal: "again", Resume: known, Program: r.Program, Final: true})
+	if err != nil {
+		return nil, fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
+	}
+	f, err := played.Take("again")
+	if err != nil {
+		return nil, fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
+	}
+	run, err := journal.Parse(f.Lines)
+	if err == nil && run.Digest() != sum.End.Digest {
+		err = fmt.Errorf("it has the digest %s when it is played again, and %s is stored: the program that wrote it "+
+			"(%s) may have played it in another way: use that program", run.Digest(), sum.End.Digest, r.Program)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bench: question %s: %w", r.id(j), err)
+	}
+	return f.Lines, nil
+}
+
+// load reads the whole journal of a finished job.
+func (r *reader) load(j job, row *store.Result) (*journal.Run, error) {
+	b, err := r.body(j, row)
+	if err != nil {
+		return nil, err
+	}
+	return r.parse(j, b)
+}
+
+// parse reads a whole journal.
+func (r *reader) parse(j job, b store.Body) (*journal.Run, error) {
+	lines, err := r.lines(j, b)
+	if err != nil {
+		return nil, err
+	}
+	run, err := journal.Parse(lines)
+	if err != nil {
+		return nil, fmt.Errorf("bench: %s: question %s: %w", r.dir, r.id(j), err)
+	}
+	return run, nil
+}
+
+// council returns the council of simulated members that plays packed journals again.
+func (r *reader) council() (*council.Council, error) {
+	if r.played == nil {
+		spec, err := r.Spec()
+		if err != nil {
+			return nil, err
+		}
+		if r.played, err = council.Convene(spec, llm.Env{Truth: r.truth()}); err != nil {
+			return nil, err
+		}
+	}
+	return r.played, nil
+}

@@ -1,0 +1,120 @@
+package bench_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/metrics"
+	"synod.dev/synod/bench/report"
+)
+
+func computedGrid(t *testing.T, of func() (*report.Figures, error), readings ...bench.Reading) *bench.Grid {
+	t.Helper()
+	g, err := bench.DraftGrid(bench.GridManifest{Program: "test", Preset: "sums", Members: "none", Readings: readings,
+		Computed: []bench.Computed{{
+			Cell: bench.Cell{Name: "one", Params: map[string]any{"f_e": 1},
+				Paper: map[string]report.Figure{"capture": {Value: 0, N: 100}, "hidden": {Value: 45.1, Count: true}}},
+			How: "by hand", Of: of,
+		}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// The figures of a computed cell are computed only when the folder is created. A missing
+// figure has no verdict.
+func TestComputedCells(t *testing.T) {
+	asked := 0
+	g := computedGrid(t, func() (*report.Figures, error) {
+		asked++
+		return &report.Figures{Rates: map[string]*metrics.Rate{"capture": metrics.Share(0, 2000)},
+			Lists: map[string][]float64{"medians": {49, 83}}}, nil
+	})
+	dir := filepath.Join(t.TempDir(), "g")
+	if err := g.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	moved := dir + "-moved"
+	if err := os.Rename(dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	g, err := bench.OpenGrid(moved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := g.Work(t.Context(), bench.Options{}); err != nil || p.Total != 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	r, err := g.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Cells[0]
+	if asked != 1 || c.Metrics["capture"].N != 2000 || c.Verdict["capture"] != report.Reproduced ||
+		!slices.Equal(c.Lists["medians"], []float64{49, 83}) {
+		t.Errorf("computed %d times: %+v %v %v", asked, c.Metrics["capture"], c.Verdict, c.Lists)
+	}
+	if _, judged := c.Verdict["hidden"]; judged || c.Paper["hidden"] != 45.1 || c.How != "by hand" {
+		t.Errorf("hidden: %v, %v, how %q", c.Verdict, c.Paper, c.How)
+	}
+}
+
+// A failed computation leaves no folder. A cell that takes its figures from an unknown
+// cell is an error.
+func TestComputedCellsFail(t *testing.T) {
+	broken := errors.New("no such table")
+	dir := filepath.Join(t.TempDir(), "g")
+	if err := computedGrid(t, func() (*report.Figures, error) { return nil, broken }).Create(dir); !errors.Is(err,
+		broken) || !strings.Contains(err.Error(), "cell one") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("there is a folder: %v", err)
+	}
+	g := computedGrid(t, func() (*report.Figures, error) { return &report.Figures{}, nil },
+		bench.Reading{Cell: bench.Cell{Name: "two"}, Of: "three"})
+	if _, err := g.Report(); err == nil || !strings.Contains(err.Error(),
+		"two takes its figures from the unknown cell three") {
+		t.Errorf("%v", err)
+	}
+}
+
+// With a pattern a cell pools the observations of several cells, not their rates.
+func TestPooledReading(t *testing.T) {
+	of := func(hits, n int) func() (*report.Figures, error) {
+		return func() (*report.Figures, error) {
+			return &report.Figures{Rates: map[string]*metrics.Rate{"valid": metrics.Share(hits, n)}}, nil
+		}
+	}
+	m := bench.GridManifest{Program: "test", Preset: "sums", Members: "none"}
+	for _, c := range []struct {
+		name    string
+		hits, n int
+	}{{"h4-a", 1, 2}, {"h4-b", 30, 40}, {"h8-a", 0, 100}} {
+		m.Computed = append(m.Computed, bench.Computed{Cell: bench.Cell{Name: c.name, Params: map[string]any{}},
+			How: "by hand", Of: of(c.hits, c.n)})
+	}
+	m.Readings = []bench.Reading{{Cell: bench.Cell{Name: "all-h4", Params: map[string]any{}}, How: "pooled", Of: "h4-*",
+		Rates: map[string]string{"valid": "valid"}}}
+	g, err := bench.DraftGrid(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Create(filepath.Join(t.TempDir(), "g")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := g.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := r.Cells[len(r.Cells)-1]
+	if v := last.Metrics["valid"]; last.Cell != "all-h4" || v == nil || v.N != 42 || v.Value != 31./42 {
+		t.Errorf("%s: %+v; expected 31 of 42", last.Cell, v)
+	}
+}

@@ -1,0 +1,62 @@
+package bench
+
+import (
+	"fmt"
+
+	"synod.dev/synod"
+	"synod.dev/synod/bench/task"
+	"synod.dev/synod/council"
+	"synod.dev/synod/council/reliability"
+	"synod.dev/synod/council/trust"
+)
+
+// Observations returns the independent first answers of the run's finished questions, for a trust file; of a question
+// that was asked several times, the first. With labels each says whether it is right by the key.
+func (r *Run) Observations(labels bool) (all []reliability.Observation, err error) {
+	x, err := r.read()
+	if err != nil {
+		return nil, err
+	}
+	defer x.close()
+	err = x.results(func(j job, res *result) {
+		if res == nil || j.repeat > 0 {
+			return
+		}
+		var label func(synod.Answer) reliability.Label
+		if labels && !res.Ungraded {
+			label = func(a synod.Answer) reliability.Label {
+				switch res.Verdicts[a] {
+				case task.Right:
+					return reliability.Right
+				case task.Wrong:
+					return reliability.Wrong
+				}
+				return reliability.Unknown
+			}
+		}
+		all = append(all, x.plan.Observations(&r.Items[j.item].Question, &res.outcome, label)...)
+	})
+	return all, err
+}
+
+// checkHistory refuses a trust file that knows questions of the run: their weights would come from the answers that
+// they are measured on.
+func checkHistory(spec *council.Spec, items []task.Record) error {
+	if spec.Trust.File == "" {
+		return nil
+	}
+	h, err := trust.Load(spec.Trust.File)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i] = council.QuestionKey(&items[i].Question)
+	}
+	if n := h.Has(ids); n > 0 {
+		return fmt.Errorf("trust: %s has learned from %d of these %d questions, so a measurement on them would say "+
+			"too much; use other questions, or another file (example: --set trust.file=history.json)", spec.Trust.File,
+			n, len(ids))
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package bench
+
+import (
+	"iter"
+
+	"synod.dev/synod"
+	"synod.dev/synod/bench/report"
+	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/sim"
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+)
+
+// Views yields every question of the run with the opinions of its members by round. It
+// reads one journal at a time. Iteration ends after an error.
+func (r *Run) Views() iter.Seq2[*report.Question, error] {
+	return func(yield func(*report.Question, error) bool) {
+		x, err := r.read()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer x.close()
+		past, err := x.histories()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for k := range r.total() {
+			j := r.job(k)
+			q, err := x.view(j, past[j])
+			if !yield(q, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (r *reader) view(j job, past history) (*report.Question, error) {
+	res, err := r.result(j)
+	if err != nil {
+		return nil, err
+	}
+	it := r.Items[j.item]
+	q := &report.Question{Question: it.Question, Key: it.Key, Repeat: j.repeat}
+	if res != nil && it.Ungraded { // without a key nothing is right or wrong
+		res.Verdicts = nil
+	}
+	switch {
+	case res == nil && past.last.Failed:
+		q.Status, q.Reason = "failed", past.last.Reason
+		return q, nil
+	case res == nil:
+		q.Status = "unfinished"
+		return q, nil
+	case res.outcome.Stopped == sim.Stalled:
+		q.Status, q.Reason = sim.Stalled, "a member did not finish"
+	default:
+		q.Status, q.Reason, q.Fields = res.outcome.Status, res.outcome.Reason, res.outcome.Fields
+	}
+	if res.outcome.Answered() {
+		q.Answer, q.Verdict = res.Decision, res.Verdicts[res.Decision]
+	}
+	for _, v := range res.outcome.Votes {
+		q.Votes = append(q.Votes, report.Support{Answer: v.Answer, Verdict: res.Verdicts[v.Answer],
+			Seats: v.Seats, Independent: v.Independent})
+	}
+	for _, c := range res.outcome.Claims {
+		q.Claims = append(q.Claims, report.Claim{Text: c.Text, Verdict: string(c.Verdict), Supporters: c.Supporters,
+			Critics: c.Critics})
+	}
+	run, err := r.load(j, res.row) // the summary has no scores
+	if err != nil {
+		return nil, err
+	}
+	q.Rounds = held(res, run.Opinions())
+	for i, record := range council.RecordsOf(r.plan, run) {
+		for t := range q.Rounds {
+			q.Rounds[t][i].Reasoning = record.Reasoning(t)
+		}
+	}
+	return q, nil
+}
+
+// held returns the opinions by round and seat; a seat without a recorded opinion has only
+// its answer.
+func held(res *result, noted []journal.Noted) [][]report.Held {
+	rounds := make([][]report.Held, len(res.Rounds))
+	for t, answers := range res.Rounds {
+		rounds[t] = make([]report.Held, len(answers))
+		for i, a := range answers {
+			rounds[t][i] = report.Held{Opinion: synod.Opinion{Round: t, Answer: a}, Verdict: res.Verdicts[a]}
+		}
+	}
+	for _, n := range noted {
+		if n.Round >= 0 && n.Round < len(rounds) && in(n.Node, len(rounds[n.Round])) {
+			h := &rounds[n.Round][n.Node]
+			h.Opinion, h.Noted = n.Opinion, true
+		}
+	}
+	return rounds
+}
+
+func (r *Run) seats() []report.Member {
+	seats := make([]report.Member, len(r.Seats))
+	spec, _ := r.Spec() // a file that cannot be read has no judges to speak of
+	for i, s := range r.Seats {
+		seats[i] = report.Member{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Group: s.Group, Adversary: s.Adversary,
+			Fooling: s.Fooling, Judging: llm.Judging(spec.Models[s.Model])}
+	}
+	return seats
+}
