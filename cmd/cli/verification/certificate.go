@@ -111,6 +111,6 @@ func RosterFor(path string, file []byte) (of *certificate.Council, since string,
 // has to be about; nil: that is not checked.
 func VerifyCertificate(file []byte, question, answer *string) Result {
 	v, err := OfCertificate(file, nil, question, answer)
-	v.Conclude(err)
+	v.conclude(err)
 	return v
 }

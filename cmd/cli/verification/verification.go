@@ -35,7 +35,7 @@ func (v *Result) Print(cmd *cobra.Command, err error, asJSON bool) error {
 	if errors.As(err, &bad) {
 		return app.Fail(app.ExitFailure, err)
 	}
-	v.Conclude(err)
+	v.conclude(err)
 	if asJSON {
 		if err := app.WriteJSON(cmd.OutOrStdout(), v); err != nil {
 			return app.Fail(app.ExitFailure, err)
@@ -57,8 +57,8 @@ func (v *Result) Print(cmd *cobra.Command, err error, asJSON bool) error {
 	return nil
 }
 
-// Conclude records the first problem, or that there is none.
-func (v *Result) Conclude(err error) {
+// conclude records the first problem, or that there is none.
+func (v *Result) conclude(err error) {
 	if v.Valid = err == nil; err != nil {
 		v.FirstError, v.Claims = err.Error(), []string{}
 	}
