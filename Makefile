@@ -201,8 +201,8 @@ weakened: ## searches for attacks with TRIES tries (10000) on protocols without 
 
 ATTACKS ?= runs/attacks
 attack-table: build ## docs/research/adversaries.md with simulated, recorded and embedded members (DATA=folder)
-	for m in simulated recorded embedded; do $(BIN) lab run attack-table --members $$m $(if $(DATA),--data $(DATA)) -o $(ATTACKS)/$$m || exit 1; done
-	$(BIN) lab run judge-range -o $(ATTACKS)/judges
+	for m in simulated recorded embedded; do $(BIN) bench run attack-table --members $$m $(if $(DATA),--data $(DATA)) -o $(ATTACKS)/$$m || exit 1; done
+	$(BIN) bench run judge-range -o $(ATTACKS)/judges
 	$(BIN) attack guide $(ATTACKS)/judges $(ATTACKS)/simulated $(ATTACKS)/recorded $(ATTACKS)/embedded --format json > docs/research/which-protocol.json
 	$(GO) test -count=1 ./bench/attack -run TestGuidePage -rewrite
 

@@ -33,6 +33,12 @@ import (
 // Version is the version of the folder of a run or a grid. Open fails for any other one.
 const Version = store.Version
 
+// gridKey is the key of the grid's manifest in the table meta, and cellsFolder is in the names of its cells for Open.
+const (
+	gridKey     = "grid"
+	cellsFolder = "cells"
+)
+
 // Manifest describes a run. It is stored in results.db.
 type Manifest struct {
 	Version  int            `json:"version"`

@@ -168,12 +168,6 @@ func (g *Grid) write(dir string) error {
 	return nil
 }
 
-// gridKey is the key of the grid's manifest in the table meta, and cellsFolder is in the names of its cells for Open.
-const (
-	gridKey     = "grid"
-	cellsFolder = "cells"
-)
-
 // occupied describes the content of a folder that is not empty.
 func (g *Grid) occupied(dir string) error {
 	e := &OccupiedError{Dir: dir}

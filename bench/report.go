@@ -15,10 +15,7 @@ import (
 	"synod.dev/synod/bench/store"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
-	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/protocol/catalog"
 )
 
 // Report computes the report from the files of the run.
@@ -275,8 +272,6 @@ func (d *drops) add(noted []journal.Noted) {
 	}
 }
 
-func in(id synod.NodeID, seats int) bool { return id >= 0 && int(id) < seats }
-
 // list returns every pair with at least one count, in order.
 func (d *drops) list(seats []report.Member) []report.Drop {
 	list := []report.Drop{}
@@ -289,29 +284,6 @@ func (d *drops) list(seats []report.Member) []report.Drop {
 		}
 	}
 	return list
-}
-
-// ranked grades the answers that the record of the first honest seat ranks, the best
-// first. All honest seats have the same record. It returns nil if there is none.
-func (r *Run) ranked(item task.Item, noted []journal.Noted) (verdicts []task.Verdict) {
-	e, err := catalog.Protocols.Find(r.Protocol)
-	if err != nil {
-		return nil
-	}
-	p, ok := e.New().(protocol.Ranking)
-	if !ok {
-		return nil
-	}
-	for _, n := range noted {
-		if !in(n.Node, len(r.Seats)) || r.Seats[n.Node].Adversary != "" || n.Record == nil {
-			continue
-		}
-		for _, a := range p.Ranked(&n.Opinion) {
-			verdicts = append(verdicts, item.Grade(a).Verdict)
-		}
-		return verdicts
-	}
-	return nil
 }
 
 // ranks counts the right answers and the gradable answers by rank.
@@ -344,18 +316,6 @@ func (k *ranks) rates() (rates []*metrics.Rate) {
 // nothing about models or machines.
 const secondsPerTick = 1e-3
 
-// took returns the tick of the last opinion of an honest voting seat: when it decided,
-// if the protocol ends early, else the tick of its last round.
-func (r *Run) took(noted []journal.Noted) (most synod.Tick) {
-	for i := range noted {
-		n := &noted[i]
-		if in(n.Node, len(r.Seats)) && r.Seats[n.Node].Adversary == "" && !r.Seats[n.Node].NonVoting {
-			most = max(most, n.Tick)
-		}
-	}
-	return most
-}
-
 // timed adds the time of a run to the one mean that it belongs to.
 func (r *reader) timed(res *result, virtual, byClock *metrics.Mean) {
 	if !r.plan.Spec().Runner.Clock() {
@@ -363,35 +323,4 @@ func (r *reader) timed(res *result, virtual, byClock *metrics.Mean) {
 	} else if res.elapsed > 0 {
 		byClock.Add(float64(res.elapsed) / 1e3)
 	}
-}
-
-// elapsed returns when the last honest voting seat had decided by the clock, in milliseconds. It
-// returns 0 for a run in virtual time.
-func (r *reader) elapsed(records []council.Record) (most int) {
-	if !r.plan.Spec().Runner.Clock() {
-		return 0
-	}
-	for i, s := range r.Seats {
-		if s.Adversary == "" && !s.NonVoting {
-			most = max(most, records[i].Elapsed)
-		}
-	}
-	return most
-}
-
-// prices returns the prices that the run is billed with.
-func (r *Run) prices() llm.Prices {
-	if r.Prices == nil {
-		return llm.Published()
-	}
-	return r.Prices
-}
-
-// uses returns the models of the seats with no usage.
-func (r *Run) uses() []llm.Use {
-	uses := make([]llm.Use, len(r.Seats))
-	for i, s := range r.Seats {
-		uses[i] = llm.Use{Model: s.Model, Info: llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served}}
-	}
-	return uses
 }

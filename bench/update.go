@@ -162,3 +162,18 @@ func (g *Grid) reuse(old *Grid) error {
 	}
 	return nil
 }
+
+// Same fails with an OccupiedError if dir has a grid that differs from g.
+func (g *Grid) Same(dir string) error {
+	old, err := OpenGrid(dir)
+	switch {
+	case errors.Is(err, ErrNoRun):
+		return nil
+	case err != nil:
+		return err
+	}
+	if changes := old.Changes(g); len(changes) > 0 {
+		return &OccupiedError{Dir: dir, Run: true, Changes: changes}
+	}
+	return nil
+}

@@ -65,11 +65,11 @@ axes:
   protocol: [majority, debate]
 END
 echo '{"id": "q1", "question": "What is 17 + 25?", "answer": "42"}' >questions.jsonl
-"$synod" lab hub study.yaml -o hub --listen 127.0.0.1:0 2>hub.log &
+"$synod" bench hub study.yaml -o hub --listen 127.0.0.1:0 2>hub.log &
 hub=$!
 pids+=("$hub")
 address=$(listens hub.log)
-"$synod" lab worker --hub "$address" --trust 2>worker.log
+"$synod" bench worker --hub "$address" --trust 2>worker.log
 wait "$hub"
 "$synod" bench report hub --format json | grep -q '"finished": *2'
 echo "worker: ok"

@@ -50,7 +50,7 @@ type Met struct {
 // NewGuide computes the guide from a grid of the preset attack-table, or its range from one of judge-range.
 func NewGuide(grid *bench.Grid) (*Guide, error) {
 	if grid.Preset != GuideExperiment && grid.Preset != RangeExperiment {
-		return nil, fmt.Errorf("it is a grid of another experiment; make one with: synod lab run %s -o FOLDER",
+		return nil, fmt.Errorf("it is a grid of another experiment; make one with: synod bench run %s -o FOLDER",
 			GuideExperiment)
 	}
 	r, err := grid.Report()

@@ -46,6 +46,11 @@ func (t *Table) Write(w io.Writer, format string, most float64, plots []report.P
 		}
 		return t.rows().Write(w, format)
 	}
+	return t.text(w, format)
+}
+
+// text writes the tables one below the other, as text or Markdown.
+func (t *Table) text(w io.Writer, format string) error {
 	wrap := func(line string) string { return line }
 	if format == "text" {
 		wrap = func(line string) string { return table.Wrap(line, table.Columns(w)) }

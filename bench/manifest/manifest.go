@@ -47,7 +47,7 @@ type Manifest struct {
 	Cases      []Case                    `yaml:"cases" doc:"overlays for some cells, in order"`
 	Only       []map[string]any          `yaml:"only" doc:"cells to keep: those that meet one of these conditions; absent: all. admitted is true where the traits of the protocol admit the adversary" example:"[{protocol: sac}]"`
 	Exclude    []map[string]any          `yaml:"exclude" doc:"cells to leave out: those that meet one of these conditions" example:"[{graph: star, b: [3, 4]}]"`
-	Full       map[string]any            `yaml:"full" doc:"overlay of complete runs (--full, and lab run all), such as more repeats" example:"{repeat: 20}"`
+	Full       map[string]any            `yaml:"full" doc:"overlay of complete runs (--full, and bench run all), such as more repeats" example:"{repeat: 20}"`
 	Budget     bench.Budget              `yaml:"budget" doc:"what the whole grid may use; work stops there and can be resumed"`
 	Paper      Paper                     `yaml:"paper" doc:"figures to compare with"`
 	Plots      []report.PlotSpec         `yaml:"plots" doc:"figures to draw beside those that every report has"`
@@ -88,6 +88,34 @@ func Load(path string) (*Manifest, error) {
 	}
 	return m, nil
 }
+
+// Is reports whether a YAML file is a manifest. Other files, and YAML with a list of questions, are not.
+func Is(path string) (bool, error) {
+	if ext := strings.ToLower(filepath.Ext(path)); ext != ".yaml" && ext != ".yml" {
+		return false, nil
+	}
+	b, err := durable.ReadFile(path, maxFile)
+	if err != nil {
+		return false, err
+	}
+	var doc any
+	if err := param.UnmarshalAny(b, &doc); err != nil {
+		return false, err
+	}
+	object, ok := doc.(map[string]any)
+	if !ok {
+		return false, nil
+	}
+	for _, key := range []string{"questions", "samples", "data", "tests"} { // as in a file of questions
+		if _, ok := object[key].([]any); ok {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// Preset reports whether the manifest is one of this program, and not a file of the user.
+func (m *Manifest) Preset() bool { return m.builtin }
 
 // experimentName matches valid names of experiments.
 var experimentName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,99}$`)

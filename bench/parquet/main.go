@@ -3,7 +3,7 @@
 //
 //	go run . test-00000-of-00001.parquet > rows.jsonl
 //
-// With -write it does the reverse for the rows of "synod lab export --format parquet", which starts it under the name
+// With -write it does the reverse for the rows of "synod bench export --format parquet", which starts it under the name
 // synod-parquet:
 //
 //	synod-parquet -write < ROWS.jsonl > TABLE.parquet
@@ -30,7 +30,7 @@ import (
 
 func main() {
 	want := flag.String("sha256", "", "expected SHA-256 of the table in hexadecimal; another table is not read")
-	writes := flag.Bool("write", false, "write the rows of synod lab export on stdin as a table to stdout")
+	writes := flag.Bool("write", false, "write the rows of synod bench export on stdin as a table to stdout")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: parquet [-sha256 DIGEST] TABLE.parquet > ROWS.jsonl\n"+
 			"       parquet -write < ROWS.jsonl > TABLE.parquet")

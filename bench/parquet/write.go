@@ -11,7 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// row is a row of the table of "synod lab export --format parquet". It has the fields of bench.Row in the main module.
+// row is a row of the table of "synod bench export --format parquet". It has the fields of bench.Row in the main
+// module.
 type row struct {
 	Preset           string   `json:"preset" parquet:"preset,dict"`
 	Cell             string   `json:"cell" parquet:"cell,dict"`

@@ -105,9 +105,9 @@ func TestExport(t *testing.T) {
 	synod := filepath.Join(dir, "synod")
 	run("..", "go", "build", "-o", synod, "./cmd/synod")
 	run(".", "go", "build", "-o", filepath.Join(dir, "synod-parquet"), ".")
-	run(dir, synod, "lab", "run", "sac-table1", "-n", "4", "--repeat", "3", "--cell", "sac-merg-*", "-o", "grid")
-	run(dir, synod, "lab", "export", "grid", "--format", "parquet", "-o", "rows.parquet")
-	lines, err := csv.NewReader(bytes.NewReader(run(dir, synod, "lab", "export", "grid", "--format", "csv",
+	run(dir, synod, "bench", "run", "sac-table1", "-n", "4", "--repeat", "3", "--cell", "sac-merg-*", "-o", "grid")
+	run(dir, synod, "bench", "export", "grid", "--format", "parquet", "-o", "rows.parquet")
+	lines, err := csv.NewReader(bytes.NewReader(run(dir, synod, "bench", "export", "grid", "--format", "csv",
 		"--questions"))).ReadAll()
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,5 @@
-// Package cli is the command line of Synod, one file a verb.
+// Package cli is the command line of Synod. It puts the root command together; the groups of commands are the packages
+// below it, and package app is what they share.
 //
 // A program of another module that adds its own protocols, adversaries, tasks or
 // topologies registers them in their catalogues and then calls Main:

@@ -12,6 +12,7 @@ import (
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli/research"
 	"synod.dev/synod/core/param"
 	"synod.dev/synod/council"
 	"synod.dev/synod/graph/topology"
@@ -96,7 +97,7 @@ func (c completion) propose(_ *cobra.Command, _ []string, _ string) ([]string, c
 }
 
 func names[T synod.Listed](all []T) (out []string) {
-	for _, e := range lines(all) {
+	for _, e := range research.Lines(all) {
 		out = append(out, e.Name)
 	}
 	return out
@@ -108,8 +109,8 @@ func tasksAndPresets() []string { return append(tasks(), names(manifest.Presets(
 
 // allNames returns the names of all catalogues.
 func allNames() (out []string) {
-	for _, c := range catalogues() {
-		for _, e := range c.entries() {
+	for _, c := range research.Catalogues() {
+		for _, e := range c.Entries() {
 			out = append(out, e.Name)
 		}
 	}

@@ -6,9 +6,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/ask"
+	"synod.dev/synod/cmd/cli/bench"
+	"synod.dev/synod/cmd/cli/graph"
+	"synod.dev/synod/cmd/cli/operate"
+	"synod.dev/synod/cmd/cli/research"
+	"synod.dev/synod/cmd/cli/setup"
 )
 
 // The groups of commands, by what somebody wants to do.
@@ -36,30 +41,32 @@ func addGroups(a *app.App, root *cobra.Command) {
 		}
 		root.AddCommand(all...)
 	}
-	add(askGroup, askCommand(a), initCommand(a), calibrateCommand(a), doctorCommand(a), demoCommand(a),
-		modelsCommand(a), replayCommand(a), verifyCommand(a))
+	add(askGroup, ask.Command(a), setup.InitCommand(a), bench.CalibrateCommand(a), setup.DoctorCommand(a),
+		setup.DemoCommand(a), setup.ModelsCommand(a), ask.ReplayCommand(a), ask.VerifyCommand())
 	add(serveGroup, besideCommands(a)...)
-	add(measureGroup, benchCommand(a), labCommand(a), attackCommand(a), dataCommand(a), gradeCommand())
-	add(researchGroup, graphCommand(a), listCommand(a), explainCommand(a),
-		rest(a, "research", "Play games, train probes, and try the claims of the protocols", researching(a)))
-	add(operateGroup, configCommand(a), journalsCommand(a), cacheCommand(a), environmentTopic(), exitCodesTopic(),
-		rest(a, "operate", "Keep ledgers, evidence, and what members were trusted with", operating(a)))
-	for _, old := range slices.Concat(researching(a), operating(a)) {
+	add(measureGroup, bench.Command(a), bench.AttackCommand(a), dataCommand(a), gradeCommand())
+	add(researchGroup, graph.Command(a), research.ListCommand(), research.ExplainCommand(),
+		rest("research", "Play games, train probes, and try the claims of the protocols", researching(a)))
+	add(operateGroup, setup.ConfigCommand(a), operate.JournalsCommand(a), operate.CacheCommand(a), environmentTopic(),
+		exitCodesTopic(),
+		rest("operate", "Keep ledgers, evidence, and what members were trusted with", operating(a)))
+	for _, old := range append(slices.Concat(researching(a), operating(a)), bench.OldCommand(a)) {
 		old.Hidden = true
 		root.AddCommand(old)
 	}
 }
 
 func researching(a *app.App) []*cobra.Command {
-	return []*cobra.Command{gameCommand(a), probeCommand(a), campaignCommand(a), verifyClaimsCommand(a)}
+	return []*cobra.Command{research.GameCommand(a), research.ProbeCommand(a), research.CampaignCommand(a),
+		research.VerifyClaimsCommand(a)}
 }
 
 func operating(a *app.App) []*cobra.Command {
-	return []*cobra.Command{ledgerCommand(a), evidenceCommand(a), trustCommand(a)}
+	return []*cobra.Command{operate.LedgerCommand(a), operate.EvidenceCommand(a), operate.TrustCommand(a)}
 }
 
 // rest is the command of a group that has further commands.
-func rest(a *app.App, name, short string, all []*cobra.Command) *cobra.Command {
+func rest(name, short string, all []*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short}
 	cmd.AddCommand(all...)
 	return cmd
@@ -68,7 +75,14 @@ func rest(a *app.App, name, short string, all []*cobra.Command) *cobra.Command {
 // sayMoved says the new name of a command that was called by its old one.
 func sayMoved(a *app.App, cmd *cobra.Command) {
 	words := strings.Fields(cmd.CommandPath())
-	if len(words) < 2 || moved[words[1]] == "" || a.Quiet {
+	if len(words) < 2 || a.Quiet {
+		return
+	}
+	if words[1] == "lab" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "synod lab is now synod bench")
+		return
+	}
+	if moved[words[1]] == "" {
 		return
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s is now synod %s %s\n", strings.Join(words[:2], " "), moved[words[1]], words[1])
@@ -81,34 +95,4 @@ func unmoved(path string) string {
 		words = slices.Delete(words, 1, 2)
 	}
 	return strings.Join(words, " ")
-}
-
-// usualFlags are those that the help of synod ask lists; --help-all lists all.
-var usualFlags = []string{"council", "model", "set", "form", "schema", "image", "file", "json", "show", "dry-run",
-	"resume", "help", "help-all", "quiet", "verbose"}
-
-// shortHelp has the help of a command list the usual flags, and --help-all all of them.
-func shortHelp(cmd *cobra.Command) {
-	all := cmd.Flags().Bool("help-all", false, "help with all flags")
-	long, run := cmd.HelpFunc(), cmd.RunE
-	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
-		var hidden []*pflag.Flag
-		hide := func(f *pflag.Flag) {
-			if !*all && !f.Hidden && !slices.Contains(usualFlags, f.Name) {
-				f.Hidden, hidden = true, append(hidden, f)
-			}
-		}
-		c.LocalFlags().VisitAll(hide)
-		c.InheritedFlags().VisitAll(hide)
-		long(c, args)
-		for _, f := range hidden {
-			f.Hidden = false
-		}
-	})
-	cmd.RunE = func(c *cobra.Command, args []string) error {
-		if *all {
-			return c.Help()
-		}
-		return run(c, args)
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/keyfile"
@@ -101,7 +102,7 @@ func TestNodesScripts(t *testing.T) {
 }
 
 // A program that keeps one council of nodes open, as a gateway does, may ask it many questions at once, each
-// of which is judged by the records of its own run.
+// of which is judgedAgain by the records of its own run.
 func TestNodesAtOnce(t *testing.T) {
 	for name, text := range map[string]string{"sac": nodesCouncil, "decentllms": `council: jury
 protocol: {name: decentllms}
@@ -142,11 +143,26 @@ func askAtOnce(t *testing.T, text string) {
 			if want := synod.Answer(fmt.Sprint(i + 25)); err != nil || o.Answer == nil || *o.Answer != want {
 				t.Errorf("%v, %s: %s; want %s", err, o.Status, o.Reason, want)
 			}
-			_, again, err := recalled(o.Journal)
+			again, err := judgedAgain(o.Journal)
 			if err != nil || again.Decision != o.Decision || again.Digest != o.Digest || again.Status != o.Status {
 				t.Errorf("the journal has %s %v %s: %v", again.Status, again.Decision, again.Digest, err)
 			}
 		})
 	}
 	wait.Wait()
+}
+
+// judgedAgain returns the outcome of the run in a journal.
+func judgedAgain(path string) (o council.Outcome, err error) {
+	run, err := journal.Load(path)
+	if err != nil {
+		return o, err
+	}
+	p, err := council.PlanOf(run)
+	if err != nil {
+		return o, err
+	}
+	o = council.Judge(p, council.InstanceOf(run), council.RecordsOf(p, run))
+	o.Digest = run.Digest()
+	return o, nil
 }

@@ -58,7 +58,7 @@ func join(ctx context.Context, servers string, access natsAccess, n names) (*con
 	if err != nil {
 		return nil, err
 	}
-	nc, err := nats.Connect(servers, append(options, nats.Name("synod lab hub"), nats.MaxReconnects(-1),
+	nc, err := nats.Connect(servers, append(options, nats.Name("synod bench hub"), nats.MaxReconnects(-1),
 		nats.Timeout(10*time.Second), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
 	if refuses(err) {
 		err = errNoAccess
@@ -128,7 +128,7 @@ func redacted(servers string) string {
 
 // dial connects a worker. Once it was connected it reconnects with growing pauses, for ever.
 func dial(address, key string, access natsAccess) (*nats.Conn, error) {
-	options := []nats.Option{nats.Name("synod lab worker"), nats.MaxReconnects(-1), nats.Timeout(10 * time.Second),
+	options := []nats.Option{nats.Name("synod bench worker"), nats.MaxReconnects(-1), nats.Timeout(10 * time.Second),
 		nats.CustomReconnectDelay(backOff), nats.ReconnectBufSize(-1),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}
 	var more []nats.Option

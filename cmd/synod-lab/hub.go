@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -156,15 +154,6 @@ func (h *hub) identify() error {
 	return durable.WriteFile(path, []byte(h.sweep+"\n"))
 }
 
-// newID returns a random id.
-func newID() string {
-	var b [16]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		panic(err) // the system has no randomness
-	}
-	return hex.EncodeToString(b[:])
-}
-
 func (h *hub) openLedger(limit bench.Budget) error {
 	known, err := h.results.Spent()
 	if err != nil {
@@ -274,6 +263,11 @@ func (h *hub) run(outer context.Context) error {
 			}
 		})
 	}
+	return h.watch(outer)
+}
+
+// watch writes the status and forgets silent workers until all workers know that the sweep is over, or ctx ends.
+func (h *hub) watch(ctx context.Context) error {
 	tick := time.NewTicker(h.every)
 	defer tick.Stop()
 	var over time.Time // since when workers may know that the sweep is over
@@ -282,9 +276,9 @@ func (h *hub) run(outer context.Context) error {
 		case err := <-h.fatal:
 			h.become(closing)
 			return err
-		case <-outer.Done():
+		case <-ctx.Done():
 			h.become(closing)
-			return outer.Err()
+			return ctx.Err()
 		case <-tick.C:
 		}
 		if err := errors.Join(h.bury(), h.writeStatus()); err != nil {

@@ -1,5 +1,5 @@
-// Synod-lab spreads a sweep over workers on several machines. "synod lab hub" and "synod lab worker" start it when it
-// lies beside synod.
+// Synod-lab spreads a sweep over workers on several machines. "synod bench hub" and "synod bench worker" start it
+// when it lies beside synod.
 //
 // It is a module of its own because of NATS, which the command synod neither downloads nor links.
 package main
@@ -100,7 +100,7 @@ func hubCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hub DIR",
 		Short: "Hand out the questions of a grid to workers, and keep the results",
-		Long: `Serves the grid in a folder, which synod lab hub MANIFEST -o DIR makes, to workers (synod lab
+		Long: `Serves the grid in a folder, which synod bench hub MANIFEST -o DIR makes, to workers (synod bench
 worker). It keeps the results, grants requests to models within the limits of their
 accounts and the budget of the manifest, and ends when all questions are finished. It may
 be killed and started again at any time.
@@ -111,9 +111,9 @@ NATS cluster with JetStream.
 
 Exit codes: 0 all finished · 1 some failed, or the folder cannot be written · 2 usage · 5 the
 budget is used · 130 interrupted.`,
-		Example: `  synod lab hub study.yaml -o runs/study --listen 0.0.0.0:7700
-  synod lab hub runs/study
-  synod lab hub runs/study --nats tls://a.example,tls://b.example,tls://c.example --creds hub.creds`,
+		Example: `  synod bench hub study.yaml -o runs/study --listen 0.0.0.0:7700
+  synod bench hub runs/study
+  synod bench hub runs/study --nats tls://a.example,tls://b.example,tls://c.example --creds hub.creds`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.log = cmd.ErrOrStderr()
@@ -188,14 +188,15 @@ func serveGrid(ctx context.Context, dir string, o hubOptions) error {
 	word := council.ShellWord(dir)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return failed{fmt.Errorf("interrupted: %d of %d questions are finished. Go on with:\n  synod lab hub %s", done,
-			total, word), exitInterrupted}
+		return failed{fmt.Errorf("interrupted: %d of %d questions are finished. Go on with:\n  synod bench hub %s",
+			done, total, word), exitInterrupted}
 	case err != nil:
 		return failed{fmt.Errorf("%w\n%d of %d questions are finished and kept; workers keep what they have finished "+
-			"and wait. When the problem is solved, go on with:\n  synod lab hub %s", err, done, total, word), exitError}
+			"and wait. When the problem is solved, go on with:\n  synod bench hub %s", err, done, total,
+			word), exitError}
 	case state == overspent:
 		return failed{fmt.Errorf("the budget is used: %d of %d questions are finished and kept. Raise budget in the "+
-			"manifest and go on with:\n  synod lab hub MANIFEST.yaml -o %s", done, total, word), exitBudget}
+			"manifest and go on with:\n  synod bench hub MANIFEST.yaml -o %s", done, total, word), exitBudget}
 	case bad > 0:
 		return failed{fmt.Errorf("%d of %d questions failed; see the reasons with: synod bench report %s", bad, total,
 			word), exitError}
@@ -208,7 +209,7 @@ func serveGrid(ctx context.Context, dir string, o hubOptions) error {
 func (h *hub) greet(dir string) {
 	waiting, _, done, _ := h.units.tally()
 	fmt.Fprintf(h.log, "%d cells, %d questions, of which %d are finished\n", len(h.units.cells), waiting+done, done)
-	line := "synod lab worker --hub " + h.reachable()
+	line := "synod bench worker --hub " + h.reachable()
 	if h.queue != defaultQueue {
 		line += " --queue " + h.queue
 	}
@@ -222,7 +223,7 @@ func (h *hub) greet(dir string) {
 		line += " --ca " + council.ShellWord(h.access.ca)
 	}
 	fmt.Fprintf(h.log, "listening on %s\nstart workers, on any machine that reaches this one, with:\n  %s\nwatch them "+
-		"with: synod lab status %s\n", h.conn.address, line, council.ShellWord(dir))
+		"with: synod bench status %s\n", h.conn.address, line, council.ShellWord(dir))
 }
 
 // reachable returns the address of the hub for workers elsewhere: this machine's name in place of "all addresses".
@@ -244,7 +245,7 @@ func workerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker --hub ADDR",
 		Short: "Play questions of a sweep for its hub",
-		Long: `Takes questions from a hub (synod lab hub), asks the models with the keys of this machine, and
+		Long: `Takes questions from a hub (synod bench hub), asks the models with the keys of this machine, and
 sends the journals to the hub. It only dials out. Every call to a model needs a permit of the
 hub, so that limits and budget hold over all workers.
 
@@ -253,7 +254,7 @@ with its unfinished questions when it is started again with the same folder.
 
 Exit codes: 0 the sweep is finished · 1 the worker cannot go on · 2 usage · 5 the budget of the
 sweep is used · 130 interrupted.`,
-		Example: `  synod lab worker --hub 10.0.0.5:7700 --key worker.key --parallel 8 --trust`,
+		Example: `  synod bench worker --hub 10.0.0.5:7700 --key worker.key --parallel 8 --trust`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := app.New(home, prices)

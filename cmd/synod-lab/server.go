@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -80,7 +81,7 @@ func serve(dir, listen string, n names) (c *connection, err error) {
 	}
 	c.address = net.JoinHostPort(host, strconv.Itoa(c.server.Addr().(*net.TCPAddr).Port))
 	c.Conn, err = nats.Connect("", nats.InProcessServer(c.server), nats.UserInfo(hubUser, password),
-		nats.Name("synod lab hub"), nats.MaxReconnects(-1))
+		nats.Name("synod bench hub"), nats.MaxReconnects(-1))
 	if err != nil {
 		c.close()
 		return nil, fmt.Errorf("the server of the queue: %w", err)
@@ -128,4 +129,16 @@ const (
 // backOff returns the pause before an attempt, counted from 1.
 func backOff(attempt int) time.Duration {
 	return min(shortestPause<<min(attempt, 10), longestPause)
+}
+
+// pause waits; false if ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
 }

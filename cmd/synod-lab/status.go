@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod/internal/durable"
 )
 
-// writeStatus writes hub/status.json, which synod lab status shows.
+// writeStatus writes hub/status.json, which synod bench status shows.
 func (h *hub) writeStatus() error {
 	s := h.status()
 	b, err := json.MarshalIndent(s, "", "  ")

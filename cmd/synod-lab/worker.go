@@ -158,18 +158,6 @@ func isTransient(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrConnectionClosed)
 }
 
-// pause waits; false if ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
 // ask sends a request once.
 func (w *worker) ask(ctx context.Context, what string, request, answer any) error {
 	b, err := json.Marshal(request)

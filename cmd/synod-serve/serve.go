@@ -56,7 +56,7 @@ when they change. Requests from other machines need --listen and API keys.`,
 	cmd.AddCommand(keysCommand(&f), backupCommand(&f), restoreCommand(&f), dataCommand(&f))
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on; port 0 picks a free one")
-	fl.StringVar(&f.runs, "runs", "", "`folder` of the runs of synod bench and synod lab, which the page shows")
+	fl.StringVar(&f.runs, "runs", "", "`folder` of the runs of synod bench, which the page shows")
 	fl.StringVar(&f.metrics, "metrics", "", "`address` of a listener of its own for Prometheus; on a loopback address "+
 		"it has /debug/pprof too")
 	fl.StringVar(&f.memory, "memory", "", "memory that the gateway tries to keep to, such as `256MiB`; an eighth of "+

@@ -20,13 +20,13 @@ import (
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
 
-// watchCommand shows one folder of an experiment. "synod lab watch" starts it.
+// watchCommand shows one folder of an experiment. "synod bench watch" starts it.
 func watchCommand() *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:     "watch DIR",
 		Short:   "Show the folder of an experiment as a web page that changes while it goes on",
-		Example: "  synod lab watch runs/study",
+		Example: "  synod bench watch runs/study",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			home, err := app.New(f.home, f.prices)

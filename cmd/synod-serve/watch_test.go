@@ -17,8 +17,8 @@ import (
 	"synod.dev/synod/council"
 )
 
-// TestWatch: "synod lab watch" prints an address on loopback where the folder is shown, needs no model and no council,
-// and ends when it is interrupted.
+// TestWatch: "synod bench watch" prints an address on loopback where the folder is shown, needs no model and no
+// council, and ends when it is interrupted.
 func TestWatch(t *testing.T) {
 	spec, err := council.Parse([]byte(diceFile))
 	if err != nil {

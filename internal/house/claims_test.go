@@ -18,7 +18,7 @@ var commands = map[string]string{
 	"llm/models/pull.go":           "a package client, with names of the catalogue",
 	"record/ledger/child/child.go": "the ledger's program beside this one",
 	"cmd/cli/app/beside.go":        "a program beside this one, with the user's arguments",
-	"cmd/cli/labexport.go":         "the program synod-parquet beside this one, with rows of a grid as its input",
+	"cmd/cli/bench/export.go":      "the program synod-parquet beside this one, with rows of a grid as its input",
 	"council/escalate.go":          "the user's command for an escalation, with the event on its standard input",
 }
 

@@ -68,10 +68,6 @@ var ranks = map[string]float64{
 	"bench/campaign":      7, // executions of protocols with adversaries, for tests and for users
 	"network/link":        3, // authenticated streams between nodes
 	"network/node":        7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
-	"cmd/cli":             11,
-	"cmd/cli/app":         8, // what all groups of commands share
-	"cmd/cli/display":     9, // prints what several groups show
-	"cmd/cli/questions":   9, // finds the questions of a task or a file
 	"cmd/synod":           12,
 	"internal/manual":     12, // writes the manual pages of the command line
 	"internal/mutants":    9,  // runs mutation tests
@@ -80,6 +76,18 @@ var ranks = map[string]float64{
 	"internal/house":      0,  // tests of these rules
 	"internal/nightly":    -2, // tests that make nightly plays
 	"internal/golden":     -2, // golden files of tests of all packages
+
+	"cmd/cli":              11,
+	"cmd/cli/app":          8,  // what all groups of commands share
+	"cmd/cli/display":      9,  // prints what several groups show
+	"cmd/cli/questions":    9,  // finds the questions of a task or a file
+	"cmd/cli/verification": 9,  // checks certificates for several groups and for synod-serve
+	"cmd/cli/ask":          10, // the groups of commands
+	"cmd/cli/bench":        10,
+	"cmd/cli/graph":        10,
+	"cmd/cli/operate":      10,
+	"cmd/cli/research":     10,
+	"cmd/cli/setup":        10,
 
 	"internal/llmtest":    2, // a test server for llm, council, lab and the command line
 	"council/reliability": 1,

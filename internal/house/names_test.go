@@ -24,7 +24,7 @@ var naming = map[string]string{
 	"bench/attack/history.go":     "the plain vote, with which weights from history are compared",
 	"bench/manifest/manifest.go":  "an example of a manifest",
 	"bench/manifest/questions.go": "a task, the question of the consensus game",
-	"bench/report":                    "columns of tables with the baseline of a plain vote",
+	"bench/report":                "columns of tables with the baseline of a plain vote",
 
 	// The command game plays one protocol, the demonstration compares two, models are measured by a plain vote, and the
 	// flag --rule names SAC's property 4.3.

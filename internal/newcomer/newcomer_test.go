@@ -10,8 +10,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/bench/campaign"
 	"synod.dev/synod/bench/attack"
+	"synod.dev/synod/bench/campaign"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli"
 	"synod.dev/synod/council"

@@ -32,6 +32,14 @@ type App struct {
 	locks   []io.Closer // of files that the command works on
 }
 
+// New returns the app of a program beside synod, which shares the user's folders, keys and prices with it. home is the
+// folder that --home names; "": the folders of the XDG standard. prices is a price file; "": the user's own, if there
+// is one.
+func New(home, prices string) (*App, error) {
+	a := &App{Home: home}
+	return a, a.Open(prices)
+}
+
 // Unlock lets other processes work on the files of the command.
 func (a *App) Unlock() {
 	for _, lock := range a.locks {

@@ -42,7 +42,7 @@ func become(cmd *cobra.Command, path string, args []string) error {
 
 // shows reports that w is the screen of a stream of this process.
 func shows(w io.Writer, stream *os.File) bool {
-	s, ok := w.(*screen)
+	s, ok := w.(*Screen)
 	return ok && s.To == io.Writer(stream)
 }
 

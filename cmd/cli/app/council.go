@@ -26,6 +26,7 @@ type CouncilFlags struct {
 	Nodes  *council.Layer // of --roster: it replaces all files; nil: there is none
 }
 
+// Add adds the flags to a command.
 func (f *CouncilFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.File, "council", "c", os.Getenv("SYNOD_COUNCIL"),
 		"council `file`; replaces ./synod.yaml and the user's config.yaml")
@@ -51,7 +52,7 @@ func (f *CouncilFlags) Load(a *App) (council.Spec, error) {
 	return spec, err
 }
 
-// Merge is load that also returns where each setting comes from.
+// Merge is Load that also returns where each setting comes from.
 func (f *CouncilFlags) Merge(a *App) (council.Spec, council.Origin, error) {
 	layers, err := f.files(a)
 	if err != nil {
@@ -227,3 +228,7 @@ seats:
   - {id: b, model: warm, count: 3}
   - {id: c, model: hot, count: 2}
 `
+
+// Council returns the council of "synod ask" without flags: that of ./synod.yaml over the user's config.yaml
+// over the embedded one.
+func (a *App) Council() (council.Spec, error) { return (&CouncilFlags{}).Load(a) }

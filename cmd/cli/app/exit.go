@@ -30,6 +30,7 @@ type Error struct {
 	Hint string // what the user can do about it
 }
 
+// Error returns the text of Err, or the exit code where it is nil.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit %d", e.Code)
@@ -37,6 +38,7 @@ func (e *Error) Error() string {
 	return e.Err.Error()
 }
 
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Fail returns an Error with an optional hint.

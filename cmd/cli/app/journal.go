@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"synod.dev/synod/core/journal"
@@ -84,4 +85,16 @@ func Verdict(o council.Outcome) error {
 		return nil
 	}
 	return Fail(a.Code, a.Err, a.Next)
+}
+
+// ResumeCommand returns the command that resumes the run of a journal.
+func ResumeCommand(run *journal.Run, path string) string {
+	if file, _, many := strings.Cut(path, "#"); many {
+		return "synod bench resume " + council.ShellWord(file)
+	}
+	verb := "ask"
+	if spec, err := council.SpecOf(run); err == nil && spec.Protocol["name"] == "game" {
+		verb = "game"
+	}
+	return "synod " + verb + " --resume " + council.ShellWord(path)
 }

@@ -84,3 +84,16 @@ func (a *App) FillKey(spec *council.Spec) error {
 	spec.Runner.Key = path
 	return nil
 }
+
+// OwnerKey returns the user's own key (owner.key in the folder of configuration files), which is made if it is
+// absent. It signs certificates.
+func (a *App) OwnerKey() (sign.Secret, error) {
+	secret, _, err := a.SigningKey("")
+	return secret, err
+}
+
+// HasOwnerKey reports whether the user's own key has been made.
+func (a *App) HasOwnerKey() bool {
+	_, err := os.Stat(filepath.Join(a.Dirs.Config, "owner.key"))
+	return err == nil
+}

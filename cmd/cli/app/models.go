@@ -1,8 +1,10 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"synod.dev/synod/llm/models"
 )
 
+// CacheDir is the folder of the cache of replies.
 func (a *App) CacheDir() string { return filepath.Join(a.Dirs.cache, "replies") }
 
 // Env returns the folders and prices that models use on this machine.
@@ -22,6 +25,7 @@ func (a *App) Env() llm.Env {
 		Habits: filepath.Join(a.Dirs.State, "servers.json")}
 }
 
+// Store returns the embedded models of this machine: in the folder that SYNOD_MODELS names, or in the data folder.
 func (a *App) Store() models.Store {
 	if dir := os.Getenv("SYNOD_MODELS"); dir != "" {
 		return models.Store{Dir: dir}
@@ -84,4 +88,12 @@ func (a *App) FetchModels(cmd *cobra.Command, spec council.Spec) error {
 		}
 	}
 	return nil
+}
+
+// Fetch fetches the absent models of a council, and writes about it to w.
+func (a *App) Fetch(ctx context.Context, spec council.Spec, w io.Writer) error {
+	cmd := &cobra.Command{}
+	cmd.SetContext(ctx)
+	cmd.SetErr(w)
+	return a.FetchModels(cmd, spec)
 }

@@ -34,6 +34,7 @@ func (a *App) Mark(kind string) func([]byte) string {
 	return func(text []byte) string { return a.key().Mark(kind, text) }
 }
 
+// TrustFlag is the help of --trust; %s is what was not written here: a journal or a folder.
 const TrustFlag = "use the addresses, keys and files that the %s names, although it was not written by you on this " +
 	"machine"
 
@@ -45,6 +46,8 @@ func (a *App) trustJournal(run *journal.Run, spec council.Spec, path, verb strin
 	return Foreign(path, spec.Starts(), "synod "+verb+" --resume "+council.ShellWord(path))
 }
 
+// Foreign returns the error about a file from elsewhere whose use would start something; nil: it starts nothing.
+// command is the one that was refused.
 func Foreign(path string, starts []string, command string) error {
 	if len(starts) == 0 {
 		return nil

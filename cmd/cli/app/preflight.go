@@ -26,6 +26,7 @@ func WarnOf(w io.Writer, checks []council.Check) {
 	}
 }
 
+// CheckedMember names the model that was checked, and its seats.
 func CheckedMember(k council.Check) string {
 	return fmt.Sprintf("%s (%s)", k.Model, strings.Join(k.Seats, ", "))
 }

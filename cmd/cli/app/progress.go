@@ -33,7 +33,7 @@ func (a *App) NewBar(cmd *cobra.Command, spins bool, text string) *Bar {
 		return &Bar{}
 	}
 	to := cmd.ErrOrStderr()
-	if s, ok := to.(*screen); ok {
+	if s, ok := to.(*Screen); ok {
 		to = s.To // a bar is drawn with escapes
 	}
 	b := &Bar{To: to, columns: func() int { return Columns(to) }, spins: spins, began: time.Now(),
@@ -83,6 +83,7 @@ func (b *Bar) line(took time.Duration) string {
 	return line
 }
 
+// Done removes the bar.
 func (b *Bar) Done() {
 	if b.stop != nil {
 		close(b.stop)

@@ -16,17 +16,18 @@ import (
 	"synod.dev/synod/internal/program"
 )
 
-// screen is the standard output or error of a command.
-type screen struct {
+// Screen is the standard output or error of a command.
+type Screen struct {
 	program.Screen
 	Colours bool // it is a terminal that shows colours
 }
 
-func NewScreen(to io.Writer) *screen { return &screen{Screen: program.Screen{To: to}} }
+// NewScreen returns a screen without colours that writes to w.
+func NewScreen(w io.Writer) *Screen { return &Screen{Screen: program.Screen{To: w}} }
 
 // Columns returns how many columns the terminal has, or COLUMNS where there is no terminal; 0: there is no limit.
 // Tables are no wider.
-func (s *screen) Columns() int {
+func (s *Screen) Columns() int {
 	if f, ok := s.To.(*os.File); ok {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
 			return n
@@ -41,7 +42,7 @@ func (s *screen) Columns() int {
 
 // Columns is how many columns a line of progress or of text on w may have.
 func Columns(w io.Writer) int {
-	s, ok := w.(*screen)
+	s, ok := w.(*Screen)
 	if !ok {
 		s = NewScreen(w)
 	}
@@ -96,7 +97,7 @@ func Coloured(w io.Writer) bool {
 
 // Paint writes a text, in a colour where w is a screen with colours.
 func Paint(w io.Writer, colour, text string) {
-	s, ok := w.(*screen)
+	s, ok := w.(*Screen)
 	if !ok || !s.Colours {
 		fmt.Fprint(w, text)
 		return
@@ -110,8 +111,27 @@ func Paint(w io.Writer, colour, text string) {
 // messages between processes.
 func RawOut(cmd *cobra.Command) io.Writer {
 	out := cmd.OutOrStdout()
-	if s, ok := out.(*screen); ok {
+	if s, ok := out.(*Screen); ok {
 		return s.To
 	}
 	return out
+}
+
+// IsTerminal reports whether w is a terminal, or a screen on one.
+func IsTerminal(w io.Writer) bool {
+	if s, ok := w.(*Screen); ok {
+		w = s.To
+	}
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// PrintLine prints a line, broken between words where a terminal is narrower.
+func PrintLine(w io.Writer, line string) { fmt.Fprintln(w, table.Wrap(line, table.Columns(w))) }
+
+// Say prints a line on stderr unless --quiet is given.
+func (a *App) Say(cmd *cobra.Command, line string) {
+	if !a.Quiet {
+		fmt.Fprintln(cmd.ErrOrStderr(), OneLine(line))
+	}
 }

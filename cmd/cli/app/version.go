@@ -24,4 +24,5 @@ func Version() string {
 	return v + " (" + commit + dirty + ")"
 }
 
+// Release is the number of the release, without the commit.
 const Release = "0.1.0"

@@ -1,4 +1,3 @@
-// Package display prints what several groups of commands show: what a run would cost.
 package display
 
 import (

@@ -17,7 +17,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"go.uber.org/goleak"
 
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/verification"
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/internal/llmtest"
 
@@ -152,7 +152,7 @@ func TestDecision(t *testing.T) {
 	}
 	answer := "42"
 	proof := task.Artifacts[1]
-	if v := cli.VerifyCertificate([]byte(proof.Parts[0].Text()), nil, &answer); !v.Valid ||
+	if v := verification.VerifyCertificate([]byte(proof.Parts[0].Text()), nil, &answer); !v.Valid ||
 		proof.Parts[0].MediaType != CertificateType || proof.Extensions[0] != CertificateURI {
 		t.Errorf("%+v", v)
 	}

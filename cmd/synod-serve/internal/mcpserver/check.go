@@ -8,7 +8,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"synod.dev/synod/cmd/cli"
+	"synod.dev/synod/cmd/cli/graph"
+	"synod.dev/synod/cmd/cli/verification"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/record/certificate"
@@ -23,7 +24,7 @@ type toVerify struct {
 
 func addVerify(m *mcp.Server) {
 	mcp.AddTool(m, &mcp.Tool{Name: "verify", Title: "Verify a certificate", InputSchema: schemaOf[toVerify](),
-		OutputSchema: schemaOf[cli.Verification](), Description: "Verifies a certificate of a council's decision " +
+		OutputSchema: schemaOf[verification.Result](), Description: "Verifies a certificate of a council's decision " +
 			"without " +
 			"any model: signatures, arithmetic, robustness of the graph. Returns what is proved and what is not.",
 		Annotations: &mcp.ToolAnnotations{Title: "Verify a certificate", ReadOnlyHint: true,
@@ -32,11 +33,11 @@ func addVerify(m *mcp.Server) {
 }
 
 // verify verifies a certificate. One that is not valid is a result and no error of the tool.
-func verify(_ context.Context, _ *mcp.CallToolRequest, in toVerify) (*mcp.CallToolResult, cli.Verification, error) {
+func verify(_ context.Context, _ *mcp.CallToolRequest, in toVerify) (*mcp.CallToolResult, verification.Result, error) {
 	if len(in.Certificate) > certificate.MaxSize {
-		return nil, cli.Verification{}, fmt.Errorf("the certificate is longer than %d bytes", certificate.MaxSize)
+		return nil, verification.Result{}, fmt.Errorf("the certificate is longer than %d bytes", certificate.MaxSize)
 	}
-	v := cli.VerifyCertificate([]byte(in.Certificate), in.Question, in.Answer)
+	v := verification.VerifyCertificate([]byte(in.Certificate), in.Question, in.Answer)
 	return nil, v, nil
 }
 
@@ -94,14 +95,14 @@ func (s *Server) addGraphCheck(m *mcp.Server) {
 }
 
 func (s *Server) graphCheck(ctx context.Context, _ *mcp.CallToolRequest, in toCheck) (*mcp.CallToolResult,
-	*cli.GraphReport, error) {
+	*graph.Report, error) {
 	select {
 	case s.graphs <- struct{}{}:
 		defer func() { <-s.graphs }()
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}
-	q := cli.GraphQuery{Text: in.Graph, Format: in.Format, Family: in.Family, Nodes: in.Nodes, Params: in.Params,
+	q := graph.Query{Text: in.Graph, Format: in.Format, Family: in.Family, Nodes: in.Nodes, Params: in.Params,
 		Seed: in.Seed, Faults: -1, Strong: in.Rule == "strong", Rounds: usualRounds, Most: mostNodes, Limit: graphTime}
 	if in.Faults != nil {
 		if q.Faults = *in.Faults; q.Faults < 0 {
@@ -113,6 +114,6 @@ func (s *Server) graphCheck(ctx context.Context, _ *mcp.CallToolRequest, in toCh
 			return nil, nil, fmt.Errorf("rounds is %d; it must be between 0 and 1000", q.Rounds)
 		}
 	}
-	report, err := cli.CheckGraph(ctx, q)
+	report, err := graph.Check(ctx, q)
 	return nil, report, err
 }

@@ -289,7 +289,7 @@ func (v *visit) openLab() (labRoot, error) {
 			"makes a key that may with: synod serve keys new NAME --admin", v.Key.Name)
 	case dir == "":
 		return labRoot{}, problemf(http.StatusNotFound, "The gateway has no folder of runs. Start it with: synod "+
-			"serve --runs FOLDER, where FOLDER has the folders that synod bench run -o and synod lab run -o have made.")
+			"serve --runs FOLDER, where FOLDER has the folders that synod bench run -o has made.")
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

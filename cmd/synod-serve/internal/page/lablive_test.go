@@ -215,7 +215,7 @@ func TestLabTranscript(t *testing.T) {
 	}
 }
 
-// TestOnlyRuns: the page of "synod lab watch" has the lab and nothing else.
+// TestOnlyRuns: the page of "synod bench watch" has the lab and nothing else.
 func TestOnlyRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "done")
 	aRun(t, dir, 3)

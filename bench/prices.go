@@ -1,0 +1,20 @@
+package bench
+
+import "synod.dev/synod/llm"
+
+// prices returns the prices that the run is billed with.
+func (r *Run) prices() llm.Prices {
+	if r.Prices == nil {
+		return llm.Published()
+	}
+	return r.Prices
+}
+
+// uses returns the models of the seats with no usage.
+func (r *Run) uses() []llm.Use {
+	uses := make([]llm.Use, len(r.Seats))
+	for i, s := range r.Seats {
+		uses[i] = llm.Use{Model: s.Model, Info: llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served}}
+	}
+	return uses
+}

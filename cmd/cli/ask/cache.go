@@ -1,0 +1,31 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"synod.dev/synod/council"
+)
+
+// caches reports whether a member of a council keeps its replies.
+func caches(spec council.Spec) bool {
+	for _, s := range spec.Seats {
+		if on, _ := spec.Models[s.Model]["cache"].(bool); on {
+			return true
+		}
+	}
+	return false
+}
+
+// cacheText identifies a question to a council: all that its prompts depend on, and not
+// its limits.
+func cacheText(ask council.Ask, spec council.Spec) string {
+	spec.Limits, spec.Breakers = council.Limits{}, council.Breakers{}
+	parts := []string{fmt.Sprint(spec), ask.Question.Text, string(ask.Question.Form), fmt.Sprint(ask.Question.Options)}
+	if !ask.Question.Plain() {
+		whole, _ := json.Marshal(ask.Question) // it fails only for a schema that is not JSON, which is refused later
+		parts = append(parts, string(whole))
+	}
+	return strings.Join(parts, "\x00")
+}

@@ -1,0 +1,103 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/report"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/council"
+)
+
+func figuresCommand(a *app.App) *cobra.Command {
+	out := "figures"
+	cmd := &cobra.Command{
+		Use:   "figures DIR…",
+		Short: "Draw the figures that the manifests of grids ask for",
+		Long: `Draws the figures in the plots of a manifest, beside those of the paper where it has
+some, as SVG, PDF and PNG, with their data as CSV. A folder of "bench run all" has the
+grids of all presets. The figures of an experiment are in a folder of its name; no
+model is asked. All other plots: synod bench report DIR --plots FOLDER.`,
+		Example: `  synod bench figures runs/mine
+  synod bench figures runs/all -o figures`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			grids, err := gridsIn(args)
+			if err != nil {
+				return err
+			}
+			return drawFigures(a, cmd, grids, out)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", out, "`folder` that gets a folder for each experiment")
+	return cmd
+}
+
+// gridsIn opens grids and the grids in folders of bench run all.
+func gridsIn(dirs []string) (grids []*bench.Grid, err error) {
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, app.Fail(app.ExitUsage, err)
+		}
+		var inside []*bench.Grid
+		for _, e := range entries {
+			if !e.IsDir() {
+				continue
+			}
+			grid, err := bench.OpenGrid(filepath.Join(dir, e.Name()))
+			if err == nil {
+				inside = append(inside, grid)
+			} else if !errors.Is(err, bench.ErrNoRun) {
+				return nil, unreportable(err)
+			}
+		}
+		if len(inside) == 0 {
+			grid, err := openGrid(dir)
+			if err != nil {
+				return nil, err
+			}
+			inside = []*bench.Grid{grid}
+		}
+		grids = append(grids, inside...)
+	}
+	return grids, nil
+}
+
+// drawFigures writes the figures of every grid and prints the names of the SVG files.
+func drawFigures(a *app.App, cmd *cobra.Command, grids []*bench.Grid, out string) error {
+	of := map[string]string{}
+	for _, grid := range grids {
+		if other, twice := of[grid.Preset]; twice {
+			return app.Fail(app.ExitUsage, fmt.Errorf("%s and %s are both of experiment %s, so their figures would "+
+				"have the same names", other, grid.Dir(), grid.Preset),
+				"draw them one after the other, each with its own -o")
+		}
+		of[grid.Preset] = grid.Dir()
+	}
+	for _, grid := range grids {
+		g, err := grid.Report()
+		if err != nil {
+			return unreportable(err)
+		}
+		plots := g.Specified()
+		if len(plots) == 0 {
+			a.Say(cmd, fmt.Sprintf("%s: no figures: its manifest has no plots, or none with results yet · see: synod "+
+				"bench report %s --plots FOLDER", grid.Preset, council.ShellWord(grid.Dir())))
+			continue
+		}
+		dir := filepath.Join(out, grid.Preset)
+		if err := report.Save(dir, plots); err != nil {
+			return app.Fail(app.ExitFailure, err)
+		}
+		for _, p := range plots {
+			fmt.Fprintln(cmd.OutOrStdout(), app.Printable(filepath.Join(dir, p.Name+".svg")))
+		}
+	}
+	return nil
+}
