@@ -70,7 +70,7 @@ func (f *benchFlags) checkManifest(cmd *cobra.Command, m *manifest.Manifest) err
 		}
 	}
 	if f.rounds > 0 && !m.Plays("game") {
-		return fmt.Errorf("%s: --rounds is only for experiments with games; set the rounds of its protocols with: "+
+		return fmt.Errorf("%s: --rounds is only for presets with games; set the rounds of its protocols with: "+
 			"--set protocol.rounds=%d", m.Experiment, f.rounds)
 	}
 	return nil
