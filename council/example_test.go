@@ -7,12 +7,13 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
 // Five simulated members answer; with real ones only the models section differs.
 func Example() {
-	spec, err := council.Parse([]byte(`
+	spec, err := plan.Parse([]byte(`
 protocol: {name: sac, rounds: 3}
 graph: {family: complete}
 f: 2
@@ -45,6 +46,6 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("graph: {edges: [[0,1]]}\nseats: [{id: a, count: 2}]"))
 	f.Add([]byte("seats: [{id: a, count: 99999999999}]"))
 	f.Fuzz(func(_ *testing.T, text []byte) {
-		council.Parse(text) // must not panic or take all memory
+		plan.Parse(text) // must not panic or take all memory
 	})
 }

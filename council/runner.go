@@ -2,17 +2,16 @@ package council
 
 import (
 	"context"
-	"encoding/binary"
 	"slices"
 	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/core/sign"
 	"synod.dev/synod/core/sim"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/read"
-	"synod.dev/synod/protocol"
 )
 
 // Runner plays the machines of a plan and returns one record per seat, in the order of seats. Only
@@ -20,17 +19,17 @@ import (
 // (Statuses, Use, Failure, Late) are set by the Models that answered the calls; a Runner may leave
 // them empty. An error means that the run could not begin.
 type Runner interface {
-	Play(ctx context.Context, p *Plan, run Run, models Models) ([]Record, error)
+	Play(ctx context.Context, p *plan.Plan, run Run, models Models) ([]outcome.Record, error)
 }
 
 // Run is what a Runner needs to know of one run of a question.
 type Run struct {
-	Instance Instance
-	Limits   Limits    // of the question, for members that call their own models; 0: none
-	Log      sim.Log   // receives the events and effects of every seat; may be nil
-	Notes    sim.Watch // a runner that sees all seats asks it in every tick, before the tick's calls, whether to stop
-	Watch    sim.Watch // the same after every tick; both may be nil
-	crew     *crew     // machines and memory of an earlier run; nil: everything is new
+	Instance plan.Instance
+	Limits   plan.Limits // of the question, for members that call their own models; 0: none
+	Log      sim.Log     // receives the events and effects of every seat; may be nil
+	Notes    sim.Watch   // a runner that sees all seats asks it in every tick, before the tick's calls, whether to stop
+	Watch    sim.Watch   // the same after every tick; both may be nil
+	crew     *crew       // machines and memory of an earlier run; nil: everything is new
 }
 
 // Models answers the model calls of seats.
@@ -53,7 +52,7 @@ type crew struct {
 	idle     []synod.Resetter // by seat: an honest machine of an earlier run; nil: none
 	taken    []bool           // by seat: the idle machine plays in this run
 	machines []synod.Machine  // by seat: that of the last run
-	records  []Record         // of the last run; the next one uses their lists of opinions again
+	records  []outcome.Record // of the last run; the next one uses their lists of opinions again
 }
 
 func newCrew(n int) *crew {
@@ -61,9 +60,9 @@ func newCrew(n int) *crew {
 }
 
 // newRecords returns the records of n seats, with room for the opinions of most runs.
-func newRecords(n int) []Record {
+func newRecords(n int) []outcome.Record {
 	const most = 4 // opinions of a seat, in most runs that end early
-	records, opinions := make([]Record, n), make([]Noted, most*n)
+	records, opinions := make([]outcome.Record, n), make([]outcome.Noted, most*n)
 	for i := range records {
 		records[i].Opinions = opinions[most*i : most*i : most*(i+1)]
 	}
@@ -73,18 +72,18 @@ func newRecords(n int) []Record {
 // join returns a function that joins a seat of the plan with an idle machine, if there is
 // one, and keeps the first new machine of a seat for the next run. An adversary may join
 // several times.
-func (c *crew) join(p *Plan) func(synod.Seat) synod.Machine {
+func (c *crew) join(p *plan.Plan) func(synod.Seat) synod.Machine {
 	clear(c.taken)
 	return func(seat synod.Seat) synod.Machine {
 		if c.taken[seat.Self] {
-			return p.protocol.Join(seat)
+			return p.Protocol().Join(seat)
 		}
 		c.taken[seat.Self] = true
 		if m := c.idle[seat.Self]; m != nil {
 			m.Reset(seat)
 			return m
 		}
-		m := p.protocol.Join(seat)
+		m := p.Protocol().Join(seat)
 		c.idle[seat.Self], _ = m.(synod.Resetter)
 		return m
 	}
@@ -92,122 +91,56 @@ func (c *crew) join(p *Plan) func(synod.Seat) synod.Machine {
 
 // Play runs the simulation. The secrets of all seats are derived from the seed of the
 // instance.
-func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
-	c, join := run.crew, p.protocol.Join
+func (SimRunner) Play(_ context.Context, p *plan.Plan, run Run, models Models) ([]outcome.Record, error) {
+	c, join := run.crew, p.Protocol().Join
 	if c != nil {
 		join = c.join(p)
 	} else {
-		c = newCrew(len(p.seats))
+		c = newCrew(len(p.Seats()))
 	}
-	config := p.simulation(run, c, join)
-	config.Ask, config.CallTicks = models.Ask, p.callTicks()
+	config := simulation(p, run, c, join)
+	config.Ask, config.CallTicks = models.Ask, p.CallTicks()
 	endRecords(c.records, sim.Run(config))
 	return c.records, nil
 }
 
 // simulation makes the machines of a run in one process, and prepares its records.
-func (p *Plan) simulation(run Run, c *crew, join func(synod.Seat) synod.Machine) sim.Config {
+func simulation(p *plan.Plan, run Run, c *crew, join func(synod.Seat) synod.Machine) sim.Config {
 	in, records := run.Instance, c.records
-	keys, id := p.identities(in.Seed), p.signedInstance(in)
+	keys, id := p.Identities(in.Seed), p.SignedInstance(in)
 	for i := range records {
-		records[i] = Record{Seat: synod.NodeID(i), Opinions: records[i].Opinions[:0]}
-		seat := p.seat(keys.Identity(synod.NodeID(i), id), &in.Question)
+		records[i] = outcome.Record{Seat: synod.NodeID(i), Opinions: records[i].Opinions[:0]}
+		seat := p.Seat(keys.Identity(synod.NodeID(i), id), &in.Question)
 		if m, ok := c.machines[i].(synod.Resetter); ok {
 			m.Reset(seat)
 		} else {
-			c.machines[i] = p.join(seat, join)
+			c.machines[i] = p.Join(seat, join)
 		}
 	}
 	return sim.Config{
-		Machines: c.machines, Faults: p.faults, Seed: in.Seed, Log: run.Log, Watch: run.Watch,
+		Machines: c.machines, Faults: p.Faults(), Seed: in.Seed, Log: run.Log, Watch: run.Watch,
 		Notes: func(now synod.Tick, notes []sim.Noted) string {
 			for _, n := range notes {
-				records[n.Node].Opinions = append(records[n.Node].Opinions, Noted{now, n.Opinion})
+				records[n.Node].Opinions = append(records[n.Node].Opinions, outcome.Noted{Tick: now,
+					Opinion: n.Opinion})
 			}
 			if run.Notes == nil {
 				return ""
 			}
 			return run.Notes(now, notes)
 		},
-		Opened: func(node synod.NodeID, first []synod.Given) { records[node].open(first) },
+		Opened: func(node synod.NodeID, first []synod.Given) { records[node].Open(first) },
 	}
 }
 
 // endRecords writes how a run ended into its records.
-func endRecords(records []Record, result sim.Result) {
+func endRecords(records []outcome.Record, result sim.Result) {
 	for i := range records {
 		records[i].Stopped, records[i].Ticks = result.Stopped, result.Ticks
 	}
 	for id, a := range result.Decided {
 		records[id].Decided = &a
 	}
-}
-
-// callTicks returns how much virtual time a model call takes. Calls of real models take
-// longer than a message may, so that members who wait for a silent neighbour until the
-// end of a round still call their models at the same time as the others.
-func (p *Plan) callTicks() synod.Tick {
-	for i := range p.seats {
-		if !free(p.seats[i].Kind) {
-			return p.pace.Within + 1
-		}
-	}
-	return 1
-}
-
-// free reports whether calls of a kind of model cost neither time nor money.
-func free(kind llm.Kind) bool { return kind == llm.Simulated || kind == llm.Recorded }
-
-// identities derives the identities of all seats of a simulation from its seed, so that
-// a replay has the same. Signatures are real, unless the protocol signs nothing, or all
-// members are simulated and nobody measures the time.
-func (p *Plan) identities(seed uint64) *sign.Derived {
-	switch {
-	case !p.signs():
-		return sign.DeriveUnsigned(seed, len(p.seats))
-	case p.simulated() && !p.spec.Runner.Clock():
-		return sign.DeriveSymbolic(seed, len(p.seats))
-	}
-	return sign.Derive(seed, len(p.seats))
-}
-
-// simulated reports whether all members are simulated.
-func (p *Plan) simulated() bool {
-	for i := range p.seats {
-		if p.seats[i].Kind != llm.Simulated {
-			return false
-		}
-	}
-	return true
-}
-
-// verifier checks the signatures of a simulation; nil for a protocol that signs nothing.
-func (p *Plan) verifier(in *Instance) synod.Verifier {
-	if !p.signs() || in.Check != nil {
-		return in.Check
-	}
-	if p.committee != nil {
-		return p.committee.Verifier(in.ID)
-	}
-	return p.identities(in.Seed).Verifier(p.InstanceID(*in))
-}
-
-// InstanceID identifies a run: signatures are bound to it, so that a message of one run
-// is invalid in another. In a simulation the seed is the nonce.
-func (p *Plan) InstanceID(in Instance) sign.Instance {
-	if in.ID != "" {
-		return in.ID
-	}
-	return sign.NewInstance(p.runKey, &in.Question, binary.BigEndian.AppendUint64(nil, in.Seed))
-}
-
-// signedInstance is InstanceID for a protocol that signs, and "" for others, which have
-// nothing to bind to it.
-func (p *Plan) signedInstance(in Instance) sign.Instance {
-	if !p.signs() {
-		return ""
-	}
-	return p.InstanceID(in)
 }
 
 // Ask starts the calls of a batch. A member that answers in this process is asked in
@@ -373,18 +306,12 @@ func (b *batch) wait() []synod.Reply {
 	return b.replies
 }
 
-// eachRound reports whether the protocol's claim is about each round separately.
-func (p *Plan) eachRound() bool {
-	c, ok := p.protocol.(protocol.RoundClaims)
-	return ok && c.ClaimsEachRound()
-}
-
 // known sets the reply in the journal of an earlier, cut-off run, if it has one. The journal of
 // this run has it too (journal.Head.Known).
 func (s *session) known(call *sim.Call, round int, into *synod.Reply) bool {
 	r, ok := s.ask.Resume.Replies[journal.Key{Node: call.Node, ID: call.ID}]
-	unfinished := r.Reread == synod.RereadPending && s.ending == ""
-	if ok = ok && r.Status != synod.Dropped && !unfinished; ok {
+	Incomplete := r.Reread == synod.RereadPending && s.ending == ""
+	if ok = ok && r.Status != synod.Dropped && !Incomplete; ok {
 		*into = r
 		s.count(call, round, into)
 	}
@@ -398,14 +325,14 @@ var dropped = synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 // journal before anybody sees it. A call that failed only because the run is ending is dropped: a
 // resumed run asks again.
 func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, round int, r *synod.Reply) {
-	first, unfinished := s.unfinished(call)
+	first, Incomplete := s.unfinished(call)
 	switch {
-	case unfinished:
+	case Incomplete:
 		*r = first
 	case s.ctx.Err() != nil || s.lost() != nil:
 		*r = dropped
 	case seat.instant != nil && s.limited == nil:
-		s.instant.Prompt, s.instant.Seat = call.Prompt, s.council.plan.seats[call.Node].ID
+		s.instant.Prompt, s.instant.Seat = call.Prompt, s.council.plan.Seats()[call.Node].ID
 		s.ended(ctx, call.Node, r, seat.instant.Reply(&s.instant, r))
 	default:
 		s.asked(ctx, seat, call, r)
@@ -423,7 +350,7 @@ func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, ro
 // asked sets the reply of a model, or why there is none.
 func (s *session) asked(ctx context.Context, seat *seated, call *sim.Call, r *synod.Reply) {
 	request := s.request
-	request.Prompt, request.Seat = call.Prompt, s.council.plan.seats[call.Node].ID
+	request.Prompt, request.Seat = call.Prompt, s.council.plan.Seats()[call.Node].ID
 	var begun time.Time
 	if !seat.free {
 		begun = time.Now()
@@ -465,13 +392,7 @@ func (s *session) count(call *sim.Call, round int, r *synod.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seat := &s.seats[call.Node]
-	seat.count(r)
-	seat.Misreports.add(call.ID, r)
-	seat.say(call.Prompt.Question, round, call.ID, call.Prompt.Purpose, r)
-	seat.unread(s.council.plan.seats[call.Node].Kind, call.Prompt, call.ID, r)
-	if r.Late {
-		seat.late(LateCall{round, call.Prompt.Purpose == synod.Refining})
-	}
+	seat.Add(s.council.plan.Seats()[call.Node].Kind, round, call.ID, call.Prompt, r)
 	s.watchFor(call.Node, r)
 	if call.Prompt.Purpose == synod.Answering && (r.Late || r.Status == synod.OK) {
 		s.unanswered[call.Node] = r.Late

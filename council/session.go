@@ -11,6 +11,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sim"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -19,16 +21,16 @@ import (
 type session struct {
 	council  *Council
 	ask      Ask
-	instance Instance
+	instance plan.Instance
 	ctx      context.Context // ends at the deadline
 	cancel   context.CancelFunc
 	outer    context.Context // ends when the caller gives up
 	budget   *llm.Budget
 	limited  *llm.Budget     // budget; nil if nothing is limited, which is faster
-	limits   Limits          // of the question
+	limits   plan.Limits     // of the question
 	journal  *journal.Writer // nil: none is kept
 	fixed    *fixedPoint
-	breaker  *breaker
+	breaker  *outcome.Breaker
 	round    []int                // by seat: the round that its next note is for
 	median   time.Duration        // of the calls of the last batch in which a call returned; 0: none yet
 	longest  time.Duration        // that a call of the run took which was not cut off
@@ -40,14 +42,13 @@ type session struct {
 	uses     []llm.Use            // buffer of completeIn
 	arrived  []synod.Reply        // of the last batch, if there is a crew
 	wait     func() []synod.Reply // returns arrived
-	judgment judgment             // buffers of judge
-	packing  []byte               // buffer of judge
+	judging  outcome.Judging      // buffers of judge
 	request  llm.Request          // of every call, without its prompt and seat
 	instant  llm.Request          // request with those of the last call to an instant model
 	calls    chan func()          // to goroutines that have ended a call; nil: a call ends its own
 
 	mu         sync.Mutex
-	seats      []Record                // by seat: the account of its calls
+	seats      []outcome.Record        // by seat: the account of its calls
 	unanswered []bool                  // by seat: its last call for an answer was late
 	tardy      []int                   // by seat: how many calls in a row were late
 	gone       map[string]*llm.Failure // by model: why it is not called again in this run
@@ -62,7 +63,7 @@ type session struct {
 func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	p := c.plan
 	s := c.session()
-	s.ask, s.instance, s.ctx, s.outer = ask, Instance{Question: ask.Question, Seed: ask.Seed}, ctx, ctx
+	s.ask, s.instance, s.ctx, s.outer = ask, plan.Instance{Question: ask.Question, Seed: ask.Seed}, ctx, ctx
 	if ask.Journal != "" {
 		create := journal.Create
 		switch {
@@ -72,7 +73,7 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 			create = func(_ string, head journal.Head) (*journal.Writer, error) { return ask.Resume.Continue(head) }
 		}
 		head := journal.Head{
-			Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed,
+			Program: ask.Program, Spec: p.Record(), Question: ask.Question, Seed: ask.Seed,
 			Prompts:  p.DigestsFor(&ask.Question),
 			Instance: string(p.InstanceID(s.instance)), Identities: journal.DerivedIdentities,
 		}
@@ -88,15 +89,15 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		}
 		s.journal = w
 	}
-	s.limits = p.spec.Limits.lowered(ask.Limits)
+	s.limits = p.Full().Limits.Lowered(ask.Limits)
 	limits := s.limits
-	if limits.Deadline > 0 && p.spec.Runner.Nodes() {
+	if limits.Deadline > 0 && p.Full().Runner.Nodes() {
 		limits.Deadline += recordsTime
 	}
 	switch {
 	case limits.Deadline > 0:
 		s.ctx, s.cancel = context.WithTimeout(ctx, limits.Deadline)
-	case s.journal != nil || c.record != nil || !p.simulated():
+	case s.journal != nil || c.record != nil || !p.Simulated():
 		s.ctx, s.cancel = context.WithCancel(ctx)
 	}
 	s.budget = llm.NewBudget(limits.Calls, limits.Tokens).WithMoney(limits.USD, c.prices)
@@ -110,12 +111,12 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 || ask.Draw != nil {
 		s.limited = s.budget
 	}
-	s.request = llm.Request{Templates: p.templates, Sample: ask.Sample, Run: ask.Seed, Budget: s.limited,
+	s.request = llm.Request{Templates: p.Templates(), Sample: ask.Sample, Run: ask.Seed, Budget: s.limited,
 		Outage: ask.Outage}
-	if s.instant = s.request; !p.simulated() {
+	if s.instant = s.request; !p.Simulated() {
 		s.request.Rendered, s.calls = &llm.Renderings{}, make(chan func())
 	}
-	s.fixed.merges = p.merging(&ask.Question)
+	s.fixed.merges = p.Merging(&ask.Question)
 	s.charge()
 	return s, nil
 }
@@ -129,10 +130,10 @@ func (c *Council) session() *session {
 			return old
 		}
 	}
-	p, n := c.plan, len(c.plan.seats)
+	p, n := c.plan, len(c.plan.Seats())
 	s := &session{
-		council: c, fixed: newFixedPoint(p), breaker: newBreaker(p),
-		round: make([]int, n), seats: make([]Record, n), uses: make([]llm.Use, 2*n),
+		council: c, fixed: newFixedPoint(p), breaker: outcome.NewBreaker(p),
+		round: make([]int, n), seats: make([]outcome.Record, n), uses: make([]llm.Use, 2*n),
 		unanswered: make([]bool, n), tardy: make([]int, n),
 		lacked: make([][]int, n), failed: make([]synod.ConsultID, n),
 	}
@@ -152,11 +153,11 @@ func (s *session) reset() {
 	clear(s.lacked)
 	clear(s.failed)
 	s.fixed.reset()
-	s.breaker.reset()
+	s.breaker.Reset()
 	*s = session{
 		council: s.council, crew: s.crew, cancel: func() {}, fixed: s.fixed, breaker: s.breaker, rounds: -1,
 		round: s.round, seats: s.seats, uses: s.uses, replies: s.replies[:0],
-		judgment: s.judgment, packing: s.packing, wait: s.wait,
+		judging: s.judging, wait: s.wait,
 		unanswered: s.unanswered, tardy: s.tardy, lacked: s.lacked, failed: s.failed,
 	}
 }
@@ -171,7 +172,7 @@ func (s *session) charge() {
 		if seat < 0 || int(seat) >= len(s.seats) {
 			return m, false
 		}
-		return s.council.models[s.council.plan.seats[seat].Model].Info(), true
+		return s.council.models[s.council.plan.Seats()[seat].Model].Info(), true
 	}
 	for at, r := range s.ask.Resume.Replies {
 		if m, ok := info(at.Node); ok && r.Calls > 0 && r.Status != synod.Dropped {
@@ -194,7 +195,7 @@ func (s *session) notes(_ synod.Tick, notes []sim.Noted) string {
 	for _, n := range notes {
 		s.round[n.Node] = n.Round + 1
 		s.mu.Lock()
-		if s.seats[n.Node].unanswered(n.Opinion) {
+		if s.seats[n.Node].Unanswered(n.Opinion) {
 			s.lacked[n.Node] = append(s.lacked[n.Node], n.Round)
 		}
 		s.mu.Unlock()
@@ -206,9 +207,9 @@ func (s *session) notes(_ synod.Tick, notes []sim.Noted) string {
 		return ""
 	}
 	s.settled = s.fixed.after(notes, s.late)
-	if s.settled && !s.council.plan.spec.Breakers.any() && s.ctx.Err() == nil && !s.budget.Exhausted() {
+	if s.settled && !s.council.plan.Full().Breakers.Any() && s.ctx.Err() == nil && !s.budget.Exhausted() {
 		s.cancel()
-		return Early
+		return outcome.Early
 	}
 	return ""
 }
@@ -220,26 +221,26 @@ func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 	if s.ending != "" {
 		return s.ending
 	}
-	trip := s.breaker.after(notes, s.dead)
+	trip := s.breaker.After(notes, s.dead)
 	s.mu.Lock()
 	s.rounds = s.fixed.complete
 	s.mu.Unlock()
 	switch {
 	case s.outer.Err() != nil:
-		s.ending = Interrupted
+		s.ending = outcome.Interrupted
 	case s.lost() != nil:
-		s.ending = Unwritten
+		s.ending = outcome.Unwritten
 	case s.ctx.Err() != nil:
-		s.ending = PastTime
+		s.ending = outcome.PastTime
 	case s.budget.Exhausted():
-		s.ending = OverBudget
+		s.ending = outcome.OverBudget
 	case trip != nil && s.ask.Final:
-		return Tripped
+		return outcome.Tripped
 	case trip != nil:
-		s.ending = Tripped
+		s.ending = outcome.Tripped
 	case s.settled:
 		s.cancel()
-		return Early
+		return outcome.Early
 	}
 	return ""
 }
@@ -260,7 +261,7 @@ func (s *session) lost() error {
 func (s *session) dead(seat int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.seats[seat].dead()
+	return s.seats[seat].Dead()
 }
 
 // late reports what patience cut off for a note: the seat is faulty in the round, or
@@ -269,8 +270,8 @@ func (s *session) late(n sim.Noted) (faulty, kept bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &s.seats[n.Node]
-	faulty = r.faulty(n.Round) || r.unanswered(n.Opinion)
-	return faulty, !faulty && slices.Contains(r.Late, LateCall{n.Round, true})
+	faulty = r.Faulty(n.Round) || r.Unanswered(n.Opinion)
+	return faulty, !faulty && slices.Contains(r.Late, outcome.LateCall{Round: n.Round, Refined: true})
 }
 
 // log is the journal as a sim.Log: nil, and not a nil pointer in an interface, if
@@ -283,20 +284,15 @@ func (s *session) log() sim.Log {
 }
 
 // judge is Judge. With a crew the outcome keeps nothing of the records.
-func (s *session) judge(records []Record) Outcome {
-	j := &s.judgment
-	j.take(s.council.plan, s.instance, records)
-	o := j.outcome()
+func (s *session) judge(records []outcome.Record) outcome.Outcome {
 	if s.crew == nil {
-		o.Rounds.transcript = j.transcript()
-	} else {
-		o.Rounds.transcript, s.packing = j.packedTranscript(s.packing)
+		return outcome.Judge(s.council.plan, s.instance, records)
 	}
-	return o
+	return s.judging.Judge(s.council.plan, s.instance, records)
 }
 
 // account adds what was counted of the seats' calls to their records.
-func (s *session) account(records []Record) {
+func (s *session) account(records []outcome.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range records {
@@ -318,7 +314,7 @@ func (s *session) abandon() error {
 
 // close completes the journal. In a segment a run that was cut off without a decision gets
 // no end, and counts as unfinished.
-func (s *session) close(o *Outcome) error {
+func (s *session) close(o *outcome.Outcome) error {
 	lost := s.lost()
 	if s.journal == nil && lost == nil {
 		return nil
@@ -326,31 +322,32 @@ func (s *session) close(o *Outcome) error {
 	var err error
 	switch {
 	case s.journal == nil:
-	case o.Stopped == Unwritten,
-		s.ask.Segment != nil && !o.Answered() && unfinished(o.Stopped) && !(o.Stopped == Tripped && s.ask.Final):
+	case o.Stopped == outcome.Unwritten,
+		s.ask.Segment != nil && !o.Answered() && outcome.Incomplete(o.Stopped) && !(o.Stopped == outcome.Tripped &&
+			s.ask.Final):
 		o.Digest, err = s.journal.Abandon()
 	default:
 		o.Digest, err = s.journal.Close(o.Stopped)
 	}
 	if err = cmp.Or(lost, err); err != nil {
-		return &JournalError{err, o.Stopped == Unwritten}
+		return &JournalError{err, o.Stopped == outcome.Unwritten}
 	}
 	return nil
 }
 
 // exceeded says which limits the first refused call would have exceeded.
-func (s *session) exceeded() (all []Exceeded) {
+func (s *session) exceeded() (all []outcome.Exceeded) {
 	limits, spent, short := s.budget.Limits(), s.budget.Spent(), s.budget.Short()
 	if short.Calls > 0 {
-		all = append(all, Exceeded{"limits.calls", fmt.Sprint(limits.Calls), fmt.Sprintf(
+		all = append(all, outcome.Exceeded{Name: "limits.calls", Is: fmt.Sprint(limits.Calls), Needs: fmt.Sprintf(
 			"%d were made, and the next call makes %d", spent.Calls, max(short.Calls, spent.Calls+1))})
 	}
 	if short.Tokens > 0 {
-		all = append(all, Exceeded{"limits.tokens", fmt.Sprint(limits.Tokens), fmt.Sprintf(
+		all = append(all, outcome.Exceeded{Name: "limits.tokens", Is: fmt.Sprint(limits.Tokens), Needs: fmt.Sprintf(
 			"%d were used, and with the next call it may become %d", spent.Tokens, short.Tokens)})
 	}
 	if short.USD > 0 {
-		all = append(all, Exceeded{"limits.usd", fmt.Sprintf("%.2g", limits.USD), fmt.Sprintf(
+		all = append(all, outcome.Exceeded{Name: "limits.usd", Is: fmt.Sprintf("%.2g", limits.USD), Needs: fmt.Sprintf(
 			"$%.2g was spent, and with the next call it may become $%.2g", spent.USD, short.USD)})
 	}
 	return all
@@ -358,8 +355,8 @@ func (s *session) exceeded() (all []Exceeded) {
 
 // resume is the command that resumes the run past what has cut it off, with %s for
 // the journal; "" if it was not cut off.
-func (s *session) resume(o *Outcome) string {
-	if _, cut := cutOff[o.Stopped]; !cut {
+func (s *session) resume(o *outcome.Outcome) string {
+	if !outcome.WasCutOff(o.Stopped) {
 		return ""
 	}
 	line, short := cmp.Or(s.ask.Again, "synod ask --resume")+" %s", s.budget.Short()

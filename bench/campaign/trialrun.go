@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -24,7 +25,7 @@ var runTrials = []Trial{
 func supported(t *Tried) {
 	protocols := []string{"{name: majority}", "{name: sac, rounds: 2}", "{name: debate, rounds: 1}"}
 	n, support := 4+t.rand.IntN(3), 2+t.rand.IntN(2)
-	spec, err := council.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
+	spec, err := plan.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
 		"plurality, support: %d}\nmodels: {m: {provider: simulated, ability: 0.%d}}\n"+
 		"seats: [{id: m, model: m, count: %d}]\n",
 		protocols[t.rand.IntN(len(protocols))], support, 3+t.rand.IntN(6), n))

@@ -17,6 +17,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -164,7 +166,7 @@ func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
 }
 
 // convene opens the council, asks the question and prints the outcome.
-func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, f askFlags) error {
+func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec plan.Spec, env llm.Env, f askFlags) error {
 	c, err := a.priced(cmd, spec, &env)
 	if err != nil {
 		return configError(err)
@@ -185,7 +187,7 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 	if f.dryRun {
 		return a.dryRun(cmd, ask, spec, env, f.asJSON)
 	}
-	if ask.Resume != nil && !council.Unfinished(ask.Resume) {
+	if ask.Resume != nil && !counciloutcome.Unfinished(ask.Resume) {
 		return a.recall(cmd, ask.Resume, c, f)
 	}
 	if !f.noCheck {
@@ -201,7 +203,7 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 
 // decide has a council decide, prints and certifies the outcome, and learns from it.
 func (a *app) decide(cmd *cobra.Command, c *council.Council, ask council.Ask, f askFlags,
-	trust council.TrustSpec) error {
+	trust plan.Trust) error {
 	show, returned := a.progress(cmd, &ask), a.watchNodes(cmd, c)
 	outcome, err := c.Decide(cmd.Context(), ask)
 	show.done()
@@ -216,10 +218,11 @@ func (a *app) decide(cmd *cobra.Command, c *council.Council, ask council.Ask, f 
 	if err := a.print(cmd, f, outcome, c); err != nil {
 		return err
 	}
-	if err := a.learn(cmd.ErrOrStderr(), trust, c.Plan().Observations(&ask.Question, &outcome, nil)); err != nil {
+	if err := a.learn(cmd.ErrOrStderr(), trust, counciloutcome.Observations(c.Plan(), &ask.Question, &outcome,
+		nil)); err != nil {
 		return err
 	}
-	in := council.Instance{Question: ask.Question, Seed: ask.Seed}
+	in := plan.Instance{Question: ask.Question, Seed: ask.Seed}
 	if res := returned(); res != nil {
 		err = a.certifyByNodes(cmd, &f, c, res, ask.Question, &outcome)
 	} else {
@@ -239,13 +242,13 @@ func (a *app) decide(cmd *cobra.Command, c *council.Council, ask council.Ask, f 
 }
 
 // prepare returns the question and the council, from the arguments or from a journal.
-func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.Ask, council.Spec, error) {
+func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.Ask, plan.Spec, error) {
 	ask := council.Ask{Program: "synod " + release, Seed: f.seed, Mark: a.mark(ownJournal)}
 	if f.resume != "" {
 		for _, flag := range append([]string{"council", "model", "form", "schema", "tools", "seed"},
 			attachNames...) {
 			if cmd.Flags().Changed(flag) {
-				return ask, council.Spec{}, fail(exitUsage,
+				return ask, plan.Spec{}, fail(exitUsage,
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
@@ -253,28 +256,28 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	}
 	q, err := f.attach.question(cmd, args)
 	if err != nil {
-		return ask, council.Spec{}, err
+		return ask, plan.Spec{}, err
 	}
 	if f.form != "" && !slices.Contains(synod.Forms(), synod.Form(f.form)) {
-		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--form is %q; it must be one of %v", f.form,
+		return ask, plan.Spec{}, fail(exitUsage, fmt.Errorf("--form is %q; it must be one of %v", f.form,
 			synod.Forms()))
 	}
 	if ask.Question, err = council.ReadQuestion(q.Text, synod.Form(f.form)); err != nil {
-		return ask, council.Spec{}, fail(exitUsage, err)
+		return ask, plan.Spec{}, fail(exitUsage, err)
 	}
 	ask.Question.Parts, ask.Question.Before, ask.Question.After = q.Parts, q.Before, q.After
 	if f.form == "" {
 		council.Guess(&ask.Question)
 	}
 	if err := errors.Join(folderOf("--journal", f.path), folderOf("--certificate", f.certificate)); err != nil {
-		return ask, council.Spec{}, err
+		return ask, plan.Spec{}, err
 	}
 	spec, from, err := f.source.merge(a)
 	if err == nil {
 		err = onlyHere(cmd, &spec)
 	}
 	if err != nil {
-		return ask, council.Spec{}, configError(err)
+		return ask, plan.Spec{}, configError(err)
 	}
 	ask.Question.Salt = salt(&spec)
 	if err := f.shape(&ask.Question, q.Text, &spec); err != nil {
@@ -287,7 +290,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 		}
 	}
 	if err := a.chooseSeed(cmd, &ask, spec); err != nil {
-		return ask, council.Spec{}, err
+		return ask, plan.Spec{}, err
 	}
 	ask.Journal = a.journalPath(f)
 	return ask, spec, nil
@@ -295,7 +298,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 
 // recordable fails if --record would record nothing, and says which members it does not record: a simulated member's
 // replies are invented, and a recording is of real ones.
-func (a *app) recordable(cmd *cobra.Command, spec council.Spec) error {
+func (a *app) recordable(cmd *cobra.Command, spec plan.Spec) error {
 	var simulated []string
 	for _, s := range spec.Seats {
 		name, _ := spec.Models[s.Model]["provider"].(string)
@@ -314,7 +317,7 @@ func (a *app) recordable(cmd *cobra.Command, spec council.Spec) error {
 }
 
 // chooseSeed sets the seed of a question, unless a flag has set it.
-func (a *app) chooseSeed(cmd *cobra.Command, ask *council.Ask, spec council.Spec) error {
+func (a *app) chooseSeed(cmd *cobra.Command, ask *council.Ask, spec plan.Spec) error {
 	switch {
 	case cmd.Flags().Changed("seed"):
 	case spec.Runner.Nodes(): // each node has a seed of its own
@@ -337,7 +340,7 @@ func folderOf(flag, path string) error {
 		return nil
 	}
 	return fail(exitUsage, fmt.Errorf("%s is %s; the folder %s does not exist", flag, path, dir),
-		"create it with: mkdir -p "+council.ShellWord(dir))
+		"create it with: mkdir -p "+counciloutcome.ShellWord(dir))
 }
 
 // notBegun returns the error of a run that could not begin, because of the question or
@@ -355,19 +358,19 @@ func notBegun(err error) error {
 }
 
 // resumed returns the question and the council of the journal to resume, by "synod ask" or another verb.
-func (a *app) resumed(ask council.Ask, args []string, f *askFlags, verb string) (council.Ask, council.Spec, error) {
+func (a *app) resumed(ask council.Ask, args []string, f *askFlags, verb string) (council.Ask, plan.Spec, error) {
 	if len(args) > 0 {
-		return ask, council.Spec{}, fail(exitUsage,
+		return ask, plan.Spec{}, fail(exitUsage,
 			errors.New("--resume takes the question and the council from the journal; give no question"))
 	}
 	run, lock, err := journal.Resume(f.resume)
 	if err != nil {
-		return ask, council.Spec{}, unreadable(err)
+		return ask, plan.Spec{}, unreadable(err)
 	}
 	a.locks = append(a.locks, lock)
-	spec, err := council.SpecOf(run)
+	spec, err := plan.SpecOf(run)
 	if err != nil {
-		return ask, council.Spec{}, fail(exitError1, err)
+		return ask, plan.Spec{}, fail(exitError1, err)
 	}
 	if !f.trust {
 		if err := a.trustJournal(run, spec, f.resume, verb); err != nil {
@@ -375,7 +378,7 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags, verb string) 
 		}
 	}
 	if spec, err = f.source.setLimits(spec, "a run is resumed with its own council"); err != nil {
-		return ask, council.Spec{}, configError(err)
+		return ask, plan.Spec{}, configError(err)
 	}
 	ask.Resume, ask.Question, ask.Seed = run, run.Head.Question, run.Head.Seed
 	if ask.Journal = a.journalPath(f); f.path == "" && !f.noJournal && run.Continues(f.resume) {
@@ -393,7 +396,7 @@ func (a *app) recall(cmd *cobra.Command, run *journal.Run, c *council.Council, f
 	if err := a.print(cmd, f, o, c); err != nil {
 		return err
 	}
-	in := council.InstanceOf(run)
+	in := counciloutcome.InstanceOf(run)
 	if err := a.certify(cmd, &f, c.Plan(), in, &o); err != nil {
 		return err
 	}
@@ -437,9 +440,9 @@ func (a *app) journalPath(f *askFlags) string {
 }
 
 // verdict is the error with the exit code of an outcome; nil if the council agreed.
-func verdict(o council.Outcome) error {
+func verdict(o counciloutcome.Outcome) error {
 	a := o.Advice()
-	if a.Code == council.ExitAgreed {
+	if a.Code == counciloutcome.ExitAgreed {
 		return nil
 	}
 	return fail(a.Code, a.Err, a.Next)

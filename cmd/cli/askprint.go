@@ -12,6 +12,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -27,7 +29,7 @@ func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question,
 	if q.Form == synod.JSON {
 		say(w, c.Plan().MergeNote())
 	}
-	if b.Guarantee == council.None {
+	if b.Guarantee == plan.None {
 		say(w, "no guarantee: "+strings.TrimPrefix(b.Note, "no guarantee: "))
 	} else {
 		say(w, fmt.Sprintf("guarantee %s: %s", b.Guarantee, b.Note))
@@ -45,7 +47,7 @@ func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question,
 func say(w io.Writer, line string) { fmt.Fprintln(w, table.Wrap(line, table.Columns(w))) }
 
 // defencesOf says which defences a council has and which it has not.
-func defencesOf(p *council.Plan) string {
+func defencesOf(p *plan.Plan) string {
 	var on, off []string
 	for _, d := range p.Defences() {
 		if d.On {
@@ -59,7 +61,7 @@ func defencesOf(p *council.Plan) string {
 }
 
 // print writes the outcome: JSON, or the answer on stdout and a summary on stderr.
-func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *council.Council) error {
+func (a *app) print(cmd *cobra.Command, f askFlags, o counciloutcome.Outcome, c *council.Council) error {
 	if f.asJSON {
 		if err := writeJSON(cmd.OutOrStdout(), o); err != nil {
 			return fail(exitError1, err)
@@ -78,7 +80,7 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 			"following is the text of %s alone, not a decision:", o.Status, oneLine(o.Words.Member)))
 		fmt.Fprintln(w, withMarks(&o, o.Words.Text))
 	}
-	if a.quiet || o.Stopped == council.Preflight { // no question was asked; the error says why
+	if a.quiet || o.Stopped == counciloutcome.Preflight { // no question was asked; the error says why
 		return nil
 	}
 	w := cmd.ErrOrStderr()
@@ -98,7 +100,7 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 
 // summary prints with -v all of what the answer is worth: votes, guarantee, cost, other answers, and
 // members that are not live models.
-func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
+func (a *app) summary(cmd *cobra.Command, o counciloutcome.Outcome) {
 	w := cmd.ErrOrStderr()
 	parts := []string{o.Status}
 	if o.Fields != nil {
@@ -135,7 +137,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		say(w, "  "+oneLine(line))
 	}
 	labels(w, o)
-	if o.Answered() || o.Status != council.Degraded { // else the error contains it
+	if o.Answered() || o.Status != counciloutcome.Degraded { // else the error contains it
 		for _, line := range failedCalls(o) {
 			say(w, line)
 		}
@@ -147,7 +149,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 }
 
 // joined prints the answers that were counted as one.
-func joined(w io.Writer, o *council.Outcome) {
+func joined(w io.Writer, o *counciloutcome.Outcome) {
 	for _, x := range o.Joined {
 		line := "counted as " + oneLine(string(x.Answer)) + ", because members call them the same:"
 		for _, a := range x.Same {
@@ -158,12 +160,12 @@ func joined(w io.Writer, o *council.Outcome) {
 }
 
 // boundOf says how many Byzantine members the run tolerates.
-func boundOf(o *council.Outcome) string {
+func boundOf(o *counciloutcome.Outcome) string {
 	switch {
 	case o.Presented != nil && o.Bound.Voices >= o.Bound.F:
 		return fmt.Sprintf("bound: up to F=%d Byzantine %s (claim %s)", o.Bound.F, o.Presented.Voters,
 			o.Bound.Guarantee)
-	case o.Bound.Guarantee == council.None:
+	case o.Bound.Guarantee == plan.None:
 		return fmt.Sprintf("no guarantee at F=%d (graph r=%d)", o.Bound.F, o.Bound.R)
 	case o.Bound.Voices < o.Bound.F:
 		return fmt.Sprintf("bound: up to %d hostile models, because seats of one model fall together (F=%d counts "+
@@ -174,7 +176,7 @@ func boundOf(o *council.Outcome) string {
 }
 
 // withstands says how many answers the decision does not depend on.
-func withstands(o council.Outcome) string {
+func withstands(o counciloutcome.Outcome) string {
 	if o.Withstands == nil {
 		return "withstands: not known, because " + o.Fragile
 	}
@@ -193,7 +195,7 @@ func anyOf(n int) string {
 }
 
 // details prints the replies with an impossible usage, and where the run is recorded.
-func details(w io.Writer, o council.Outcome) {
+func details(w io.Writer, o counciloutcome.Outcome) {
 	for _, m := range o.Members {
 		if n := m.Misreports.Replies; n > 0 {
 			fmt.Fprintf(w, "  %s (%s): %d replies with a usage that cannot be true, charged what was reserved; "+
@@ -205,7 +207,7 @@ func details(w io.Writer, o council.Outcome) {
 }
 
 // beforeOthers says how many voices gave an answer in round 0.
-func beforeOthers(o *council.Outcome) string {
+func beforeOthers(o *counciloutcome.Outcome) string {
 	said := count(o.Votes[0].Independent, "voice") + " said this "
 	if o.Asked != nil && o.Bound.F > 0 { // who is asked later may copy
 		return said + fmt.Sprintf("first, at most F=%d of them as a copy", o.Bound.F)
@@ -214,7 +216,7 @@ func beforeOthers(o *council.Outcome) string {
 }
 
 // callsOf says how many calls were made, and how many of them were retries at least.
-func callsOf(o *council.Outcome) string {
+func callsOf(o *counciloutcome.Outcome) string {
 	made, planned := o.Calls.Made, o.Calls.Planned
 	if o.Rereads > 0 {
 		return fmt.Sprintf("%d calls (%d planned, %s after unreadable replies)", made, planned,
@@ -228,9 +230,9 @@ func callsOf(o *council.Outcome) string {
 
 func statusColour(status string) string {
 	switch status {
-	case council.Agreed:
+	case counciloutcome.Agreed:
 		return green
-	case council.Degraded:
+	case counciloutcome.Degraded:
 		return yellow
 	}
 	return red
@@ -245,8 +247,8 @@ func rounds(n int) string {
 }
 
 // dissent prints the other answers and their seats.
-func dissent(cmd *cobra.Command, o council.Outcome) {
-	others := slices.DeleteFunc(slices.Clone(o.Votes), func(v council.Vote) bool {
+func dissent(cmd *cobra.Command, o counciloutcome.Outcome) {
+	others := slices.DeleteFunc(slices.Clone(o.Votes), func(v counciloutcome.Vote) bool {
 		return o.Answer != nil && v.Answer == *o.Answer
 	})
 	most := 3
@@ -259,12 +261,12 @@ func dissent(cmd *cobra.Command, o council.Outcome) {
 			break
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "  %s answered %q (%s)\n", count(len(v.Seats), "member"),
-			council.Shortened(o.Form, v.Text), strings.Join(withModels(o, v.Seats), ", "))
+			counciloutcome.Shortened(o.Form, v.Text), strings.Join(withModels(o, v.Seats), ", "))
 	}
 }
 
 // withModels adds the model to each id of a seat that does not contain it.
-func withModels(o council.Outcome, seats []string) (names []string) {
+func withModels(o counciloutcome.Outcome, seats []string) (names []string) {
 	models := map[string]string{}
 	for _, m := range o.Members {
 		models[m.ID] = m.Model
@@ -280,7 +282,7 @@ func withModels(o council.Outcome, seats []string) (names []string) {
 
 // labels prints which members are not live models, and a warning about the embedded
 // model.
-func labels(w io.Writer, o council.Outcome) {
+func labels(w io.Writer, o counciloutcome.Outcome) {
 	for _, kind := range []llm.Kind{llm.Simulated, llm.Recorded} {
 		if ids := o.OfKind(kind); len(ids) > 0 {
 			fmt.Fprintf(w, "%s members, not live models: %s\n", kind, strings.Join(ids, ", "))
@@ -315,7 +317,7 @@ func labels(w io.Writer, o council.Outcome) {
 }
 
 // failedCalls lists the members with failed calls.
-func failedCalls(o council.Outcome) (lines []string) {
+func failedCalls(o counciloutcome.Outcome) (lines []string) {
 	for _, m := range o.Members {
 		var failed []string
 		for _, s := range synod.Statuses() {
@@ -341,8 +343,8 @@ func failedCalls(o council.Outcome) (lines []string) {
 
 // unreadReplies says in a line for each model how many replies of its members could not be read, and what helps. The
 // last words are those of the first of them.
-func unreadReplies(o *council.Outcome) (lines []string) {
-	byModel := map[string][]*council.Member{}
+func unreadReplies(o *counciloutcome.Outcome) (lines []string) {
+	byModel := map[string][]*counciloutcome.Member{}
 	var models []string
 	for i := range o.Members {
 		m := &o.Members[i]
@@ -361,13 +363,13 @@ func unreadReplies(o *council.Outcome) (lines []string) {
 }
 
 // unreadOf is the line about members with one model.
-func unreadOf(members []*council.Member) string {
+func unreadOf(members []*counciloutcome.Member) string {
 	ids, unread, all := make([]string, len(members)), 0, 0
 	for i, m := range members {
 		n := m.Calls.Of(synod.Unreadable)
 		ids[i], unread, all = m.ID, unread+n, all+n+m.Calls.Of(synod.OK)
 	}
-	has := func(m *council.Member) bool { return m.Unreadable != nil }
+	has := func(m *counciloutcome.Member) bool { return m.Unreadable != nil }
 	first := members[max(0, slices.IndexFunc(members, has))]
 	line := fmt.Sprintf("%s (%s): %d of %d replies could not be read", strings.Join(ids, ", "), first.Model, unread,
 		all)
@@ -379,7 +381,7 @@ func unreadOf(members []*council.Member) string {
 }
 
 // electorate describes how many members vote, and their role if only some do.
-func electorate(o council.Outcome) string {
+func electorate(o counciloutcome.Outcome) string {
 	if p := o.Presented; p != nil {
 		return fmt.Sprintf("%d %s", p.Count, p.Voters)
 	}

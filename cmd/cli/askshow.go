@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 )
 
@@ -29,7 +29,7 @@ func checkShow(show []string) error {
 
 // showMore prints the parts of an outcome that were asked for. With verbose these are the
 // rounds and the models.
-func showMore(w io.Writer, o *council.Outcome, verbose bool, show []string) error {
+func showMore(w io.Writer, o *counciloutcome.Outcome, verbose bool, show []string) error {
 	rounds := o.Rounds.All()
 	if (verbose || slices.Contains(show, showRounds)) && len(rounds) > 0 {
 		if err := roundTable(o, rounds).Write(w, "text"); err != nil {
@@ -48,7 +48,7 @@ func showMore(w io.Writer, o *council.Outcome, verbose bool, show []string) erro
 }
 
 // named returns the id of a member and its model, unless the id says it.
-func named(m *council.Member) string {
+func named(m *counciloutcome.Member) string {
 	name := m.ID
 	if !strings.HasPrefix(m.ID, m.Model) {
 		name += " (" + m.Model + ")"
@@ -61,7 +61,7 @@ func named(m *council.Member) string {
 
 // roundTable has a row for each member and a column for each round. An answer that the member
 // took over from others has an arrow, and a member without an answer a dash.
-func roundTable(o *council.Outcome, rounds []council.Round) *table.Table {
+func roundTable(o *counciloutcome.Outcome, rounds []counciloutcome.Round) *table.Table {
 	t := &table.Table{Head: []string{"member"}}
 	for _, r := range rounds {
 		t.Head = append(t.Head, fmt.Sprintf("round %d", r.T))
@@ -82,7 +82,7 @@ func roundTable(o *council.Outcome, rounds []council.Round) *table.Table {
 	return t
 }
 
-func heldCell(s *council.RoundSeat) string {
+func heldCell(s *counciloutcome.RoundSeat) string {
 	cell := "–"
 	if s.Answer != nil {
 		cell = brief(string(*s.Answer), 24)
@@ -100,7 +100,7 @@ func heldCell(s *council.RoundSeat) string {
 }
 
 // modelTable has a row for each model.
-func modelTable(o *council.Outcome) *table.Table {
+func modelTable(o *counciloutcome.Outcome) *table.Table {
 	t := &table.Table{Head: []string{"model", "seats", "end on the decision", "calls", "tokens", "cost", "median s",
 		"p95 s", "unreadable", "failed"}, Align: "lr"}
 	for _, m := range o.Models {
@@ -120,7 +120,7 @@ func modelTable(o *council.Outcome) *table.Table {
 }
 
 // printReasoning prints the reasoning of every member, round by round.
-func printReasoning(w io.Writer, o *council.Outcome, rounds []council.Round) {
+func printReasoning(w io.Writer, o *counciloutcome.Outcome, rounds []counciloutcome.Round) {
 	for i := range o.Members {
 		m := &o.Members[i]
 		any := false

@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/bench/lab/attack"
 	"synod.dev/synod/bench/lab/manifest"
 	"synod.dev/synod/bench/report"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
 )
 
 type attackFlags struct {
@@ -178,7 +178,7 @@ func (a *app) attackLearning(cmd *cobra.Command, f attackFlags, o manifest.Optio
 	if err := f.sayLeftOut(cmd); err != nil {
 		return configError(err)
 	}
-	f.again = "the same synod attack command, with -o " + council.ShellWord(f.out)
+	f.again = "the same synod attack command, with -o " + counciloutcome.ShellWord(f.out)
 	for last := false; !last; {
 		m, end, err := f.spec.Next(grid)
 		if err != nil {
@@ -220,7 +220,8 @@ func (a *app) attackReport(cmd *cobra.Command, grid *lab.Grid, f attackFlags) er
 	if over := t.Captured(f.most); len(over) > 0 {
 		return fail(exitGate, fmt.Errorf("%s captured more than %.1f %% of the questions, first %s at %s",
 			count(len(over), "attack"), 100*f.most, over[0].Adversary, strings.Join(over[0].Seats, " ")),
-			"see the questions with: synod bench report "+council.ShellWord(grid.Dir())+" --format html -o attack.html")
+			"see the questions with: synod bench report "+counciloutcome.ShellWord(grid.Dir())+" --format html -o "+
+				"attack.html")
 	}
 	return nil
 }

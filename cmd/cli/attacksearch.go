@@ -15,7 +15,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench/lab/attack"
 	"synod.dev/synod/bench/lab/attack/search"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 )
 
@@ -119,7 +120,7 @@ func (a *app) attackSearch(cmd *cobra.Command, name string, f searchFlags) error
 	}
 	o := f.options
 	var err error
-	if o.Spec, err = council.Load(f.council); err != nil {
+	if o.Spec, err = plan.Load(f.council); err != nil {
 		return configError(err)
 	}
 	if cmd.Flags().Changed("history") && !o.Spec.Learns() {
@@ -133,8 +134,8 @@ func (a *app) attackSearch(cmd *cobra.Command, name string, f searchFlags) error
 		return err
 	}
 	o.Env = a.env()
-	o.Spec.Trust = council.TrustSpec{}
-	plan, err := council.NewPlan(o.Spec)
+	o.Spec.Trust = plan.Trust{}
+	plan, err := plan.New(o.Spec)
 	if err == nil {
 		err = attack.Honest(plan)
 	}
@@ -180,7 +181,7 @@ func (a *app) searchItems(name string, f searchFlags, o *search.Options) error {
 }
 
 // searchReport writes the files of the worst attack and prints what was found.
-func (a *app) searchReport(cmd *cobra.Command, f searchFlags, o search.Options, plan *council.Plan, r *search.Result,
+func (a *app) searchReport(cmd *cobra.Command, f searchFlags, o search.Options, plan *plan.Plan, r *search.Result,
 ) error {
 	s := search.Summary{Version: search.Version, Council: filepath.Base(f.council),
 		Protocol: fmt.Sprint(plan.Spec().Protocol["name"]), Strategy: o.Strategy, Seed: o.Seed,
@@ -223,18 +224,18 @@ func (a *app) searchReport(cmd *cobra.Command, f searchFlags, o search.Options, 
 	case !f.asJSON && !a.quiet:
 		fmt.Fprintf(cmd.ErrOrStderr(),
 			"play it again: synod attack replay %s\nask with it:   synod ask -c %s QUESTION\n",
-			council.ShellWord(s.File), council.ShellWord(s.Attacked))
+			counciloutcome.ShellWord(s.File), counciloutcome.ShellWord(s.Attacked))
 	}
 	return nil
 }
 
 // fooledIn returns what is assumed to fool the simulated members of a council file.
 func fooledIn(text []byte) (string, error) {
-	spec, err := council.Parse(text)
+	spec, err := plan.Parse(text)
 	if err != nil {
 		return "", err
 	}
-	plan, err := council.NewPlan(spec)
+	plan, err := plan.New(spec)
 	if err != nil {
 		return "", err
 	}

@@ -19,7 +19,8 @@ import (
 	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/bench/lab/manifest"
 	"synod.dev/synod/bench/task"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -205,7 +206,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return f.showPower(cmd, run.N, run.Repeat)
 	}
 	if run.Learn == a.trustPath() {
-		run.Learn = council.OwnTrust
+		run.Learn = plan.OwnTrust
 	}
 	if err := a.preflightBench(cmd, f, run); err != nil {
 		return err
@@ -220,7 +221,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 }
 
 // draftBench prepares a run of a council on questions.
-func (a *app) draftBench(name string, f *benchFlags, spec council.Spec, items []task.Item) (*lab.Run, error) {
+func (a *app) draftBench(name string, f *benchFlags, spec plan.Spec, items []task.Item) (*lab.Run, error) {
 	run, err := lab.Draft(lab.Plan{
 		Program: "synod " + release, Task: filepath.Base(name), Form: f.form, Items: items, Repeat: f.repeat,
 		Seed: f.seed, Spec: spec, Env: a.env(), Mark: a.mark(ownRun),
@@ -232,7 +233,7 @@ func (a *app) draftBench(name string, f *benchFlags, spec council.Spec, items []
 }
 
 // fetchAllowed fetches the embedded models of a council that the user has named.
-func (a *app) fetchAllowed(cmd *cobra.Command, spec council.Spec, from council.Origin) error {
+func (a *app) fetchAllowed(cmd *cobra.Command, spec plan.Spec, from plan.Origin) error {
 	if err := a.mayFetch(spec, from); err != nil {
 		return err
 	}
@@ -246,7 +247,7 @@ func occupied(err error, dir string) error {
 		return fail(exitError1, err)
 	}
 	if e.Run && len(e.Changes) == 0 {
-		return fail(exitUsage, err, "resume it with:\n  synod bench resume "+council.ShellWord(dir))
+		return fail(exitUsage, err, "resume it with:\n  synod bench resume "+counciloutcome.ShellWord(dir))
 	}
 	return fail(exitUsage, err, "choose another folder with -o")
 }
@@ -301,7 +302,7 @@ func (a *app) benchResumed(cmd *cobra.Command, run *lab.Run, f benchFlags) error
 	}
 	if text, mark := run.Origin(); run.Learn != "" && !a.key().Wrote(ownRun, text, mark) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "you did not make this run on this machine, so nothing is learned from it; to "+
-			"learn from it:\n  synod operate trust learn %s\n", council.ShellWord(run.Dir()))
+			"learn from it:\n  synod operate trust learn %s\n", counciloutcome.ShellWord(run.Dir()))
 		return nil
 	}
 	return a.learnRun(cmd.ErrOrStderr(), run)
@@ -327,7 +328,7 @@ func (a *app) sameCouncil(cmd *cobra.Command, run *lab.Run, source *specFlags) e
 }
 
 // over returns the council of the flags: that of the run with --set where no other council is given.
-func (f *specFlags) over(a *app, run *lab.Run) (council.Spec, error) {
+func (f *specFlags) over(a *app, run *lab.Run) (plan.Spec, error) {
 	if f.file != "" || len(f.models) > 0 {
 		return f.load(a)
 	}
@@ -335,7 +336,7 @@ func (f *specFlags) over(a *app, run *lab.Run) (council.Spec, error) {
 	if err != nil {
 		return own, err
 	}
-	set, err := council.Set(setLayer, f.sets)
+	set, err := plan.Set(setLayer, f.sets)
 	if err != nil {
 		return own, err
 	}
@@ -343,18 +344,18 @@ func (f *specFlags) over(a *app, run *lab.Run) (council.Spec, error) {
 	if err != nil {
 		return own, err
 	}
-	own, _, err = council.Merge(council.Layer{Name: "the run's council", Text: text}, set)
+	own, _, err = plan.Merge(plan.Layer{Name: "the run's council", Text: text}, set)
 	return own, err
 }
 
 // mayFetch fails if a bench without a council would fetch the embedded model: nobody asked for it.
-func (a *app) mayFetch(spec council.Spec, from council.Origin) error {
+func (a *app) mayFetch(spec plan.Spec, from plan.Origin) error {
 	for _, name := range a.absentModels(spec) {
 		for key, layer := range from {
 			if layer == defaultLayer && strings.HasPrefix(key, "models.") {
 				return fail(exitUsage, fmt.Errorf("no council is given, and the embedded model %s of the default "+
 					"council is not on this machine", name), "give a council with -c FILE or --model PROVIDER:MODEL, "+
-					"or fetch the model first:\n  synod models pull "+council.ShellWord(name))
+					"or fetch the model first:\n  synod models pull "+counciloutcome.ShellWord(name))
 			}
 		}
 	}
@@ -385,7 +386,7 @@ func noRun(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return fail(exitError1, fmt.Errorf("the folder %s does not exist", dir),
 			"check the path; a run is in the folder that -o named, as in: synod bench run builtin -o "+
-				council.ShellWord(dir))
+				counciloutcome.ShellWord(dir))
 	}
 	return fail(exitError1, fmt.Errorf("%s contains no run", dir),
 		"give the folder that -o named, as in: synod bench run builtin -o runs/first")
@@ -418,7 +419,7 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
 		Progress: at, Outage: f.outage, Budget: f.budget})
 	show.done()
 	tended()
-	dir := council.ShellWord(run.Dir())
+	dir := counciloutcome.ShellWord(run.Dir())
 	resume := cmp.Or(f.again, "synod bench resume "+dir)
 	var changed *lab.ChangedError
 	var used *lab.BudgetError
@@ -460,7 +461,7 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
 
 // asksModels reports whether a member of a run is a model that writes.
 func asksModels(r *lab.Run) bool {
-	return slices.ContainsFunc(r.Seats, func(s council.Seat) bool {
+	return slices.ContainsFunc(r.Seats, func(s plan.Seat) bool {
 		return s.Kind == llm.Endpoint || s.Kind == llm.Embedded
 	})
 }
@@ -528,7 +529,7 @@ func (a *app) presetRun(cmd *cobra.Command, p manifest.Preset, f benchFlags) err
 	if len(grid.Cells) == 0 {
 		if !a.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "all cells are computed without asking a member · see: synod bench report "+
-				"%s\n", council.ShellWord(grid.Dir()))
+				"%s\n", counciloutcome.ShellWord(grid.Dir()))
 		}
 		return nil
 	}

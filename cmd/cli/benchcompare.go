@@ -10,7 +10,7 @@ import (
 
 	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/bench/report"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
 )
 
 func benchCompare(a *app) *cobra.Command {
@@ -27,8 +27,8 @@ No model is asked.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return fail(exitUsage, fmt.Errorf("only %s is given, and a comparison needs two runs or more", args[0]),
-					"name the folder of another run, such as: synod bench compare "+council.ShellWord(args[0])+
-						" runs/OTHER\none run alone: synod bench report "+council.ShellWord(args[0]))
+					"name the folder of another run, such as: synod bench compare "+counciloutcome.ShellWord(args[0])+
+						" runs/OTHER\none run alone: synod bench report "+counciloutcome.ShellWord(args[0]))
 			}
 			return cobra.MinimumNArgs(2)(nil, args)
 		},

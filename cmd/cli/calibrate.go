@@ -14,6 +14,8 @@ import (
 	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 )
 
 // calibrateFlags are the flags of "synod calibrate".
@@ -126,9 +128,9 @@ type calibration struct {
 	*app
 	cmd      *cobra.Command
 	flags    calibrateFlags
-	name     string       // of the task
-	council  council.Spec // as it is
-	measured council.Spec // in which each member answers alone
+	name     string    // of the task
+	council  plan.Spec // as it is
+	measured plan.Spec // in which each member answers alone
 	left     []unmeasured
 }
 
@@ -162,13 +164,13 @@ func (c *calibration) draft() (*lab.Run, error) {
 
 // measuring returns the council in which the models of another one answer once each and do not talk: one seat a model,
 // and two where it has several seats.
-func measuring(of *council.Spec, without []unmeasured) (council.Spec, error) {
+func measuring(of *plan.Spec, without []unmeasured) (plan.Spec, error) {
 	seats := map[string]int{}
-	spec := council.Spec{Council: of.Council, Form: of.Form, Schema: of.Schema, Tools: of.Tools, Pace: of.Pace,
+	spec := plan.Spec{Council: of.Council, Form: of.Form, Schema: of.Schema, Tools: of.Tools, Pace: of.Pace,
 		Reread: of.Reread,
-		Limits: council.Limits{Deadline: of.Limits.Deadline}, Models: map[string]council.Params{},
-		Protocol: council.Params{"name": "majority"}, Graph: council.Params{"family": "complete"},
-		Rule: council.Rule{Name: council.Plurality}}
+		Limits: plan.Limits{Deadline: of.Limits.Deadline}, Models: map[string]plan.Params{},
+		Protocol: plan.Params{"name": "majority"}, Graph: plan.Params{"family": "complete"},
+		Rule: plan.Rule{Name: plan.Plurality}}
 	var order []string
 	for _, s := range of.Seats {
 		if slices.ContainsFunc(without, func(u unmeasured) bool { return u.Model == s.Model }) {
@@ -184,7 +186,7 @@ func measuring(of *council.Spec, without []unmeasured) (council.Spec, error) {
 	}
 	for _, name := range order {
 		spec.Models[name] = of.Models[name]
-		seat := council.SeatSpec{ID: name, Model: name}
+		seat := plan.SeatSpec{ID: name, Model: name}
 		if seats[name] > 1 {
 			seat.ID, seat.Count = name+"-", 2
 		}
@@ -305,7 +307,7 @@ func (c *calibration) work(run *lab.Run) error {
 		if path == "" {
 			path = c.trustPath()
 		}
-		if err := c.app.learn(c.cmd.ErrOrStderr(), council.TrustSpec{File: path, Learn: true}, observed); err != nil {
+		if err := c.app.learn(c.cmd.ErrOrStderr(), plan.Trust{File: path, Learn: true}, observed); err != nil {
 			return err
 		}
 		c.say(c.cmd, count(len(observed), "answer")+" learned, marked as graded")
@@ -317,18 +319,18 @@ func (c *calibration) work(run *lab.Run) error {
 func (c *calibration) command() string {
 	words := []string{"synod", "calibrate"}
 	if c.name != "builtin" {
-		words = append(words, council.ShellWord(c.name))
+		words = append(words, counciloutcome.ShellWord(c.name))
 	}
 	for _, name := range []string{"council", "out", "number", "seed", "form", "schema", "tools", "data"} {
 		if fl := c.cmd.Flags().Lookup(name); fl.Changed {
-			words = append(words, "--"+name, council.ShellWord(fl.Value.String()))
+			words = append(words, "--"+name, counciloutcome.ShellWord(fl.Value.String()))
 		}
 	}
 	for _, m := range c.flags.source.models {
-		words = append(words, "--model", council.ShellWord(m))
+		words = append(words, "--model", counciloutcome.ShellWord(m))
 	}
 	for _, s := range c.flags.source.sets {
-		words = append(words, "--set", council.ShellWord(s))
+		words = append(words, "--set", counciloutcome.ShellWord(s))
 	}
 	return strings.Join(words, " ")
 }

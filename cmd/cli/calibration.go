@@ -14,6 +14,7 @@ import (
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/seating"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm"
@@ -137,9 +138,9 @@ func (c *calibration) result(run *lab.Run) (*calibrated, error) {
 }
 
 // alone returns the council as it is, without what a calibration leaves out.
-func (c *calibration) alone() council.Spec {
+func (c *calibration) alone() plan.Spec {
 	spec := c.council
-	spec.Faults, spec.Trust, spec.Ledger = council.Faults{}, council.TrustSpec{}, council.LedgerSpec{}
+	spec.Faults, spec.Trust, spec.Ledger = plan.Faults{}, plan.Trust{}, plan.Ledger{}
 	spec.Seats = slices.Clone(spec.Seats)
 	for i := range spec.Seats {
 		spec.Seats[i].Adversary = nil
@@ -150,7 +151,7 @@ func (c *calibration) alone() council.Spec {
 // rule names what decides in the council as it is.
 func (c *calibration) rule() string {
 	name := fmt.Sprint(c.council.Protocol["name"])
-	if rule := c.council.Rule.Name; rule != "" && rule != council.ByProtocol {
+	if rule := c.council.Rule.Name; rule != "" && rule != plan.ByProtocol {
 		name += ", rule " + string(rule)
 	}
 	return fmt.Sprintf("%s, F=%d", name, c.council.F)
@@ -308,7 +309,7 @@ func votesText(r *metrics.Rate, seats int) string {
 
 // knownVotes returns the effective votes of a council's seats from its latest calibration: nil if there is none, or if
 // a member has changed since.
-func (a *app) knownVotes(name string, seats []council.Seat) (votes *metrics.Rate, from *calibrated) {
+func (a *app) knownVotes(name string, seats []plan.Seat) (votes *metrics.Rate, from *calibrated) {
 	all, _ := filepath.Glob(filepath.Join(a.calibrationDir(name), "*", calibrationFile)) // the pattern is a valid one
 	for _, path := range all {
 		r, err := readResult(filepath.Dir(path))
@@ -323,7 +324,7 @@ func (a *app) knownVotes(name string, seats []council.Seat) (votes *metrics.Rate
 }
 
 // votesOf returns the effective votes of seats; nil if one has a member that was not measured.
-func (r *calibrated) votesOf(seats []council.Seat) *metrics.Rate {
+func (r *calibrated) votesOf(seats []plan.Seat) *metrics.Rate {
 	var models []string
 	for _, s := range seats {
 		same := func(c seating.Column) bool { return c.Model == s.Model && c.Identity == s.Identity }

@@ -15,7 +15,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/campaign"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
 )
 
 func campaignCommand(a *app) *cobra.Command {
@@ -121,7 +121,7 @@ func interruptedCampaign(s *campaign.State, f campaignFlags) error {
 	if f.setup.Dir != "" {
 		hint = fmt.Sprintf("interrupted: %d executions are saved; go on with the same command, or see them with: "+
 			"synod "+
-			"campaign report %s", s.Tally.Executions, council.ShellWord(f.setup.Dir))
+			"campaign report %s", s.Tally.Executions, counciloutcome.ShellWord(f.setup.Dir))
 	}
 	return fail(exitInterrupted, nil, hint)
 }

@@ -13,7 +13,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/roster"
 	"synod.dev/synod/record/certificate"
@@ -22,8 +23,8 @@ import (
 // certify records the decision of an outcome in the ledger, and writes its certificate, signed by
 // the owner of all members, as far as the user asked for either. Without a decision there is
 // neither, and the exit code says why.
-func (a *app) certify(cmd *cobra.Command, f *askFlags, p *council.Plan, in council.Instance,
-	o *council.Outcome) error {
+func (a *app) certify(cmd *cobra.Command, f *askFlags, p *plan.Plan, in plan.Instance,
+	o *counciloutcome.Outcome) error {
 	head, err := a.enter(cmd, f, p, o)
 	if err != nil || f.certificate == "" || o.Answer == nil {
 		return err
@@ -32,7 +33,7 @@ func (a *app) certify(cmd *cobra.Command, f *askFlags, p *council.Plan, in counc
 	if err != nil {
 		return fail(exitError1, err, "give the key of the owner with --key FILE")
 	}
-	s, err := p.Owned(in, o, secret.PublicKey())
+	s, err := counciloutcome.Owned(p, in, o, secret.PublicKey())
 	if err != nil {
 		return fail(exitError1, err)
 	}
@@ -51,7 +52,7 @@ func (a *app) certify(cmd *cobra.Command, f *askFlags, p *council.Plan, in counc
 	if !a.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "certificate: %s · one owner signs for all members, with the key in %s\n"+
 			"public key:  %s\nverify it:   synod verify %s\n", f.certificate, path,
-			hex.EncodeToString(secret.PublicKey()), council.ShellWord(f.certificate))
+			hex.EncodeToString(secret.PublicKey()), counciloutcome.ShellWord(f.certificate))
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func (a *app) ownerKey(path string) (sign.Secret, string, error) {
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return sign.Secret{}, path, fmt.Errorf("others may read the key %s: run chmod 600 %s", path,
-			council.ShellWord(path))
+			counciloutcome.ShellWord(path))
 	}
 	secret, err := sign.ParseSecret(string(text))
 	if err != nil {
@@ -157,7 +158,7 @@ func merged(s *certificate.Statement, text string) bool {
 		return false
 	}
 	q := synod.Question{Text: text, Form: synod.JSON, Schema: s.Merge.Schema}
-	return string(council.QuestionHash(&q)) == string(s.Question)
+	return string(counciloutcome.QuestionHash(&q)) == string(s.Question)
 }
 
 // isCertificate reports whether a file begins like a certificate and not like a journal.

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/llm"
 )
@@ -70,8 +70,8 @@ and the default council.`,
 }
 
 // ofRoster returns the council of a file with runner: nodes, which stands in its roster.
-func ofRoster(spec council.Spec) (council.Spec, error) {
-	p, err := council.NewPlan(spec)
+func ofRoster(spec plan.Spec) (plan.Spec, error) {
+	p, err := plan.New(spec)
 	if err != nil {
 		return spec, err
 	}
@@ -81,7 +81,7 @@ func ofRoster(spec council.Spec) (council.Spec, error) {
 }
 
 // printOrigin prints the key, value and origin of every setting. rest is the origin of those that no layer has.
-func printOrigin(cmd *cobra.Command, text []byte, from council.Origin, rest string) error {
+func printOrigin(cmd *cobra.Command, text []byte, from plan.Origin, rest string) error {
 	tree := map[string]any{}
 	if err := yaml.Unmarshal(text, &tree); err != nil {
 		return fail(exitError1, err)
@@ -117,7 +117,7 @@ func configSchemaCommand() *cobra.Command {
 		Example: "  synod config schema > council.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := council.Schema()
+			b, err := plan.Schema()
 			if err != nil {
 				return fail(exitError1, err)
 			}
@@ -132,7 +132,7 @@ type specFlags struct {
 	file   string
 	sets   []string
 	models []string
-	nodes  *council.Layer // of --roster: it replaces all files; nil: there is none
+	nodes  *plan.Layer // of --roster: it replaces all files; nil: there is none
 }
 
 func (f *specFlags) add(cmd *cobra.Command) {
@@ -155,32 +155,32 @@ const setLayer = "--set"
 
 // load returns the council: flags over the council file or, without one, over
 // ./synod.yaml, the user's config.yaml and the default council.
-func (f *specFlags) load(a *app) (council.Spec, error) {
+func (f *specFlags) load(a *app) (plan.Spec, error) {
 	spec, _, err := f.merge(a)
 	return spec, err
 }
 
 // merge is load that also returns where each setting comes from.
-func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
+func (f *specFlags) merge(a *app) (plan.Spec, plan.Origin, error) {
 	layers, err := f.files(a)
 	if err != nil {
-		return council.Spec{}, nil, err
+		return plan.Spec{}, nil, err
 	}
 	if len(f.models) > 0 {
 		l, err := modelLayer(f.models)
 		if err != nil {
-			return council.Spec{}, nil, fail(exitUsage, err)
+			return plan.Spec{}, nil, fail(exitUsage, err)
 		}
 		layers = append(layers, l)
 	}
 	if len(f.sets) > 0 {
-		l, err := council.Set(setLayer, f.sets)
+		l, err := plan.Set(setLayer, f.sets)
 		if err != nil {
-			return council.Spec{}, nil, fail(exitUsage, err)
+			return plan.Spec{}, nil, fail(exitUsage, err)
 		}
 		layers = append(layers, l)
 	}
-	spec, from, err := council.Merge(layers...)
+	spec, from, err := plan.Merge(layers...)
 	dropUnused(&spec, from)
 	a.ownTrust(&spec)
 	if err == nil {
@@ -195,7 +195,7 @@ func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 }
 
 // dropUnused takes out the models of the default council that no seat has, because the user has not written them.
-func dropUnused(spec *council.Spec, from council.Origin) {
+func dropUnused(spec *plan.Spec, from plan.Origin) {
 	seated := map[string]bool{}
 	for _, s := range spec.Seats {
 		seated[s.Model] = true
@@ -210,13 +210,13 @@ func dropUnused(spec *council.Spec, from council.Origin) {
 // setLimits applies --set to a council that takes its other settings from a journal
 // or from the flags of a game. Only limits and breakers can be set; reason completes
 // the error message for other keys.
-func (f *specFlags) setLimits(spec council.Spec, reason string) (council.Spec, error) {
+func (f *specFlags) setLimits(spec plan.Spec, reason string) (plan.Spec, error) {
 	for _, s := range f.sets {
 		if !strings.HasPrefix(s, "limits.") && !strings.HasPrefix(s, "breakers.") {
 			return spec, fmt.Errorf("--set %s: %s; only limits.… and breakers.… can be set", s, reason)
 		}
 	}
-	set, err := council.Set(setLayer, f.sets)
+	set, err := plan.Set(setLayer, f.sets)
 	if err != nil {
 		return spec, err
 	}
@@ -224,28 +224,28 @@ func (f *specFlags) setLimits(spec council.Spec, reason string) (council.Spec, e
 	if err != nil {
 		return spec, err
 	}
-	spec, _, err = council.Merge(council.Layer{Name: "the journal's council", Text: text}, set)
+	spec, _, err = plan.Merge(plan.Layer{Name: "the journal's council", Text: text}, set)
 	return spec, err
 }
 
 // files returns the council files that apply, the least important first.
-func (f *specFlags) files(a *app) ([]council.Layer, error) {
+func (f *specFlags) files(a *app) ([]plan.Layer, error) {
 	if f.nodes != nil {
-		return []council.Layer{*f.nodes}, nil
+		return []plan.Layer{*f.nodes}, nil
 	}
 	if f.file != "" {
-		l, err := council.File(f.file) // once, because it may be a pipe
+		l, err := plan.File(f.file) // once, because it may be a pipe
 		if err == nil {
 			_, err = l.Spec() // validates the file; its errors have line numbers
 		}
-		return []council.Layer{l}, err
+		return []plan.Layer{l}, err
 	}
-	var layers []council.Layer
+	var layers []plan.Layer
 	if len(f.models) == 0 { // the protocol of the default council needs members that can score by likelihood
-		layers = append(layers, council.Layer{Name: defaultLayer, Text: []byte(defaultCouncil)})
+		layers = append(layers, plan.Layer{Name: defaultLayer, Text: []byte(defaultCouncil)})
 	}
 	for _, path := range []string{filepath.Join(a.dirs.config, "config.yaml"), "synod.yaml"} {
-		l, err := council.File(path)
+		l, err := plan.File(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -259,19 +259,19 @@ func (f *specFlags) files(a *app) ([]council.Layer, error) {
 
 // modelLayer returns a council of the models named on the command line. Where no model has a count, all share seven
 // seats; else a model without one has one seat. F is the largest that the complete graph tolerates.
-func modelLayer(names []string) (council.Layer, error) {
+func modelLayer(names []string) (plan.Layer, error) {
 	models, seats := map[string]any{}, []any{}
 	counts, open, short := make([]int, len(names)), 0, make([]string, len(names))
 	for i, name := range names {
 		provider, model, ok := strings.Cut(name, ":")
 		if !ok || provider == "" || model == "" {
-			return council.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 "+
+			return plan.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 "+
 				"(known providers: %s)", name, strings.Join(llm.Providers.Names(), ", "))
 		}
 		if at := strings.LastIndexByte(model, '@'); at > 0 { // a name may begin with it
 			n, err := strconv.Atoi(model[at+1:])
 			if err != nil || n < 1 || n > 1000 {
-				return council.Layer{}, fmt.Errorf("--model is %q; the count after @ must be between 1 and 1000", name)
+				return plan.Layer{}, fmt.Errorf("--model is %q; the count after @ must be between 1 and 1000", name)
 			}
 			counts[i], model = n, model[:at]
 		} else {
@@ -301,7 +301,7 @@ func modelLayer(names []string) (council.Layer, error) {
 		"council": "models from the command line", "models": models, "seats": seats,
 		"graph": map[string]any{"family": "complete"}, "f": max(0, graph.FSAC((total+1)/2)),
 	})
-	return council.Layer{Name: modelsLayer, Text: text}, err
+	return plan.Layer{Name: modelsLayer, Text: text}, err
 }
 
 // shortName names a model after its last path element: openai/gpt-4o is gpt-4o. Seats of the
@@ -323,10 +323,10 @@ func shortName(model string, taken map[string]any) string {
 // defaultCouncil has seven members of the embedded model that differ in seed and
 // temperature. A complete graph of seven nodes is 4-robust, so F=3.
 var defaultCouncil = `council: box
-protocol: ` + council.ProposedProtocol("rounds: 3", "score: likelihood") + `
+protocol: ` + plan.ProposedProtocol("rounds: 3", "score: likelihood") + `
 graph: {family: complete}
 f: 3
-rule: ` + council.ProposedRule() + `
+rule: ` + plan.ProposedRule() + `
 models:
   cool: {provider: embedded, model: smollm2-135m-instruct, temperature: 0.2}
   warm: {provider: embedded, model: smollm2-135m-instruct, temperature: 0.6}

@@ -13,6 +13,8 @@ import (
 	"synod.dev/synod/core/stats"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -58,7 +60,7 @@ type played struct {
 	Right     int `json:"right"`
 	Wrong     int `json:"wrong"`
 	Undecided int `json:"undecided"`
-	outcomes  []council.Outcome
+	outcomes  []counciloutcome.Outcome
 }
 
 func demoCommand(a *app) *cobra.Command {
@@ -133,7 +135,7 @@ func playScenes(ctx context.Context, n int, seed uint64) (all []played, err erro
 }
 
 func (s scene) play(ctx context.Context, questions []sum, seed uint64) (p played, err error) {
-	spec, err := council.Parse([]byte("council: demo\n" + s.file))
+	spec, err := plan.Parse([]byte("council: demo\n" + s.file))
 	if err != nil {
 		return p, err
 	}
@@ -209,7 +211,7 @@ What SAC guarantees is a statement about scores, not that the answer is right: d
 }
 
 // answersOf lists who holds which answer after a round.
-func answersOf(o council.Outcome, round int) string {
+func answersOf(o counciloutcome.Outcome, round int) string {
 	if round >= o.Rounds.Len() {
 		return "none"
 	}
@@ -224,7 +226,7 @@ func answersOf(o council.Outcome, round int) string {
 	return strings.Join(words, ", ")
 }
 
-func judged(o council.Outcome, right synod.Answer) string {
+func judged(o counciloutcome.Outcome, right synod.Answer) string {
 	switch o.Decision {
 	case synod.None:
 		return "no answer: " + o.Reason

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
@@ -89,7 +90,7 @@ func (a *app) memberChecks(cmd *cobra.Command, source *specFlags) (checks []chec
 	checks = append(checks, check{what: "guarantee", do: func(context.Context) (string, error) {
 		b := c.Plan().Bound()
 		claim := b.Note
-		if b.Guarantee != council.None {
+		if b.Guarantee != plan.None {
 			claim = b.Guarantee + ": " + claim
 		}
 		claims := append([]string{claim}, overTime(b)...)

@@ -12,18 +12,19 @@ import (
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
 // dryRun prints what asking the question would cost.
-func (a *app) dryRun(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, asJSON bool) error {
+func (a *app) dryRun(cmd *cobra.Command, ask council.Ask, spec plan.Spec, env llm.Env, asJSON bool) error {
 	ask.Question.ID = cmp.Or(ask.Question.ID, "question")
 	run, err := lab.Draft(lab.Plan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1,
 		Seed: ask.Seed, Spec: spec, Env: env})
 	if err != nil {
 		return configError(err)
 	}
-	plan, err := council.ReadPlan(spec)
+	plan, err := plan.Read(spec)
 	if err != nil {
 		return configError(err)
 	}
@@ -37,24 +38,24 @@ type estimator interface {
 
 // printEstimate prints what a run would cost: JSON to stdout, text to out. The JSON has the claim and
 // the harm of adversaries of a plan; plan is nil for several councils.
-func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool, plan *council.Plan) error {
+func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool, p *plan.Plan) error {
 	e, err := run.Estimate(cmd.Context())
 	if err != nil {
 		return configError(err)
 	}
 	if asJSON {
-		var bound *council.Bound
-		var harm *council.Harm
+		var bound *plan.Bound
+		var harm *plan.Harm
 		var defences []string
-		if plan != nil {
-			of := plan.Bound()
-			bound, harm, defences = &of, plan.Harm(), plan.DefencesOn()
+		if p != nil {
+			of := p.Bound()
+			bound, harm, defences = &of, p.Harm(), p.DefencesOn()
 		}
 		return writeJSON(cmd.OutOrStdout(), struct {
 			Version int `json:"version"`
 			*lab.Estimate
-			Bound *council.Bound `json:"bound,omitempty"`
-			Harm  *council.Harm  `json:"harm,omitempty"`
+			Bound *plan.Bound `json:"bound,omitempty"`
+			Harm  *plan.Harm  `json:"harm,omitempty"`
 
 			Defences []string `json:"defences,omitempty"`
 		}{1, e, bound, harm, defences})

@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/record/evidence"
 )
 
 // conduct lists who is proved to have equivocated, and who was silent, late or refused.
-func conduct(o *council.Outcome) (lines []string) {
+func conduct(o *counciloutcome.Outcome) (lines []string) {
 	for _, a := range o.Evidence {
 		lines = append(lines, fmt.Sprintf("%s signed two values for one slot: evidence held by %s", a.ID,
 			strings.Join(a.By, ", ")))
@@ -70,16 +71,16 @@ journal instead.`,
 			if err != nil {
 				return unreadable(err)
 			}
-			p, err := council.PlanOf(run)
+			p, err := plan.Of(run)
 			if err != nil {
 				return fail(exitError1, err)
 			}
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return fail(exitError1, err)
 			}
-			in := council.InstanceOf(run)
+			in := counciloutcome.InstanceOf(run)
 			for i := range o.Evidence {
-				e, err := p.EvidenceFile(in, &o.Evidence[i])
+				e, err := counciloutcome.EvidenceFile(p, in, &o.Evidence[i])
 				if err != nil {
 					return fail(exitError1, err)
 				}

@@ -13,7 +13,8 @@ import (
 	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/param"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/origin"
 	"synod.dev/synod/llm"
@@ -43,11 +44,11 @@ const trustFlag = "use the addresses, keys and files that the %s names, although
 	"machine"
 
 // trustJournal fails if a journal from elsewhere names something that resuming it would use.
-func (a *app) trustJournal(run *journal.Run, spec council.Spec, path, verb string) error {
+func (a *app) trustJournal(run *journal.Run, spec plan.Spec, path, verb string) error {
 	if a.key().Wrote(ownJournal, run.Head.Content(), run.Head.Origin) {
 		return nil
 	}
-	return foreign(path, spec.Starts(), "synod "+verb+" --resume "+council.ShellWord(path))
+	return foreign(path, spec.Starts(), "synod "+verb+" --resume "+counciloutcome.ShellWord(path))
 }
 
 // trustRuns fails if the folder of a run from elsewhere names something that resuming it would use.
@@ -68,7 +69,7 @@ func (a *app) trustRuns(dir string, runs ...*lab.Run) error {
 			}
 		}
 	}
-	return foreign(dir, starts, "synod bench resume "+council.ShellWord(dir))
+	return foreign(dir, starts, "synod bench resume "+counciloutcome.ShellWord(dir))
 }
 
 func foreign(path string, starts []string, command string) error {
@@ -89,7 +90,7 @@ const maxAllowed = 1 << 20 // bytes of the file
 
 // checkEscalation fails if a council file, other than the user's own config.yaml, names a command or a webhook that the
 // user has not allowed.
-func (a *app) checkEscalation(spec council.Spec, from council.Origin) error {
+func (a *app) checkEscalation(spec plan.Spec, from plan.Origin) error {
 	own := filepath.Join(a.dirs.config, "config.yaml")
 	byUser := func(key string) bool {
 		return from[key] == setLayer || from[key] == own

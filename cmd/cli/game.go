@@ -14,6 +14,8 @@ import (
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/bench/lab/manifest"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/protocol/game"
 )
 
@@ -97,31 +99,31 @@ func (f *gameFlags) add(cmd *cobra.Command) {
 }
 
 // spec returns the council that plays the game.
-func (f *gameFlags) spec() (council.Spec, error) {
+func (f *gameFlags) spec() (plan.Spec, error) {
 	low, high, ok := strings.Cut(f.between, ":")
 	bottom, err1 := strconv.Atoi(low)
 	top, err2 := strconv.Atoi(high)
 	switch {
 	case !ok || err1 != nil || err2 != nil:
-		return council.Spec{}, fmt.Errorf("--range is %q; it must be two whole numbers, such as 0:50", f.between)
+		return plan.Spec{}, fmt.Errorf("--range is %q; it must be two whole numbers, such as 0:50", f.between)
 	case f.n < 2 || f.n > 1000:
-		return council.Spec{}, fmt.Errorf("-n is %d; it must be between 2 and 1000", f.n)
+		return plan.Spec{}, fmt.Errorf("-n is %d; it must be between 2 and 1000", f.n)
 	case f.b < 0 || f.b >= f.n:
-		return council.Spec{}, fmt.Errorf("-b is %d; it must be between 0 and %d, so that there is an honest player",
+		return plan.Spec{}, fmt.Errorf("-b is %d; it must be between 0 and %d, so that there is an honest player",
 			f.b, f.n-1)
 	}
 	if _, err := adversary.Catalogue.Find(f.strategy); err != nil {
-		return council.Spec{}, fmt.Errorf("--strategy: %w", err)
+		return plan.Spec{}, fmt.Errorf("--strategy: %w", err)
 	}
-	g := gameCouncil{honest: f.n - f.b, byzantine: f.b, strategy: f.strategy, params: council.Params{
+	g := gameCouncil{honest: f.n - f.b, byzantine: f.b, strategy: f.strategy, params: plan.Params{
 		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop,
 		"threat": f.threat, "end": f.end,
 	}}
 	if err := g.players(f.members); err != nil {
-		return council.Spec{}, fmt.Errorf("--members: %w", err)
+		return plan.Spec{}, fmt.Errorf("--members: %w", err)
 	}
 	spec := g.spec()
-	if _, err := council.ReadPlan(spec); err != nil {
+	if _, err := plan.Read(spec); err != nil {
 		return spec, err
 	}
 	return (&specFlags{sets: f.sets}).setLimits(spec, "a game takes its other settings from flags")
@@ -136,14 +138,14 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	if err != nil {
 		return err
 	}
-	plan, err := council.ReadPlan(spec)
+	plan, err := plan.Read(spec)
 	if err != nil {
 		return configError(err)
 	}
 	g, ok := plan.Protocol().(*game.Game)
 	if !ok {
 		return fail(exitUsage, fmt.Errorf("%s: this journal is not from a game", f.resume),
-			"resume it with: synod ask --resume "+council.ShellWord(f.resume))
+			"resume it with: synod ask --resume "+counciloutcome.ShellWord(f.resume))
 	}
 	if err := a.fetchModels(cmd, spec); err != nil {
 		return err
@@ -174,7 +176,7 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 }
 
 // gameResult returns the error with which the command ends; torn is nil if the journal was written.
-func gameResult(o *council.Outcome, torn *council.JournalError) error {
+func gameResult(o *counciloutcome.Outcome, torn *council.JournalError) error {
 	switch {
 	case torn != nil && torn.Cut:
 		return fail(exitError1, torn, o.Advice().Next)
@@ -187,22 +189,22 @@ func gameResult(o *council.Outcome, torn *council.JournalError) error {
 }
 
 // begin returns the council and the run of a new game, or of the game to resume.
-func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec, error) {
+func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, plan.Spec, error) {
 	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Mark: a.mark(ownJournal),
 		Again: "synod research game --resume"}
 	if f.resume != "" {
 		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop",
 			"threat", "end", "members", "seed"} {
 			if cmd.Flags().Changed(flag) {
-				return ask, council.Spec{}, fail(exitUsage,
+				return ask, plan.Spec{}, fail(exitUsage,
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
 		resume := askFlags{resume: f.resume, path: f.path, trust: f.trust, source: specFlags{sets: f.sets}}
 		ask, spec, err := a.resumed(ask, nil, &resume, "game")
-		if err == nil && !council.Unfinished(ask.Resume) {
+		if err == nil && !counciloutcome.Unfinished(ask.Resume) {
 			err = fail(exitUsage, fmt.Errorf("%s: the game is over and cannot be resumed", f.resume),
-				"replay it with: synod replay "+council.ShellWord(f.resume))
+				"replay it with: synod replay "+counciloutcome.ShellWord(f.resume))
 		}
 		return ask, spec, err
 	}
@@ -213,7 +215,7 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec
 	if !cmd.Flags().Changed("seed") {
 		ask.Seed = rand.Uint64N(1 << 48)
 	}
-	plan, err := council.ReadPlan(spec)
+	plan, err := plan.Read(spec)
 	if err != nil {
 		return ask, spec, configError(err)
 	}
@@ -224,15 +226,16 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec
 
 // cutOff reports whether a game was stopped before its end. Such a game has no
 // outcome; "none" would wrongly state that all its rounds were played.
-func cutOff(o *council.Outcome) bool {
+func cutOff(o *counciloutcome.Outcome) bool {
 	return slices.Contains([]string{
-		council.Interrupted, council.Tripped, council.OverBudget, council.PastTime, council.Unwritten,
+		counciloutcome.Interrupted, counciloutcome.Tripped, counciloutcome.OverBudget, counciloutcome.PastTime,
+		counciloutcome.Unwritten,
 	}, o.Stopped)
 }
 
 // unreached returns the first player whose model was asked and never answered, or nil.
 // A game with such a player has no outcome: it shows nothing about the players (GR-2).
-func unreached(o *council.Outcome) *council.Member {
+func unreached(o *counciloutcome.Outcome) *counciloutcome.Member {
 	for i, m := range o.Members {
 		if m.Trouble != "" && m.Calls.Of(synod.OK) == 0 {
 			return &o.Members[i]
@@ -242,7 +245,7 @@ func unreached(o *council.Outcome) *council.Member {
 }
 
 // gameFailed returns an error if the model of a player could not be reached.
-func gameFailed(o *council.Outcome) error {
+func gameFailed(o *counciloutcome.Outcome) error {
 	if m := unreached(o); m != nil {
 		return fail(exitDegraded, fmt.Errorf("the model of player %s was never reached: %s", m.ID, oneLine(m.Trouble)))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -40,11 +40,11 @@ func (h *Home) Config() string { return h.app.dirs.config }
 
 // Council returns the council of "synod ask" without flags: that of ./synod.yaml over the user's config.yaml
 // over the embedded one.
-func (h *Home) Council() (council.Spec, error) { return (&specFlags{}).load(&h.app) }
+func (h *Home) Council() (plan.Spec, error) { return (&specFlags{}).load(&h.app) }
 
 // FillKey names the user's own key (owner.key in the folder of configuration files), which is made if it is absent,
 // in a council of nodes that names no key.
-func (h *Home) FillKey(spec *council.Spec) error { return h.app.fillKey(spec) }
+func (h *Home) FillKey(spec *plan.Spec) error { return h.app.fillKey(spec) }
 
 // OwnerKey returns the user's own key (owner.key in the folder of configuration files), which is made if it is
 // absent. It signs certificates.
@@ -60,10 +60,10 @@ func (h *Home) HasOwnerKey() bool {
 }
 
 // Absent lists the embedded models of a council that are not on this machine.
-func (h *Home) Absent(spec council.Spec) []string { return h.app.absentModels(spec) }
+func (h *Home) Absent(spec plan.Spec) []string { return h.app.absentModels(spec) }
 
 // Fetch fetches the absent models of a council, and writes about it to w.
-func (h *Home) Fetch(ctx context.Context, spec council.Spec, w io.Writer) error {
+func (h *Home) Fetch(ctx context.Context, spec plan.Spec, w io.Writer) error {
 	cmd := &cobra.Command{}
 	cmd.SetContext(ctx)
 	cmd.SetErr(w)

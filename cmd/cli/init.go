@@ -19,6 +19,8 @@ import (
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/seating"
 )
 
@@ -96,7 +98,7 @@ type proposedCouncil struct {
 	Protocol string `json:"protocol"`
 	Graph    string `json:"graph"`
 	Seats    int    `json:"seats"`
-	council.Bound
+	plan.Bound
 	Real string `json:"real_bound,omitempty"` // how the seats can get the bound that F promises
 }
 
@@ -170,11 +172,11 @@ func (a *app) propose(ctx context.Context, sources []source) (*proposal, error) 
 		}
 		p.Text = a.councilFile(picks, sources)
 	}
-	spec, _, err := council.Merge(council.Layer{Name: "the proposal", Text: []byte(p.Text)})
+	spec, _, err := plan.Merge(plan.Layer{Name: "the proposal", Text: []byte(p.Text)})
 	if err != nil {
 		return nil, fail(exitError1, err)
 	}
-	plan, err := council.NewPlan(spec)
+	plan, err := plan.New(spec)
 	if err != nil {
 		return nil, fail(exitError1, err)
 	}
@@ -194,7 +196,7 @@ func (a *app) propose(ctx context.Context, sources []source) (*proposal, error) 
 }
 
 // costOf estimates the cost of a question. Servers on this machine or in a private network cost nothing.
-func (a *app) costOf(ctx context.Context, spec council.Spec, sources []source) (*lab.Estimate, error) {
+func (a *app) costOf(ctx context.Context, spec plan.Spec, sources []source) (*lab.Estimate, error) {
 	env := a.env()
 	q := synod.Question{ID: "question", Text: "What is 17 + 25?", Form: synod.Number}
 	run, err := lab.Draft(lab.Plan{Task: "init", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Seed: 1, Spec: spec,
@@ -303,10 +305,10 @@ func (a *app) writeProposal(cmd *cobra.Command, p *proposal, f initFlags) (bool,
 	}
 	ask := "synod ask"
 	if filepath.Clean(f.out) != "synod.yaml" {
-		ask += " -c " + council.ShellWord(f.out)
+		ask += " -c " + counciloutcome.ShellWord(f.out)
 	}
 	a.say(cmd, fmt.Sprintf("%s is written. Check it with: synod doctor -c %s · ask with: %s \"What is 17 + 25?\"",
-		f.out, council.ShellWord(f.out), ask))
+		f.out, counciloutcome.ShellWord(f.out), ask))
 	return true, nil
 }
 

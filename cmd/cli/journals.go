@@ -17,7 +17,8 @@ import (
 	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/filelock"
 )
 
@@ -125,7 +126,7 @@ func (a *app) journalEntry(f os.FileInfo) journalEntry {
 }
 
 // kindsOf lists the kinds of an outcome's members.
-func kindsOf(o council.Outcome) string {
+func kindsOf(o counciloutcome.Outcome) string {
 	var kinds []string
 	for _, m := range o.Members {
 		kinds = append(kinds, string(m.Kind))
@@ -135,16 +136,16 @@ func kindsOf(o council.Outcome) string {
 }
 
 // recalled reads a journal and returns the outcome of its run, without cost in money.
-func recalled(path string) (*journal.Run, council.Outcome, error) {
+func recalled(path string) (*journal.Run, counciloutcome.Outcome, error) {
 	run, err := lab.LoadJournal(path)
 	if err != nil {
-		return nil, council.Outcome{}, err
+		return nil, counciloutcome.Outcome{}, err
 	}
-	p, err := council.PlanOf(run)
+	p, err := plan.Of(run)
 	if err != nil {
-		return nil, council.Outcome{}, err
+		return nil, counciloutcome.Outcome{}, err
 	}
-	o := council.Judge(p, council.InstanceOf(run), council.RecordsOf(p, run))
+	o := counciloutcome.Judge(p, counciloutcome.InstanceOf(run), counciloutcome.RecordsOf(p, run))
 	o.Journal, o.Digest = path, run.Digest()
 	return run, o, nil
 }
@@ -192,7 +193,7 @@ FOLDER#QUESTION-REPEAT of a bench run. No model is asked.`,
 }
 
 // printRun prints the outcome of the run in a journal.
-func printRun(w io.Writer, run *journal.Run, o *council.Outcome, path string, show []string) error {
+func printRun(w io.Writer, run *journal.Run, o *counciloutcome.Outcome, path string, show []string) error {
 	fmt.Fprintln(w, "question:", oneLine(run.Head.Question.Text))
 	switch {
 	case o.Answer != nil && o.Form == synod.Prose:
@@ -212,7 +213,7 @@ func printRun(w io.Writer, run *journal.Run, o *council.Outcome, path string, sh
 	if err := showMore(w, o, true, show); err != nil {
 		return fail(exitError1, err)
 	}
-	if council.Unfinished(run) {
+	if counciloutcome.Unfinished(run) {
 		fmt.Fprintln(w, "resume:  ", resumeCommand(run, path))
 	}
 	return nil

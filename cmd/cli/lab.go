@@ -17,7 +17,7 @@ import (
 	"synod.dev/synod/bench/lab/presets"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
 )
 
 func labCommand(a *app) *cobra.Command {
@@ -115,7 +115,7 @@ func (a *app) labRun(cmd *cobra.Command, name string, f benchFlags, full bool) e
 	}
 	if len(grid.Cells) == 0 {
 		a.say(cmd, "all cells are computed without asking a member · see: synod bench report "+
-			council.ShellWord(grid.Dir()))
+			counciloutcome.ShellWord(grid.Dir()))
 		return nil
 	}
 	return a.benchWork(cmd, grid, f)
@@ -133,7 +133,7 @@ func findManifest(name string) (*manifest.Manifest, error) {
 	m, err := manifest.Load(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fail(exitUsage, err, "check the path; begin one with: synod lab show sac-table1 > "+
-			council.ShellWord(name))
+			counciloutcome.ShellWord(name))
 	}
 	if err != nil {
 		return nil, configError(err)
@@ -350,7 +350,7 @@ func openGrid(dir string) (*lab.Grid, error) {
 	run, grid, err := openBench(dir)
 	if err == nil && run != nil {
 		return nil, fail(exitUsage, fmt.Errorf("%s contains a single run, not a grid", dir),
-			"report it with: synod bench report "+council.ShellWord(dir))
+			"report it with: synod bench report "+counciloutcome.ShellWord(dir))
 	}
 	return grid, err
 }

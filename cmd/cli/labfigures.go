@@ -10,7 +10,7 @@ import (
 
 	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/bench/report"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
 )
 
 func labFigures(a *app) *cobra.Command {
@@ -87,7 +87,7 @@ func (a *app) drawFigures(cmd *cobra.Command, grids []*lab.Grid, out string) err
 		plots := g.Specified()
 		if len(plots) == 0 {
 			a.say(cmd, fmt.Sprintf("%s: no figures: its manifest has no plots, or none with results yet · see: synod "+
-				"bench report %s --plots FOLDER", grid.Preset, council.ShellWord(grid.Dir())))
+				"bench report %s --plots FOLDER", grid.Preset, counciloutcome.ShellWord(grid.Dir())))
 			continue
 		}
 		dir := filepath.Join(out, grid.Preset)

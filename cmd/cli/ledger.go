@@ -16,7 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/node/terms"
 	"synod.dev/synod/record/certificate"
@@ -26,7 +27,8 @@ import (
 // enter records a decision in the ledger that the user named. It returns the head under
 // which the entry is; nil: the entry is in the queue, and the next command that opens the
 // ledger appends it. The answer does not wait for it.
-func (a *app) enter(cmd *cobra.Command, f *askFlags, p *council.Plan, o *council.Outcome) (*certificate.Head, error) {
+func (a *app) enter(cmd *cobra.Command, f *askFlags, p *plan.Plan, o *counciloutcome.Outcome) (*certificate.Head,
+	error) {
 	a.ledgerOf(cmd, f, p)
 	if f.ledger == "" || o.Answer == nil {
 		return nil, nil
@@ -39,7 +41,7 @@ func (a *app) enter(cmd *cobra.Command, f *askFlags, p *council.Plan, o *council
 	if err != nil {
 		return nil, fail(exitError1, err)
 	}
-	e, err := council.LedgerEntry(p, run, f.bodies)
+	e, err := counciloutcome.LedgerEntry(p, run, f.bodies)
 	if err != nil {
 		return nil, fail(exitError1, err)
 	}
@@ -66,11 +68,11 @@ func (a *app) enter(cmd *cobra.Command, f *askFlags, p *council.Plan, o *council
 }
 
 // ledgerOf takes what the council file says of the ledger, unless a flag says it.
-func (a *app) ledgerOf(cmd *cobra.Command, f *askFlags, p *council.Plan) {
+func (a *app) ledgerOf(cmd *cobra.Command, f *askFlags, p *plan.Plan) {
 	spec := p.Spec()
 	switch l := spec.Ledger; {
 	case f.ledger != "" || l.Name == "" || spec.Runner.Nodes(): // nodes record by themselves
-	case l.Name == council.LedgerLog:
+	case l.Name == plan.LedgerLog:
 		f.ledger, f.bodies = cmp.Or(l.Folder, "ledger"), f.bodies || l.Bodies
 	case !a.quiet:
 		fmt.Fprintf(cmd.ErrOrStderr(), "ledger: %s is kept by nodes; this run in one process is not recorded "+
@@ -80,8 +82,8 @@ func (a *app) ledgerOf(cmd *cobra.Command, f *askFlags, p *council.Plan) {
 
 // salt returns the root of the ledger of a council that one process plays, with which its protocol may decide ties;
 // "": it has none, or an empty one.
-func salt(spec *council.Spec) string {
-	if spec.Ledger.Name != council.LedgerLog || spec.Runner.Nodes() {
+func salt(spec *plan.Spec) string {
+	if spec.Ledger.Name != plan.LedgerLog || spec.Runner.Nodes() {
 		return ""
 	}
 	l, err := ledger.Inspect(cmp.Or(spec.Ledger.Folder, "ledger"))
@@ -122,8 +124,9 @@ func ledgerFolder(dir string) string {
 func openLedger(dir string) (*ledger.Log, error) {
 	path := ledgerFolder(dir)
 	if _, err := os.Stat(filepath.Join(path, "head.pem")); err != nil {
-		return nil, fail(exitError1, err, "make a ledger with: synod ask --ledger "+council.ShellWord(dir)+" …, or "+
-			"name the folder of a node whose roster has a ledger")
+		return nil, fail(exitError1, err,
+			"make a ledger with: synod ask --ledger "+counciloutcome.ShellWord(dir)+" …, or "+
+				"name the folder of a node whose roster has a ledger")
 	}
 	l, err := ledger.Inspect(path)
 	if err != nil {
@@ -137,7 +140,7 @@ func groupOf(path string) (*ledger.Group, error) {
 	if path == "" {
 		return nil, nil
 	}
-	signed, err := council.ReadRoster(path)
+	signed, err := plan.ReadRoster(path)
 	if err != nil {
 		return nil, fail(exitError1, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
@@ -97,7 +97,7 @@ func (a *app) pull(cmd *cobra.Command, name string, opts models.Options) error {
 }
 
 // absentModels lists the models of the embedded seats of a council that are not on this machine.
-func (a *app) absentModels(spec council.Spec) (names []string) {
+func (a *app) absentModels(spec plan.Spec) (names []string) {
 	for _, seat := range spec.Seats {
 		m := spec.Models[seat.Model]
 		if name, ok := m["model"].(string); ok && m["provider"] == "embedded" && m["path"] == nil &&
@@ -111,7 +111,7 @@ func (a *app) absentModels(spec council.Spec) (names []string) {
 }
 
 // fetchModels fetches the missing models of the embedded seats of a council.
-func (a *app) fetchModels(cmd *cobra.Command, spec council.Spec) error {
+func (a *app) fetchModels(cmd *cobra.Command, spec plan.Spec) error {
 	for _, name := range a.absentModels(spec) {
 		if !a.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "fetching %s and its library (only this time; see: synod models list)\n",

@@ -15,6 +15,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/link"
@@ -36,11 +37,11 @@ seats: [{id: a, model: own, count: 4}]
 // startNodes starts the nodes of a council file on loopback and writes council.roster and alice.key, which may
 // ask, into a folder. The nodes end with the test.
 func startNodes(dir, text string, ended func(func())) error {
-	spec, err := council.Parse([]byte(text))
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		return err
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func askAtOnce(t *testing.T, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	spec, err := council.Load(path)
+	spec, err := plan.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // maxListed is how many rounds of a graph that changes are listed on a line.
 const maxListed = 12
 
 // overTime describes a graph that changes, in two lines; none if the graph does not change.
-func overTime(b council.Bound) []string {
+func overTime(b plan.Bound) []string {
 	o := b.OverTime
 	if o == nil {
 		return nil

@@ -9,6 +9,8 @@ import (
 
 	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -20,7 +22,7 @@ func addNoPreflight(cmd *cobra.Command, off *bool) {
 
 // preflight checks the members before the first call that costs something, and warns about
 // those that cannot answer. It returns the outcome of the question if they are too many.
-func (a *app) preflight(cmd *cobra.Command, c *council.Council, ask council.Ask) *council.Outcome {
+func (a *app) preflight(cmd *cobra.Command, c *council.Council, ask council.Ask) *counciloutcome.Outcome {
 	checks := c.Preflight(cmd.Context())
 	if gone := c.Unreached(ask, checks); gone != nil {
 		return gone
@@ -92,7 +94,7 @@ func (a *app) preflightBench(cmd *cobra.Command, f benchFlags, runs ...*lab.Run)
 }
 
 // endpoints reports whether a model of a council is behind a network API.
-func endpoints(spec council.Spec) bool {
+func endpoints(spec plan.Spec) bool {
 	for _, m := range spec.Models {
 		name, _ := m["provider"].(string)
 		if p, err := llm.Providers.Find(name); err == nil && p.Kind == llm.Endpoint {

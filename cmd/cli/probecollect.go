@@ -15,6 +15,7 @@ import (
 
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
@@ -95,15 +96,15 @@ func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*co
 	if err := f.source.checkNumber(cmd); err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	items, err := f.source.items(name, &council.Spec{})
+	items, err := f.source.items(name, &plan.Spec{})
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
 	if len(items) == 0 {
 		return nil, fail(exitUsage, fmt.Errorf("%s has no questions", name))
 	}
-	spec := council.Spec{Models: map[string]council.Params{"m": {"provider": "embedded", "model": f.model}},
-		Seats: []council.SeatSpec{{Model: "m"}}}
+	spec := plan.Spec{Models: map[string]plan.Params{"m": {"provider": "embedded", "model": f.model}},
+		Seats: []plan.SeatSpec{{Model: "m"}}}
 	if !slices.ContainsFunc(f.sets, func(s string) bool { return strings.HasPrefix(s, "path=") }) {
 		if err := a.fetchModels(cmd, spec); err != nil {
 			return nil, err
@@ -127,8 +128,8 @@ func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*co
 
 // openProber opens the embedded model with access to its hidden states.
 func (a *app) openProber(f collectFlags) (llm.Model, error) {
-	settings, given := council.Params{"provider": "embedded", "model": f.model, "temperature": 0}, council.Params{}
-	layer, err := council.Set("--set", f.sets)
+	settings, given := plan.Params{"provider": "embedded", "model": f.model, "temperature": 0}, plan.Params{}
+	layer, err := plan.Set("--set", f.sets)
 	if err == nil {
 		err = param.UnmarshalAny(layer.Text, &given)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm/probe"
 	"synod.dev/synod/llm/probe/collect"
 	"synod.dev/synod/llm/probe/draw"
@@ -107,7 +107,7 @@ func collectedData(dir string) (probe.Data, collect.Left, error) {
 	if err != nil {
 		hint := ""
 		if errors.Is(err, collect.ErrNoFolder) {
-			hint = "collect answers with: synod research probe collect TASK -o " + council.ShellWord(dir)
+			hint = "collect answers with: synod research probe collect TASK -o " + counciloutcome.ShellWord(dir)
 		}
 		return probe.Data{}, collect.Left{}, fail(exitError1, err, hint)
 	}

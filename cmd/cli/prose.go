@@ -7,6 +7,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
@@ -16,8 +18,8 @@ import (
 // decides prose, by the default protocol for it if its own counts equal answers. Small models in the box write none
 // that is worth reading, so for them it stays text, and so it does in a council that cannot decide prose. Where no
 // protocol is named, prose that is asked for is decided by the default protocol too.
-func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Origin) {
-	chosen := council.Chosen{F: from["f"] != "" && from["f"] != modelsLayer && from["f"] != defaultLayer}
+func (f *askFlags) suit(q *synod.Question, spec *plan.Spec, from plan.Origin) {
+	chosen := plan.Chosen{F: from["f"] != "" && from["f"] != modelsLayer && from["f"] != defaultLayer}
 	for key := range from {
 		chosen.Protocol = chosen.Protocol || key == "protocol" || strings.HasPrefix(key, "protocol.")
 	}
@@ -42,7 +44,7 @@ func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Orig
 	}
 	if f.drop {
 		spec.Claims = true
-		protocol := council.Params{"drop-disputed": true}
+		protocol := plan.Params{"drop-disputed": true}
 		for k, v := range spec.Protocol {
 			protocol[k] = v
 		}
@@ -61,17 +63,17 @@ func mergesProse(q *synod.Question) bool {
 
 // nodesDecideProse reports whether the council of a roster decides prose and has no form of its own. Another protocol
 // cannot be chosen: its members have signed theirs.
-func nodesDecideProse(spec *council.Spec) bool {
-	p, err := council.NewPlan(*spec)
+func nodesDecideProse(spec *plan.Spec) bool {
+	p, err := plan.New(*spec)
 	if err != nil { // opening the council says why
 		return false
 	}
 	of := p.Spec()
-	return of.Form == "" && of.Suit(synod.Prose, council.Chosen{Protocol: true, F: true})
+	return of.Form == "" && of.Suit(synod.Prose, plan.Chosen{Protocol: true, F: true})
 }
 
 // inBox reports whether all seats have embedded models.
-func inBox(spec *council.Spec) bool {
+func inBox(spec *plan.Spec) bool {
 	for _, s := range spec.Seats {
 		name, _ := spec.Models[s.Model]["provider"].(string)
 		if p, err := llm.Providers.Find(name); err != nil || p.Kind != llm.Embedded {
@@ -83,7 +85,7 @@ func inBox(spec *council.Spec) bool {
 
 // decisionText is a decision, or a leading answer, as it is printed: prose with its lines and with marks at its claims,
 // and everything else on one line, as the members spelled it.
-func decisionText(o *council.Outcome, text string) string {
+func decisionText(o *counciloutcome.Outcome, text string) string {
 	switch o.Form {
 	case synod.Prose:
 	case synod.JSON, synod.Action:
@@ -98,7 +100,7 @@ func decisionText(o *council.Outcome, text string) string {
 var claimMarks = map[protocol.ClaimVerdict]string{protocol.Supported: "✓", protocol.Disputed: "✗", protocol.Open: "?"}
 
 // markOf returns the mark of a sentence.
-func markOf(c *council.Claim) string {
+func markOf(c *counciloutcome.Claim) string {
 	if c.Unchecked {
 		return "unchecked "
 	}
@@ -106,7 +108,7 @@ func markOf(c *council.Claim) string {
 }
 
 // printClaims prints who supports and who contradicts which sentence.
-func printClaims(w io.Writer, o *council.Outcome) {
+func printClaims(w io.Writer, o *counciloutcome.Outcome) {
 	if len(o.Claims) == 0 {
 		return
 	}
@@ -134,7 +136,7 @@ func seatsOrNone(ids []string) string {
 }
 
 // withMarks is the answer with a mark and a number after each of its sentences.
-func withMarks(o *council.Outcome, text string) string {
+func withMarks(o *counciloutcome.Outcome, text string) string {
 	marks := map[int]string{} // by the end of the sentence
 	for i := range o.Claims {
 		if c := &o.Claims[i]; c.End > 0 && c.End <= len(text) {

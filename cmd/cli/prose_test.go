@@ -9,16 +9,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
 	"synod.dev/synod/protocol"
 )
 
 // The other answers are those that are not the decision, also where no vote puts the decision first.
 func TestOtherAnswers(t *testing.T) {
-	o := council.Outcome{Form: synod.Prose, Answer: new(synod.Answer)}
+	o := counciloutcome.Outcome{Form: synod.Prose, Answer: new(synod.Answer)}
 	*o.Answer = "the best"
 	for i, a := range []synod.Answer{"first", "second", "the best"} {
-		o.Votes = append(o.Votes, council.Vote{Answer: a, Text: string(a), Seats: []string{fmt.Sprint("s", i)}})
+		o.Votes = append(o.Votes, counciloutcome.Vote{Answer: a, Text: string(a), Seats: []string{fmt.Sprint("s", i)}})
 	}
 	var b bytes.Buffer
 	cmd := &cobra.Command{}
@@ -34,7 +34,7 @@ func TestOtherAnswers(t *testing.T) {
 // control sequence.
 func TestProseOnTerminal(t *testing.T) {
 	text := "Tides rise.\n\n\tx\x1b[31m \u009b2J \u202e é 潮\nThe end."
-	o := council.Outcome{Form: synod.Prose, Claims: []council.Claim{
+	o := counciloutcome.Outcome{Form: synod.Prose, Claims: []counciloutcome.Claim{
 		{ID: "c1", Text: "Tides rise", Verdict: protocol.Supported, End: 11},
 		{ID: "c2", Text: "The end", Verdict: protocol.Disputed, Start: len(text) - 8, End: len(text)}}}
 	var b bytes.Buffer

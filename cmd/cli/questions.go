@@ -12,6 +12,7 @@ import (
 	"synod.dev/synod/bench/lab/manifest"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // addForms adds the flags that say what the answers to own questions are.
@@ -31,7 +32,7 @@ func noTask(name string) error {
 }
 
 // items returns the first f.n questions of a task or question file.
-func (f *benchFlags) items(name string, spec *council.Spec) ([]task.Item, error) {
+func (f *benchFlags) items(name string, spec *plan.Spec) ([]task.Item, error) {
 	if _, err := task.Catalogue.Find(name); err != nil && !task.IsFile(name) {
 		return nil, noTask(name)
 	}
@@ -54,7 +55,7 @@ func (f *benchFlags) items(name string, spec *council.Spec) ([]task.Item, error)
 	return items, nil
 }
 
-func (f *benchFlags) open(name string, spec *council.Spec) (task.Set, error) {
+func (f *benchFlags) open(name string, spec *plan.Spec) (task.Set, error) {
 	if !task.IsFile(name) {
 		if f.form+f.schema+f.tools != "" {
 			return nil, fmt.Errorf("--form is for a file of your own questions; task %s defines its form", name)
@@ -67,7 +68,7 @@ func (f *benchFlags) open(name string, spec *council.Spec) (task.Set, error) {
 	if f.data != "" || len(f.levels) > 0 {
 		return nil, errors.New("--data and --level are for tasks (synod list tasks), not for question files")
 	}
-	x, err := spec.Shape(council.Shaped{Form: f.form, Schema: f.schema, Tools: f.tools})
+	x, err := council.ShapeOf(spec, council.Shaped{Form: f.form, Schema: f.schema, Tools: f.tools})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm/structured"
 	"synod.dev/synod/record/certificate"
 )
@@ -32,7 +34,7 @@ a question of a bench run, and FOLDER/cells/NAME#QUESTION-REPEAT that of a grid.
 				return unreadable(err)
 			}
 			digest, err := council.Replay(run)
-			var bad *council.ConfigError
+			var bad *plan.ConfigError
 			switch {
 			case errors.As(err, &bad):
 				return fail(exitError1, err)
@@ -40,7 +42,7 @@ a question of a bench run, and FOLDER/cells/NAME#QUESTION-REPEAT that of a grid.
 				return fail(exitVerify, err)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), digest)
-			v, err := council.Verify(run, run.Opinions())
+			v, err := counciloutcome.Verify(run, run.Opinions())
 			if err != nil {
 				return fail(exitVerify, err)
 			}
@@ -48,7 +50,7 @@ a question of a bench run, and FOLDER/cells/NAME#QUESTION-REPEAT that of a grid.
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d signed records are valid; synod verify shows what they prove\n",
 					v.Records)
 			}
-			if council.Unfinished(run) && !a.quiet {
+			if counciloutcome.Unfinished(run) && !a.quiet {
 				fmt.Fprintln(cmd.ErrOrStderr(), "the run is not complete; resume it with:", resumeCommand(run, args[0]))
 			}
 			return nil
@@ -70,13 +72,13 @@ func unreadable(err error) error {
 // resumeCommand returns the command that resumes the run of a journal.
 func resumeCommand(run *journal.Run, path string) string {
 	if file, _, many := strings.Cut(path, "#"); many {
-		return "synod bench resume " + council.ShellWord(file)
+		return "synod bench resume " + counciloutcome.ShellWord(file)
 	}
 	verb := "ask"
-	if spec, err := council.SpecOf(run); err == nil && spec.Protocol["name"] == "game" {
+	if spec, err := plan.SpecOf(run); err == nil && spec.Protocol["name"] == "game" {
 		verb = "game"
 	}
-	return "synod " + verb + " --resume " + council.ShellWord(path)
+	return "synod " + verb + " --resume " + counciloutcome.ShellWord(path)
 }
 
 // Verification is the JSON output of synod verify.
@@ -160,7 +162,7 @@ func given(cmd *cobra.Command, flag string, value *string) *string {
 
 // print prints a verification that found the error, or none, and returns the error with its exit code.
 func (v *Verification) print(cmd *cobra.Command, err error, asJSON bool) error {
-	var bad *council.ConfigError
+	var bad *plan.ConfigError
 	if errors.As(err, &bad) {
 		return fail(exitError1, err)
 	}
@@ -219,7 +221,7 @@ func verify(path string) (Verification, error) {
 	}
 	v.Claims = append(v.Claims, "the events and effects have the digest "+digest,
 		"the effects of all members follow from the recorded events and replies")
-	records, err := council.Verify(run, run.Opinions())
+	records, err := counciloutcome.Verify(run, run.Opinions())
 	if err != nil {
 		return v, err
 	}

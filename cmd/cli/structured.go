@@ -9,12 +9,14 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm/structured"
 )
 
 // shape gives a question the form of the flags or of the council file.
-func (f *askFlags) shape(q *synod.Question, text string, spec *council.Spec) error {
-	x, err := spec.Shape(council.Shaped{Form: f.form, Schema: f.schema, Tools: f.tools})
+func (f *askFlags) shape(q *synod.Question, text string, spec *plan.Spec) error {
+	x, err := council.ShapeOf(spec, council.Shaped{Form: f.form, Schema: f.schema, Tools: f.tools})
 	if err != nil {
 		return err
 	}
@@ -25,7 +27,7 @@ func (f *askFlags) shape(q *synod.Question, text string, spec *council.Spec) err
 const maxFields = 40
 
 // fields prints how the parts of a merged value were decided.
-func fields(w io.Writer, o council.Outcome) {
+func fields(w io.Writer, o counciloutcome.Outcome) {
 	for i, f := range o.Fields {
 		if i == maxFields {
 			fmt.Fprintf(w, "  … and %d more fields (--json has all)\n", len(o.Fields)-i)

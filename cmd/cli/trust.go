@@ -14,7 +14,8 @@ import (
 	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/council/trust"
 )
@@ -23,15 +24,15 @@ import (
 func (a *app) trustPath() string { return filepath.Join(a.dirs.state, "trust.json") }
 
 // ownTrust replaces the name of the user's trust file by its path.
-func (a *app) ownTrust(spec *council.Spec) {
-	if spec.Trust.File == council.OwnTrust {
+func (a *app) ownTrust(spec *plan.Spec) {
+	if spec.Trust.File == plan.OwnTrust {
 		spec.Trust.File = a.trustPath()
 	}
 }
 
 // learn adds observations to the trust file of a council that learns, and tells the operator on stderr whose answers
 // differ from their record.
-func (a *app) learn(stderr io.Writer, t council.TrustSpec, observations []reliability.Observation) error {
+func (a *app) learn(stderr io.Writer, t plan.Trust, observations []reliability.Observation) error {
 	if !t.Learn || len(observations) == 0 {
 		return nil
 	}
@@ -70,7 +71,7 @@ func (a *app) learnRun(stderr io.Writer, run *lab.Run) error {
 	if err != nil {
 		return fail(exitError1, err)
 	}
-	spec := council.Spec{Trust: council.TrustSpec{File: run.Learn, Learn: true}}
+	spec := plan.Spec{Trust: plan.Trust{File: run.Learn, Learn: true}}
 	a.ownTrust(&spec)
 	return a.learn(stderr, spec.Trust, observed)
 }
@@ -344,7 +345,7 @@ was right by the key of a bench run: such answers are marked, and estimates coun
 				}
 				all = append(all, some...)
 			}
-			t := council.TrustSpec{File: f.path(a), Learn: true}
+			t := plan.Trust{File: f.path(a), Learn: true}
 			if err := a.learn(cmd.ErrOrStderr(), t, all); err != nil {
 				return err
 			}
@@ -388,12 +389,12 @@ func observed(path string, labels bool) (all []reliability.Observation, err erro
 	return observations(recorded, &o)
 }
 
-func observations(run *journal.Run, o *council.Outcome) ([]reliability.Observation, error) {
-	p, err := council.PlanOf(run)
+func observations(run *journal.Run, o *counciloutcome.Outcome) ([]reliability.Observation, error) {
+	p, err := plan.Of(run)
 	if err != nil {
 		return nil, fail(exitError1, err)
 	}
-	return p.Observations(&run.Head.Question, o, nil), nil
+	return counciloutcome.Observations(p, &run.Head.Question, o, nil), nil
 }
 
 func trustReset(a *app) *cobra.Command {

@@ -8,14 +8,14 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 )
 
 // twoLines prints what somebody who is not a specialist needs beside the answer: how many members gave it, then time
 // and cost. A line for each model whose replies could not be read follows, unless there is no answer: the advice that
 // is printed then has these lines. guessed says whether the form of the answer was guessed.
-func twoLines(w io.Writer, o *council.Outcome, guessed bool) {
+func twoLines(w io.Writer, o *counciloutcome.Outcome, guessed bool) {
 	fmt.Fprintln(w, table.Wrap(oneLine(o.Summary()), columns(w)))
 	fmt.Fprintln(w, table.Wrap(oneLine(spent(o, guessed)), columns(w)))
 	if !o.Answered() {
@@ -31,7 +31,7 @@ var formWords = map[synod.Form]string{synod.Number: "a number", synod.Bool: "yes
 	synod.Math: "a formula", synod.Stance: "a stance"}
 
 // spent says how long the answer took and what it cost, and where more is said.
-func spent(o *council.Outcome, guessed bool) string {
+func spent(o *counciloutcome.Outcome, guessed bool) string {
 	text := fmt.Sprintf("%.1f s, %s", o.Seconds, price(o.Money))
 	if form := formWords[o.Form]; guessed && form != "" && o.Answered() {
 		text += ", read as " + form

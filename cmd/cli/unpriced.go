@@ -14,12 +14,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
 // priced opens a council. Where a limit in money needs a price that is not known, somebody at a terminal is asked
 // for it.
-func (a *app) priced(cmd *cobra.Command, spec council.Spec, env *llm.Env) (*council.Council, error) {
+func (a *app) priced(cmd *cobra.Command, spec plan.Spec, env *llm.Env) (*council.Council, error) {
 	c, err := council.Convene(spec, *env)
 	var e *council.PriceError
 	in, ok := cmd.InOrStdin().(*os.File)
@@ -53,7 +55,8 @@ func (a *app) table() llm.Prices {
 }
 
 // askPrices asks for the prices of models, and returns them with their lines of a price file.
-func askPrices(in *bufio.Reader, w io.Writer, models []council.Unpriced) (table llm.Prices, lines string, err error) {
+func askPrices(in *bufio.Reader, w io.Writer, models []counciloutcome.Unpriced) (table llm.Prices, lines string,
+	err error) {
 	for _, m := range models {
 		fmt.Fprintf(w, "limits.usd needs the price of %s at %s, in US dollars for a million tokens.\n",
 			oneLine(m.Served), oneLine(m.Server))
@@ -76,7 +79,7 @@ func askPrices(in *bufio.Reader, w io.Writer, models []council.Unpriced) (table 
 }
 
 // nameUnpriced prints once for each model without a price the line that sets it. The state folder remembers which.
-func (a *app) nameUnpriced(w io.Writer, o *council.Outcome) {
+func (a *app) nameUnpriced(w io.Writer, o *counciloutcome.Outcome) {
 	path := filepath.Join(a.dirs.state, "unpriced")
 	known, _ := os.ReadFile(path) // it need not exist
 	said := strings.Split(string(known), "\n")

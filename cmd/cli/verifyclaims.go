@@ -13,7 +13,7 @@ import (
 
 	"synod.dev/synod/bench/campaign"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
 )
 
 type verifyClaimsFlags struct {
@@ -116,7 +116,7 @@ func (c *claimsChecked) print(w io.Writer) error {
 		if err == nil && v.Violations > 0 {
 			_, err = fmt.Fprintf(w, "\n%s is violated: %s\n  synod research campaign replay %s\n", v.ID,
 				printable(v.Detail),
-				council.ShellWord(v.Replay))
+				counciloutcome.ShellWord(v.Replay))
 		}
 	}
 	return err

@@ -12,13 +12,15 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/node/call"
 	"synod.dev/synod/network/roster"
 )
 
 // nodesLayer is the council of --roster and --via: the nodes of a roster.
-func (f *askFlags) nodesLayer(cmd *cobra.Command) (*council.Layer, error) {
+func (f *askFlags) nodesLayer(cmd *cobra.Command) (*plan.Layer, error) {
 	if f.roster == "" {
 		return nil, fail(exitUsage, errors.New("--via needs the roster of the nodes, which has their keys"),
 			"give it with --roster FILE")
@@ -32,19 +34,19 @@ func (f *askFlags) nodesLayer(cmd *cobra.Command) (*council.Layer, error) {
 		return nil, fail(exitUsage, errors.New("--resume does not go with --roster: every node keeps its own journal, "+
 			"and goes on by itself"))
 	}
-	runner := map[string]any{"name": council.RunnerNodes, "roster": f.roster}
+	runner := map[string]any{"name": plan.RunnerNodes, "roster": f.roster}
 	if len(f.via) > 0 {
 		runner["via"] = f.via
 	}
 	if f.key != "" {
 		runner["key"] = f.key
 	}
-	l, err := council.Tree("--roster", map[string]any{"runner": runner}, "")
+	l, err := plan.Tree("--roster", map[string]any{"runner": runner}, "")
 	return &l, err
 }
 
 // fillKey names the user's own key, which is made if it is needed, in a council of nodes that names none.
-func (a *app) fillKey(spec *council.Spec) error {
+func (a *app) fillKey(spec *plan.Spec) error {
 	if !spec.Runner.Nodes() || spec.Runner.Key != "" {
 		return nil
 	}
@@ -57,7 +59,7 @@ func (a *app) fillKey(spec *council.Spec) error {
 }
 
 // onlyHere refuses flags that need the models of the seats, which nodes call themselves.
-func onlyHere(cmd *cobra.Command, spec *council.Spec) error {
+func onlyHere(cmd *cobra.Command, spec *plan.Spec) error {
 	if !spec.Runner.Nodes() {
 		return nil
 	}
@@ -98,7 +100,8 @@ func (a *app) missing(cmd *cobra.Command, r *roster.Roster, res *call.Result) {
 		if path, err := a.keepEvidence(r, &e); err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), "  it cannot be kept:", oneLine(err.Error()))
 		} else {
-			fmt.Fprintln(cmd.ErrOrStderr(), "  verify it: synod operate evidence verify", council.ShellWord(path))
+			fmt.Fprintln(cmd.ErrOrStderr(), "  verify it: synod operate evidence verify",
+				counciloutcome.ShellWord(path))
 		}
 	}
 }
@@ -120,7 +123,7 @@ func (a *app) keepEvidence(r *roster.Roster, proof *call.Equivocation) (path str
 // certifyByNodes records the decision of nodes in the ledger, and writes a certificate that enough of
 // their voters have signed, as far as the user asked for either.
 func (a *app) certifyByNodes(cmd *cobra.Command, f *askFlags, c *council.Council, res *call.Result,
-	q synod.Question, o *council.Outcome) error {
+	q synod.Question, o *counciloutcome.Outcome) error {
 	_, err := a.enter(cmd, f, c.Plan(), o)
 	if err != nil || f.certificate == "" || o.Answer == nil {
 		return err
@@ -144,8 +147,8 @@ func (a *app) certifyByNodes(cmd *cobra.Command, f *askFlags, c *council.Council
 	if !a.quiet {
 		spec := c.Plan().Spec()
 		fmt.Fprintf(cmd.ErrOrStderr(), "certificate: %s · signed by %d members\nverify it:   synod verify %s --roster "+
-			"%s\n", f.certificate, len(made.Signatures), council.ShellWord(f.certificate),
-			council.ShellWord(spec.Runner.Roster))
+			"%s\n", f.certificate, len(made.Signatures), counciloutcome.ShellWord(f.certificate),
+			counciloutcome.ShellWord(spec.Runner.Roster))
 	}
 	return nil
 }

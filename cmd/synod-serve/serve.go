@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/cmd/cli"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/llm"
 
@@ -316,7 +316,7 @@ func (f *flags) registry(ctx context.Context, home *cli.Home, stderr io.Writer, 
 				return nil, err
 			}
 		} else {
-			o.Default = func() (council.Spec, error) {
+			o.Default = func() (plan.Spec, error) {
 				if s, err := home.Council(); err != nil || len(home.Absent(s)) == 0 {
 					return s, err
 				}

@@ -52,25 +52,27 @@ var ranks = map[string]int{
 	"llm/models":          1,
 	"llm":                 2,
 	"core/sim":            3,
-	"internal/nodetest":   7, // it plays runs of nodes under sim
+	"internal/nodetest":   9, // it plays runs of nodes under sim
 	"record/ledger/child": 3, // a ledger in a child process
 	"internal/ledgertest": 3, // checks ledgers of every kind
 	"internal/forge":      4, // councils and forged certificates, for campaign and tests
 	"internal/simtest":    6, // it scripts players of the game and evaluators
 	"bench/metrics":       3,
-	"council":             6,
+	"council/plan":        6, // what a council is
+	"council/outcome":     7, // what came out
+	"council":             8, // how it is played
 	"bench/report":        4,
 	"council/seating":     4, // which models to seat, from names and from measurements
 	"bench/lab/store":     6, // the database and the journals of a run or grid
-	"bench/lab":           7,
-	"bench/campaign":      7, // executions of protocols with adversaries, for tests and for users
+	"bench/lab":           9,
+	"bench/campaign":      9, // executions of protocols with adversaries, for tests and for users
 	"network/link":        3, // authenticated streams between nodes
-	"network/node":        7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
-	"cmd/cli":             8,
-	"cmd/synod":           9,
-	"internal/manual":     9,  // writes the manual pages of the command line
-	"internal/mutants":    9,  // runs mutation tests
-	"internal/bugs":       9,  // seeds bugs
+	"network/node":        9, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
+	"cmd/cli":             10,
+	"cmd/synod":           11,
+	"internal/manual":     11, // writes the manual pages of the command line
+	"internal/mutants":    11, // runs mutation tests
+	"internal/bugs":       11, // seeds bugs
 	"internal/altered":    0,  // builds both from changed texts
 	"internal/house":      0,  // tests of these rules
 	"internal/golden":     -2, // golden files of tests of all packages

@@ -29,6 +29,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm"
@@ -46,7 +48,7 @@ type Config struct {
 	Secret    sign.Secret    // of a member of the roster
 	Dir       string         // the node's folder: journals, signed slots, evidence
 	Transport link.Transport
-	Model     council.Params // the settings of its own model; nil: those of the roster's council file
+	Model     plan.Params // the settings of its own model; nil: those of the roster's council file
 	Env       llm.Env
 	Caps      Caps
 	Log       *slog.Logger // nil: nothing is logged
@@ -71,7 +73,7 @@ type Node struct {
 	hash       [sha256.Size]byte
 	committee  sign.Committee
 	secret     sign.Secret
-	plan       *council.Plan
+	plan       *plan.Plan
 	seat       synod.NodeID
 	peers      []synod.NodeID
 	within     time.Duration
@@ -578,7 +580,7 @@ func writeRecord(path string, b []byte) error {
 }
 
 // finalOf returns the record of the seat, unsigned.
-func (n *Node) finalOf(id sign.Instance, record council.Record, digest string) (*call.Final, error) {
+func (n *Node) finalOf(id sign.Instance, record outcome.Record, digest string) (*call.Final, error) {
 	text, err := call.EncodeRecord(record)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/network/node/call"
 )
 
@@ -155,7 +155,7 @@ func (r *run) vouch(ctx context.Context) (stopped string) {
 
 // signVote signs the first and the last answer of the seat, after the pair is on disk. Neighbours keep the signed slip,
 // so that a second pair would be proof of equivocation.
-func (r *run) signVote(record *council.Record) ([]byte, error) {
+func (r *run) signVote(record *outcome.Record) ([]byte, error) {
 	n := r.node
 	b := call.Vote(n.hash[:], &r.question, record)
 	sum := sha256.Sum256(b)

@@ -61,7 +61,7 @@ type Roster struct {
 	Parameters string     // of the protocol, as JSON
 	Rule       Rule       // what makes the voters' last answers a decision
 	Faults     string     // what F bounds: Global or Local
-	Council    string     // the council file that all members play, in the form of council.Plan.Record
+	Council    string     // the council file that all members play, in the form of plan.Plan.Record
 	Think      uint64     // the longest time of a model call, in milliseconds
 	Within     uint64     // the longest time of a message, in milliseconds
 	Prompts    []Prompt   // digests of what the prompt templates mean, ascending by name

@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/bench/lab"
 	"synod.dev/synod/bench/lab/attack"
 	"synod.dev/synod/bench/lab/manifest"
-	plans "synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the generated tables of docs/research/which-protocol.md")
@@ -44,7 +44,7 @@ func TestPresetHasEveryAdversary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan, err := plans.NewPlan(spec)
+			plan, err := plan.New(spec)
 			if err != nil {
 				t.Fatal(err)
 			}

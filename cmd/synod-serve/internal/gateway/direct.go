@@ -5,6 +5,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
@@ -21,10 +23,10 @@ type Watch struct {
 // Running is a question that this process has put by Begin.
 type Running struct {
 	ID    string
-	Plan  *council.Plan
-	Seats []council.Seat // with the servers of their models
-	Form  synod.Form     // of the answer, guessed if the request named none
-	Text  string         // of the question
+	Plan  *plan.Plan
+	Seats []plan.Seat // with the servers of their models
+	Form  synod.Form  // of the answer, guessed if the request named none
+	Text  string      // of the question
 	fl    *flight
 }
 
@@ -89,4 +91,4 @@ func stopped(r *Report) *wire.Error {
 }
 
 // ReportOf returns the object synod of a response for an outcome.
-func ReportOf(o *council.Outcome) *Report { return report(o, nil) }
+func ReportOf(o *outcome.Outcome) *Report { return report(o, nil) }

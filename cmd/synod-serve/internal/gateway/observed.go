@@ -4,7 +4,8 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
@@ -23,7 +24,7 @@ type Observed struct {
 	Question, Answer string // "" for what was passed on unread
 
 	Key     string           // the name of the key; "": none
-	Members []council.Member // of a council
+	Members []outcome.Member // of a council
 	Refused bool             // it was refused before it was recorded
 }
 
@@ -40,7 +41,7 @@ type ObservedCall struct {
 
 // called notes a reply of a member's model. It is called by one goroutine at a time.
 func (j *job) called(seat synod.NodeID, r *synod.Reply) {
-	var s council.Seat
+	var s plan.Seat
 	if seats := j.council().Plan().Seats(); int(seat) < len(seats) {
 		s = seats[seat]
 	}

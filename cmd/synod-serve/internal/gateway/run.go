@@ -17,6 +17,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/node/call"
 	"synod.dev/synod/record/certificate"
@@ -46,7 +48,7 @@ type job struct {
 	proofs   []call.Equivocation // of nodes
 	own      *council.Council    // with the request's own protocol; nil: served.Council
 	print    string              // the fingerprint of own
-	members  []council.Member    // of a council's outcome
+	members  []outcome.Member    // of a council's outcome
 	settled  atomic.Bool         // its end was recorded
 	drained  atomic.Bool         // what its key may still use was refused to it for good
 }
@@ -149,7 +151,7 @@ func (g *Gateway) release(j *job) {
 // asked is the question as the library takes it.
 func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 	b := j.req.Synod.Budget
-	limits := council.Limits{Calls: b.Calls, Tokens: b.Tokens, USD: b.USD, Deadline: g.o.Settings.Deadline}
+	limits := plan.Limits{Calls: b.Calls, Tokens: b.Tokens, USD: b.USD, Deadline: g.o.Settings.Deadline}
 	if d := time.Duration(j.req.Synod.Deadline); d > 0 && d < limits.Deadline {
 		limits.Deadline = d
 	}
@@ -191,7 +193,7 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 }
 
 // conclude settles an outcome and makes the answer of it, or the error.
-func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *council.Outcome) (*Answer, *wire.Error) {
+func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *outcome.Outcome) (*Answer, *wire.Error) {
 	for _, m := range o.Members {
 		if m.Trouble != "" {
 			g.o.Log.Log(ctx, troubleLevel(m.Trouble), "a member has failed", "request", j.id,
@@ -254,7 +256,7 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 }
 
 // certify adds the certificate of a decision to its report.
-func (g *Gateway) certify(j *job, o *council.Outcome, r *Report) {
+func (g *Gateway) certify(j *job, o *outcome.Outcome, r *Report) {
 	if o.Answer == nil {
 		r.Uncertified = "the council did not decide"
 		return
@@ -264,8 +266,8 @@ func (g *Gateway) certify(j *job, o *council.Outcome, r *Report) {
 		if err != nil {
 			return nil, err
 		}
-		in := council.Instance{Question: j.question, Seed: o.Seed}
-		s, err := j.council().Plan().Owned(in, o, secret.PublicKey())
+		in := plan.Instance{Question: j.question, Seed: o.Seed}
+		s, err := outcome.Owned(j.council().Plan(), in, o, secret.PublicKey())
 		if err != nil {
 			return nil, err
 		}
@@ -324,7 +326,7 @@ func (g *Gateway) settleLater(grant store.Grant, r store.Result) {
 }
 
 // replyTokens returns the longest reply of a model.
-func replyTokens(settings council.Params) int {
+func replyTokens(settings plan.Params) int {
 	if n, err := json.Number(fmt.Sprint(settings["max_tokens"])).Int64(); err == nil && n > 0 {
 		return int(n)
 	}

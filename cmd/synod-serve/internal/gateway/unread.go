@@ -5,7 +5,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/metrics"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // unreadTally counts, by council and model, the replies of the last questions that could not be read, so that the log
@@ -23,13 +23,13 @@ type unreadCount struct{ questions, replies, unreadable int }
 const enough = 10
 
 // add counts the members of an outcome. It returns those of whose model too many replies could not be read.
-func (t *unreadTally) add(served string, o *council.Outcome) (often []*council.Member, counts []unreadCount) {
+func (t *unreadTally) add(served string, o *outcome.Outcome) (often []*outcome.Member, counts []unreadCount) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.all == nil {
 		t.all = map[unreadKey]*unreadCount{}
 	}
-	seen := map[string]*council.Member{}
+	seen := map[string]*outcome.Member{}
 	var order []string
 	for i := range o.Members {
 		m := &o.Members[i]
@@ -63,7 +63,7 @@ func (t *unreadTally) add(served string, o *council.Outcome) (often []*council.M
 
 // warnUnread writes a line into the log for each model of a council whose replies often cannot be read. Without
 // log_content it has no text of the model.
-func (g *Gateway) warnUnread(served string, o *council.Outcome) {
+func (g *Gateway) warnUnread(served string, o *outcome.Outcome) {
 	often, counts := g.unread.add(served, o)
 	for i, m := range often {
 		help := ""

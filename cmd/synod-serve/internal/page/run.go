@@ -17,7 +17,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -65,8 +66,8 @@ func (v *visit) row(id string) (*store.Row, error) {
 type past struct {
 	row     *store.Row
 	journal *journal.Run // nil: none is kept
-	plan    *council.Plan
-	outcome *council.Outcome // nil: there is none yet
+	plan    *plan.Plan
+	outcome *outcome.Outcome // nil: there is none yet
 	why     string           // why there is no journal, or it cannot be read
 }
 
@@ -103,7 +104,7 @@ func (p *Page) past(r *store.Row) *past {
 		return t
 	}
 	if t.journal, err = journal.Read(f); err == nil {
-		t.plan, err = council.PlanOf(t.journal)
+		t.plan, err = plan.Of(t.journal)
 	}
 	if err != nil {
 		t.journal, t.why = nil, "The journal of this run cannot be read: "+err.Error()
@@ -113,7 +114,7 @@ func (p *Page) past(r *store.Row) *past {
 		t.why = "This run goes on. Load the page again to see more."
 		return t
 	}
-	o := council.Judge(t.plan, council.InstanceOf(t.journal), council.RecordsOf(t.plan, t.journal))
+	o := outcome.Judge(t.plan, outcome.InstanceOf(t.journal), outcome.RecordsOf(t.plan, t.journal))
 	o.Journal, o.Digest = r.Journal, t.journal.Digest()
 	if !r.Unpriced {
 		o.Money.AtLeast = r.Spent.USD()
@@ -187,7 +188,7 @@ type decision struct {
 // marked is a piece of the decision; with a claim if the members have judged it.
 type marked struct {
 	Text  string
-	Claim *council.Claim
+	Claim *outcome.Claim
 }
 
 // dissent is another answer than the decision.
@@ -346,7 +347,7 @@ func pretty(text []byte) string {
 }
 
 // mark cuts a text at its claims. Claims that overlap or are not in the text are left out.
-func mark(text string, claims []council.Claim) (all []marked) {
+func mark(text string, claims []outcome.Claim) (all []marked) {
 	at := 0
 	for i := range claims {
 		c := &claims[i]
