@@ -36,7 +36,7 @@ func (x *poisonTrial) play(t *testing.T) (real, plurality, naive ended) {
 	made := x.asks(t, protocol, x.history, x.past, func(p *plan.Plan, it *task.Item, o *outcome.Outcome) {
 		seen = append(seen, outcome.Observations(p, &it.Question, o, nil)...)
 	})
-	protocol["weights"], protocol["together"] = made.Learned(seen)
+	protocol["weights"], protocol["together"] = plan.Learned(made, seen)
 	kind := string(x.past[0].Question.Form)
 	e := reliability.Estimate(seen, kind, x.liars)
 	names, best := map[string]float64{}, 0.0

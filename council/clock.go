@@ -8,7 +8,6 @@ import (
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/llm"
 )
 
 // ClockRunner plays all seats in this process by the clock: a member that waits for a silent one
@@ -35,24 +34,4 @@ func (ClockRunner) Play(ctx context.Context, p *plan.Plan, run Run, models Model
 		},
 	}))
 	return records, nil
-}
-
-// bounded returns a context that ends with the time that a call may take by the clock.
-func (s *session) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if p := s.council.plan; p.Full().Runner.Clock() {
-		return context.WithTimeoutCause(ctx, p.Full().Pace.Think, llm.ErrSlow)
-	}
-	return ctx, func() {}
-}
-
-// keepTimes writes the measured times into the journal.
-func (s *session) keepTimes(records []outcome.Record) {
-	if s.journal == nil || !s.council.plan.Full().Runner.Clock() {
-		return
-	}
-	for i := range records {
-		a := records[i].Account()
-		a.Said = nil // the journal has the replies
-		s.journal.Report(records[i].Seat, "", a)
-	}
 }

@@ -1,10 +1,13 @@
 // Package council is the library's front door: it opens a council and puts questions to it.
 //
-//	spec, err := plan.Load("council.yaml")
-//	p, err := plan.New(spec)                     // seats, graph, claim, cost
-//	c, err := council.Open(p, council.Options{}) // opens the models
+//	spec, err := plan.Parse([]byte("models: {mine: {provider: given}}\nseats: [{id: a, model: mine, count: 5}]\n"))
+//	p, err := plan.New(spec) // seats, graph, claim, cost
+//	c, err := council.Open(p, council.Options{Models: map[string]llm.Model{"mine": model}})
 //	defer c.Close()
-//	o, err := c.Decide(ctx, council.Ask{Question: question})
+//	o, err := c.Decide(ctx, council.Ask{Question: synod.Question{Text: "What is 17 + 25?", Form: synod.Number}})
+//	fmt.Println(o.Status, o.Text)
+//
+// The model is any Go value that is an llm.Model. A council file (plan.Load) may name a provider instead.
 //
 // What a council is stands in package plan: a Plan is everything that follows from the spec. A Council is a plan with
 // open models. It plays a question's machines over a Runner, which hands back one outcome.Record per seat. What came
@@ -13,23 +16,16 @@
 package council
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/protocol"
-	"synod.dev/synod/protocol/grade"
 )
 
 // Council is a plan with open models. It may decide many questions, one after another
@@ -54,167 +50,12 @@ type seated struct {
 
 // Options determine how a council is opened. The zero value is usable.
 type Options struct {
-	Env    llm.Env   // what models may know of this machine
-	Pool   *llm.Pool // the owner of limits, breakers and clients; nil: that of the process
-	Runner Runner    // nil: that of the spec: a SimRunner, a ClockRunner, or what RegisterNodes has set
-}
-
-// Convene makes the plan of a spec and opens it.
-func Convene(spec plan.Spec, env llm.Env) (*Council, error) {
-	p, err := plan.New(spec)
-	if err != nil {
-		return nil, err
-	}
-	return Open(p, Options{Env: env})
-}
-
-// Open opens the models of a plan. It calls none of them. A model that cannot be opened
-// or cannot do what the protocol needs is a *ConfigError. The caller closes the council.
-func Open(p *plan.Plan, o Options) (*Council, error) {
-	c := &Council{plan: p, models: map[string]llm.Model{}, prices: o.Env.Prices, record: o.Env.Record, runner: o.Runner}
-	if c.prices == nil {
-		c.prices = llm.Published()
-	}
-	if p.Full().Runner.Nodes() {
-		return c, c.openElsewhere(o.Env)
-	}
-	if err := p.InOneProcess(); err != nil && c.runner == nil {
-		return nil, err
-	}
-	switch {
-	case c.runner != nil:
-	case p.Full().Runner.Clock():
-		c.runner = ClockRunner{}
-	default:
-		c.runner, c.reuse = SimRunner{}, p.Simulated()
-	}
-	if o.Pool == nil {
-		o.Pool = llm.DefaultPool()
-	}
-	hedge, err := p.Full().Hedging()
-	if err != nil {
-		return nil, &plan.ConfigError{Section: "hedge", Err: err}
-	}
-	for _, s := range p.Seats() {
-		if c.models[s.Model] != nil {
-			continue
-		}
-		m, err := openModel(p.Full().Models[s.Model], o.Pool, llm.Options{Env: o.Env, Exact: p.Full().Exact == "paper",
-			Hedge: hedge})
-		if err != nil {
-			err = &plan.ConfigError{Section: "models." + s.Model, Err: err}
-			return nil, errors.Join(err, c.Close())
-		}
-		c.models[s.Model] = m
-	}
-	if c.plan, err = c.priced(p); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	for i := range p.Seats() {
-		m := c.models[p.Seats()[i].Model]
-		c.seats = append(c.seats, seated{m, llm.InstantOf(m), plan.Free(p.Seats()[i].Kind)})
-	}
-	if err := errors.Join(p.CheckSupport(), c.checkPowers(), c.checkPrices(p.Full().Limits)); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return c, nil
-}
-
-func openModel(settings plan.Params, pool *llm.Pool, o llm.Options) (llm.Model, error) {
-	provider, decode := plan.Settings(settings)
-	m, err := pool.Open(provider, decode, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", provider, err)
-	}
-	return m, nil
-}
-
-// OpenModel opens one model of the process's pool without a council, from settings as they stand under
-// models in a council file.
-func OpenModel(settings plan.Params, env llm.Env) (llm.Model, error) {
-	provider, decode := plan.Settings(settings)
-	if provider == "" {
-		return nil, errors.New("it names no provider (example: provider: openai)")
-	}
-	if err := llm.Check(provider, decode); err != nil {
-		return nil, err
-	}
-	return openModel(settings, llm.DefaultPool(), llm.Options{Env: env})
-}
-
-// checkPowers refuses a protocol that needs more of a model than it can do.
-func (c *Council) checkPowers() error {
-	for i := range c.plan.Seats() {
-		s := &c.plan.Seats()[i]
-		if err := checkPowers(c.plan.Protocol(), s, c.models[s.Model]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func checkPowers(p protocol.Protocol, s *plan.Seat, m llm.Model) error {
-	weighs, _ := p.(interface{ Weighs() bool })
-	reader, _ := p.(interface{ ConfidenceMode() synod.ConfidenceMode })
-	hidden := reader != nil && reader.ConfidenceMode() == synod.HiddenConfidence
-	by := "score"
-	if reader != nil && reader.ConfidenceMode() == synod.LikelihoodConfidence {
-		by = "probe"
-	}
-	if w, can := m.(llm.Weigher); weighs != nil && weighs.Weighs() && !s.NonVoting && (!can || !w.CanWeigh()) {
-		return &plan.ConfigError{Section: "protocol",
-			Err: fmt.Errorf("%s: likelihood needs members that return the likelihood of a text, and model %q "+
-				"does not; use %s: stated", by, s.Model, by)}
-	}
-	probed, can := m.(llm.ConfidenceModel)
-	if hidden && (!can || !probed.GivesHiddenConfidence()) { // CP-2
-		return &plan.ConfigError{Section: "protocol",
-			Err: fmt.Errorf("probe: hidden needs members with a trained probe, and model %q has none; give it "+
-				"probe: FILE (a model in the box can have one: synod research probe train), or use probe: stated",
-				s.Model)}
-	}
-	return nil
-}
-
-// acceptsGrading returns an error if more than F members cannot grade, because they are recorded and the recording has
-// no grades. A missing grade uses up F, so such a run would end undecided.
-func (c *Council) acceptsGrading() error {
-	if c.plan.Grading() == nil {
-		return nil
-	}
-	var lacking []string
-	for _, s := range c.plan.Seats() {
-		if !llm.Replies(c.models[s.Model], grade.One) {
-			lacking = append(lacking, s.ID)
-		}
-	}
-	if f := c.plan.Full().F; len(lacking) > f {
-		return fmt.Errorf("protocol %s has its members grade texts, and the recordings of %s have no grades; at most "+
-			"F=%d members may lack them. Record a run of this protocol with synod ask --record, or use protocol: "+
-			"{name: sac}, in which a recorded member scores its own text 1 and others 0", c.plan.Entry().Name,
-			strings.Join(lacking, ", "), f)
-	}
-	return nil
-}
-
-// Accepts reports why a question cannot be put to the council; nil if it can. Beside what Plan.Accepts
-// checks, every member must take every part of the question.
-func (c *Council) Accepts(q *synod.Question) error {
-	if err := c.plan.Accepts(q); err != nil || c.plan.Full().Runner.Nodes() { // nodes know their models
-		return err
-	}
-	if err := c.acceptsGrading(); err != nil {
-		return err
-	}
-	for _, p := range q.Attached() {
-		for _, s := range c.plan.Seats() {
-			if err := llm.TakesPart(c.models[s.Model], &p); err != nil {
-				return fmt.Errorf("member %s (model %s) cannot take the %s %s: %w; leave the part out, or give the "+
-					"seat another model", s.ID, s.Model, p.Kind, cmp.Or(p.Name, p.Media), err)
-			}
-		}
-	}
-	return nil
+	Env  llm.Env   // what models may know of this machine
+	Pool *llm.Pool // the owner of limits, breakers and clients; nil: that of the process
+	// Models are the models whose provider in the council file is plan.Given, by their names there. The council
+	// closes those that are llm.Closers.
+	Models map[string]llm.Model
+	Runner Runner // nil: that of the spec: a SimRunner, a ClockRunner, or what RegisterNodes has set
 }
 
 // Close closes the models and the runner: it ends child processes and connections, and completes recordings.
@@ -302,51 +143,6 @@ func (e *JournalError) Error() string {
 
 func (e *JournalError) Unwrap() error { return e.Err }
 
-// Decide puts a question to the council. The outcome is complete whatever its status.
-// The error is for a run that could not begin; a *JournalError or *EscalationError
-// comes beside a complete outcome.
-func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) {
-	if err := cmp.Or(c.Accepts(&ask.Question), c.checkPrices(ask.Limits)); err != nil {
-		return outcome.Outcome{}, err
-	}
-	if ask.Resume != nil {
-		if err := c.resumable(&ask); err != nil {
-			return outcome.Outcome{}, err
-		}
-	}
-	start := time.Now()
-	s, err := c.begin(ctx, ask)
-	if err != nil {
-		return outcome.Outcome{}, err
-	}
-	defer s.cancel()
-	defer s.rest()
-	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Limits: s.ask.Limits,
-		Log: s.log(), Notes: s.notes, Watch: s.watch, crew: s.crew}, s)
-	if err != nil {
-		return outcome.Outcome{}, errors.Join(err, s.abandon())
-	}
-	if c.plan.Full().Runner.Nodes() {
-		s.keep(records)
-	} else {
-		s.account(records)
-		s.keepTimes(records)
-		s.missed(ctx, start)
-	}
-	o := s.judge(records)
-	c.completeIn(&o, records, s.uses)
-	if s.journal != nil {
-		o.Journal = s.journal.Path()
-	}
-	o.Charged = s.budget.Spent()
-	o.Exceeded, o.Resume, o.Seconds = s.exceeded(), s.resume(&o), time.Since(start).Seconds()
-	err = s.close(&o)
-	if s.crew != nil {
-		c.spare.Put(s)
-	}
-	return o, errors.Join(err, send(c.plan.Full().Breakers.Escalate, &o))
-}
-
 // ResumeError reports that a run cannot be resumed from a journal: it belongs to another
 // run, or its lines do not follow from its replies.
 type ResumeError struct{ Err error }
@@ -355,91 +151,5 @@ type ResumeError struct{ Err error }
 func (e *ResumeError) Error() string { return "the journal cannot be resumed: " + e.Err.Error() }
 
 func (e *ResumeError) Unwrap() error { return e.Err }
-
-// resumable checks the journal that a run is to be resumed from, before any call is made:
-// it is of this run, the prompts have not changed, and the effects in it follow from the
-// events and replies.
-func (c *Council) resumable(ask *Ask) error {
-	run := ask.Resume
-	if c.plan.Full().Runner.Nodes() {
-		if ask.Segment != nil { // nodes keep the replies of a run that was cut off; another one is begun
-			ask.Resume = nil
-			return nil
-		}
-		return &ResumeError{errors.New("nodes have played the run, and keep its replies; ask the question again")}
-	}
-	if c.plan.Full().Runner.Clock() {
-		if ask.Segment != nil { // the time of a run that was cut off is not known; another one is begun
-			ask.Resume = nil
-			return nil
-		}
-		return &ResumeError{errors.New("it was played by the clock, and its time would not be known; ask the " +
-			"question again")}
-	}
-	in := plan.Instance{Question: ask.Question, Seed: ask.Seed}
-	if run.Head.Seed != ask.Seed || run.Head.Instance != string(c.plan.InstanceID(in)) {
-		return &ResumeError{errors.New("it belongs to another run: the question, the council or the seed is another")}
-	}
-	if changes := plan.TemplateChanges(run.Head.Prompts, c.plan.DigestsFor(&ask.Question)); len(changes) > 0 {
-		return fmt.Errorf("the run was begun with other prompts:\n  %s", strings.Join(changes, "\n  "))
-	}
-	if _, err := replay(c.plan, run); err != nil {
-		return &ResumeError{err}
-	}
-	return nil
-}
-
-// complete adds what only the open models know.
-func (c *Council) complete(o *outcome.Outcome, records []outcome.Record) {
-	c.completeIn(o, records, nil)
-}
-
-// completeIn is complete with a buffer, or nil.
-func (c *Council) completeIn(o *outcome.Outcome, records []outcome.Record, uses []llm.Use) {
-	uses = slices.Grow(uses[:0], 2*len(records))[:len(records)]
-	for i := range records {
-		s := c.plan.Seats()[i]
-		m := c.models[s.Model]
-		uses[i] = records[i].Use
-		uses[i].Model, uses[i].Info = s.Model, m.Info()
-		o.Members[i].Kind = uses[i].Info.Kind
-		if a, can := m.(llm.Adapter); can {
-			o.Members[i].Adapted = a.Adapted()
-		}
-	}
-	o.Given = c.plan.Full().Models
-	o.Money = c.prices.Bill(uses)
-	o.Cost = o.Money.Cost()
-	c.bill(o, uses, uses[len(uses):])
-}
-
-// Replay plays a journal again without any model and returns the digest. The error is
-// a *journal.Divergence where something differs, and a *ConfigError if the council in
-// the journal cannot be built.
-func Replay(run *journal.Run) (digest string, err error) {
-	p, err := plan.Of(run)
-	if err != nil {
-		return "", err
-	}
-	return replay(p, run)
-}
-
-// Replay plays the journal of a run of this plan again without any model and returns the digest. The error is a
-// *journal.Divergence where something differs.
-func ReplayOf(p *plan.Plan, run *journal.Run) (digest string, err error) { return replay(p, run) }
-
-// replay is Replay with the plan of the run.
-func replay(p *plan.Plan, run *journal.Run) (digest string, err error) {
-	if p.Full().Runner.Nodes() {
-		return "", &plan.ConfigError{Section: "runner",
-			Err: errors.New("nodes have played the run; the journal of each " +
-				"node can be replayed, and this one has only what they reported")}
-	}
-	in := outcome.InstanceOf(run)
-	keys, instance := p.Identities(in.Seed), p.SignedInstance(in)
-	return journal.Replay(run, func(id synod.NodeID) (synod.Machine, error) {
-		return p.Machine(keys.Identity(id, instance), &in.Question)
-	})
-}
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

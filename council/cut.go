@@ -5,21 +5,10 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm/read"
 )
-
-// Recall returns the outcome of the complete run in a journal, as it was printed then. No model is
-// asked. Seconds is 0.
-func (c *Council) Recall(run *journal.Run, path string) outcome.Outcome {
-	records := outcome.RecordsOf(c.plan, run)
-	o := outcome.Judge(c.plan, outcome.InstanceOf(run), records)
-	c.complete(&o, records)
-	o.Journal, o.Digest = path, run.Digest()
-	return o
-}
 
 // needless returns the time at which the calls that have not returned are cut off, if they cannot
 // change the decision: at the last call, and after at least a second, because the answer of a slightly

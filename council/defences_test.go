@@ -96,12 +96,12 @@ func TestDefenceCatalogue(t *testing.T) {
 	}
 	p := guardedPlan(t, "defences: {support: on, fence: off}")
 	for name, was := range map[string]bool{"support": true, "fence": false, "strict-trim": false, "rationale": true} {
-		overlay, on, err := p.Toggle(name)
+		overlay, on, err := plan.Toggle(p, name)
 		if err != nil || on != was || overlay["defences"] == nil {
 			t.Errorf("%s: %v %v %v", name, overlay, on, err)
 		}
 	}
-	if _, _, err := p.Toggle("one-answer"); err == nil {
+	if _, _, err := plan.Toggle(p, "one-answer"); err == nil {
 		t.Error("one-answer is toggled in sac")
 	}
 }

@@ -46,17 +46,13 @@ func OpenSeat(p *plan.Plan, seat synod.NodeID, settings plan.Params, o Options) 
 	if o.Pool == nil {
 		o.Pool = llm.DefaultPool()
 	}
-	hedge, err := p.Full().Hedging()
-	if err != nil {
-		return nil, &plan.ConfigError{Section: "hedge", Err: err}
-	}
 	s := p.Seats()[seat]
 	if settings == nil {
 		settings = p.Full().Models[s.Model]
 	}
-	m, err := openModel(settings, o.Pool, llm.Options{Env: o.Env, Exact: p.Full().Exact == "paper", Hedge: hedge})
+	m, err := o.open(p, s.Model, settings)
 	if err != nil {
-		return nil, &plan.ConfigError{Section: "models." + s.Model, Err: err}
+		return nil, err
 	}
 	if err := checkPowers(p.Protocol(), &s, m); err != nil {
 		return nil, err

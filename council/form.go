@@ -22,7 +22,7 @@ type Shape struct {
 // Shaped says which form is asked for, and which files have its schema and its tools.
 type Shaped struct{ Form, Schema, Tools string }
 
-// Shape reads the shape that is asked for, or else that of the council file: its keys form, schema and tools. A
+// ShapeOf reads the shape that is asked for, or else that of the council file: its keys form, schema and tools. A
 // schema without a form asks for json, tools for action. The error names what is missing.
 func ShapeOf(s *plan.Spec, ask Shaped) (Shape, error) {
 	switch {

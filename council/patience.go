@@ -1,7 +1,6 @@
 package council
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -13,9 +12,9 @@ import (
 	"synod.dev/synod/llm/read"
 )
 
-// patience returns the patience of a run: a bench waits for every call unless the council file says otherwise,
+// patienceOf returns the patience of a run: a bench waits for every call unless the council file says otherwise,
 // because its figures must not depend on the time that calls take.
-func (s *session) patience() plan.Waiting {
+func patienceOf(s *session) plan.Waiting {
 	p := s.council.plan
 	if s.ask.Final && p.Full().Patience.Spare == nil {
 		return plan.Waiting{}
@@ -31,7 +30,7 @@ const grace = 500 * time.Millisecond
 // decides without them, where F is 0 and nothing is claimed of runs in which a seat is faulty.
 func (b *batch) impatient() (at time.Time, ok bool) {
 	s := b.session
-	p := s.patience()
+	p := patienceOf(s)
 	spared := p.Spare > 0 && b.waitingSeats() <= p.Spare && s.mayBeLate(b, p.Spare)
 	if !spared && (!p.ByRule || !b.met()) {
 		return at, false
@@ -112,19 +111,6 @@ func (s *session) cut(seat synod.NodeID) {
 		s.cutOff = map[string]bool{}
 	}
 	s.cutOff[s.council.plan.Seats()[seat].Model] = true
-}
-
-// missed tells the breakers of models that were cut off, and have replied to nothing, that this question was late.
-func (s *session) missed(ctx context.Context, begun time.Time) {
-	for model := range s.cutOff {
-		replied := false
-		for i := range s.seats {
-			replied = replied || s.council.plan.Seats()[i].Model == model && s.seats[i].Statuses.Of(synod.OK) > 0
-		}
-		if !replied {
-			llm.Missed(ctx, s.council.models[model], begun)
-		}
-	}
 }
 
 // absent sets the reply of a seat that is not called again in this run.
@@ -219,7 +205,7 @@ func (s *session) mayBeLate(b *batch, spare int) bool {
 	defer s.mu.Unlock()
 	for _, w := range b.waiting {
 		round, faulty := -1, 0
-		if p.EachRound() {
+		if plan.ClaimsEachRound(p) {
 			round = s.round[b.calls[w].Node]
 		}
 		for i := range s.seats {

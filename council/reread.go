@@ -17,7 +17,8 @@ import (
 // secondChance returns the prompt of the second request for a reply; nil: there is none. The reply came and could not
 // be read, and it is the first one to its prompt. Simulated and recorded members have no second reply.
 func secondChance(p *plan.Plan, kind llm.Kind, asked *synod.Prompt, r *synod.Reply) *synod.Prompt {
-	if plan.Free(kind) || !p.SecondChances() || r.Status != synod.OK || r.Typed || asked.Exact || asked.Unread != "" {
+	if plan.Free(kind) || !plan.SecondChances(p) || r.Status != synod.OK || r.Typed || asked.Exact ||
+		asked.Unread != "" {
 		return nil
 	}
 	if r.Reread != synod.RereadPending {
@@ -89,8 +90,8 @@ func (s *session) write(seat *seated, call *sim.Call, r *synod.Reply) {
 	}
 }
 
-// unfinished returns the first reply of an earlier, cut-off run for which the second request is still to be sent.
-func (s *session) unfinished(call *sim.Call) (r synod.Reply, ok bool) {
+// unfinishedReply returns the first reply of an earlier, cut-off run for which the second request is still to be sent.
+func unfinishedReply(s *session, call *sim.Call) (r synod.Reply, ok bool) {
 	if s.ask.Resume == nil {
 		return r, false
 	}

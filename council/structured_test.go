@@ -182,7 +182,7 @@ func TestMergeByProtocol(t *testing.T) {
 			t.Errorf("%s: %v", c.protocol, err)
 			continue
 		}
-		if note := council1.Plan().MergeNote(); strings.Contains(note, "merged from") != c.merged {
+		if note := plan.MergeNote(council1.Plan()); strings.Contains(note, "merged from") != c.merged {
 			t.Errorf("%s: %s", c.protocol, note)
 		}
 		o := decide(t, council1, council.Ask{Question: invoice})

@@ -78,7 +78,7 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 			return nil, err
 		}
 		*m.into, longest = r.scale(spec, seen, m.answer, m.score), max(longest, most)
-		e.Worst = r.worst(spec, p.Rereads, seen, longest)
+		e.Worst = r.worst(spec, func(seat int) bool { return plan.Rereads(p, seat) }, seen, longest)
 	}
 	for i, u := range expected { // without reuse, agreement can cost more tokens than disagreement
 		low[i].Calls, low[i].Prompt, low[i].Completion = min(low[i].Calls, u.Calls), min(low[i].Prompt, u.Prompt),

@@ -178,7 +178,7 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec plan.Spec, env l
 	}()
 	err = c.Accepts(&ask.Question)
 	if err == nil && f.certificate != "" {
-		err = c.Plan().Certifies(&ask.Question)
+		err = plan.CheckCertified(c.Plan(), &ask.Question)
 	}
 	if err != nil {
 		return notBegun(err)

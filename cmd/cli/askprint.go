@@ -27,7 +27,7 @@ func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question,
 	w := cmd.ErrOrStderr()
 	say(w, fmt.Sprintf("form: %s · at most %d calls", q.Form, c.Plan().Calls()))
 	if q.Form == synod.JSON {
-		say(w, c.Plan().MergeNote())
+		say(w, plan.MergeNote(c.Plan()))
 	}
 	if b.Guarantee == plan.None {
 		say(w, "no guarantee: "+strings.TrimPrefix(b.Note, "no guarantee: "))
@@ -49,7 +49,7 @@ func say(w io.Writer, line string) { fmt.Fprintln(w, table.Wrap(line, table.Colu
 // defencesOf says which defences a council has and which it has not.
 func defencesOf(p *plan.Plan) string {
 	var on, off []string
-	for _, d := range p.Defences() {
+	for _, d := range plan.Defences(p) {
 		if d.On {
 			on = append(on, d.Name)
 		} else {

@@ -94,7 +94,7 @@ func (a *app) memberChecks(cmd *cobra.Command, source *specFlags) (checks []chec
 			claim = b.Guarantee + ": " + claim
 		}
 		claims := append([]string{claim}, overTime(b)...)
-		if advice := c.Plan().RealBound(); advice != "" {
+		if advice := plan.RealBound(c.Plan()); advice != "" {
 			claims = append(claims, advice)
 		}
 		return strings.Join(claims, "; "), nil

@@ -176,12 +176,12 @@ func (a *app) propose(ctx context.Context, sources []source) (*proposal, error) 
 	if err != nil {
 		return nil, fail(exitError1, err)
 	}
-	plan, err := plan.New(spec)
+	made, err := plan.New(spec)
 	if err != nil {
 		return nil, fail(exitError1, err)
 	}
 	p.Plan = proposedCouncil{Protocol: fmt.Sprint(spec.Protocol["name"]), Graph: fmt.Sprint(spec.Graph["family"]),
-		Seats: len(plan.Seats()), Bound: plan.Bound(), Real: plan.RealBound()}
+		Seats: len(made.Seats()), Bound: made.Bound(), Real: plan.RealBound(made)}
 	if p.Box {
 		return p, nil
 	}

@@ -14,19 +14,9 @@ import (
 	"synod.dev/synod/record/evidence"
 )
 
-// Accusation is evidence that a member signed two values for one slot. Its signatures were
-// checked: a Byzantine member cannot accuse an honest one.
-type Accusation struct {
-	ID     string    `json:"id"`     // the member that equivocated
-	By     []string  `json:"by"`     // members whose records hold the evidence
-	Values [2]string `json:"values"` // SHA-256 of the two values
-
-	proof broadcast.Evidence
-}
-
-// accusations returns the evidence in all records, one for each member and broadcast, in
+// accusationsOf returns the evidence in all records, one for each member and broadcast, in
 // the order of seats and rounds.
-func (j *judgment) accusations() []Accusation {
+func accusationsOf(j *judgment) []Accusation {
 	all := []Accusation{}
 	accusing, ok := j.plan.Protocol().(protocol.Accusing)
 	if !ok {
@@ -45,10 +35,10 @@ func (j *judgment) accusations() []Accusation {
 					continue
 				}
 				if check == nil {
-					check = j.plan.Verifier(j.in)
+					check = plan.Verifier(j.plan, j.in)
 				}
 				if check != nil && proof.Verify(check) {
-					all = j.accuse(all, by, proof)
+					all = addAccusation(j, all, by, proof)
 				}
 			}
 		}
@@ -56,8 +46,8 @@ func (j *judgment) accusations() []Accusation {
 	return all
 }
 
-// accuse adds evidence that a member has, unless it is known. by is the id of that member.
-func (j *judgment) accuse(all []Accusation, by string, proof broadcast.Evidence) []Accusation {
+// addAccusation adds evidence that a member has, unless it is known. by is the id of that member.
+func addAccusation(j *judgment, all []Accusation, by string, proof broadcast.Evidence) []Accusation {
 	at := slices.IndexFunc(all, func(a Accusation) bool {
 		return a.proof.Sender == proof.Sender && a.proof.Group == proof.Group
 	})
@@ -91,7 +81,7 @@ func EvidenceFile(p *plan.Plan, in plan.Instance, a *Accusation) (*evidence.Evid
 	case p.Committee() != nil:
 		committee = p.Committee()
 	case p.Signs():
-		committee = p.Identities(in.Seed).Committee()
+		committee = plan.Identities(p, in.Seed).Committee()
 	}
 	if committee == nil {
 		return nil, ErrSymbolic

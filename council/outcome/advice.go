@@ -35,16 +35,6 @@ type Advice struct {
 	Next string // what to do next; "" if nothing helps. It may have several lines
 }
 
-// Exceeded is a limit of a council that did not allow a call.
-type Exceeded struct {
-	Name  string // of the setting, such as limits.tokens
-	Is    string // the limit that held
-	Needs string // what was used until then, and what the refused call may have made of it
-}
-
-// String says it in a line.
-func (e Exceeded) String() string { return fmt.Sprintf("%s is %s; %s", e.Name, e.Is, e.Needs) }
-
 // limits says which limits ended the run, in a line each.
 func (o *Outcome) limits() (lines string) {
 	for _, e := range o.Exceeded {
@@ -172,9 +162,6 @@ func (m *Member) lacking() string {
 	}
 	return "it was not asked"
 }
-
-// oneLine is a text without line breaks or runs of space.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Continue returns the command that resumes a run that was stopped, past the breaker
 // that stopped it or with twice the limits; "" if no journal was kept.

@@ -10,26 +10,7 @@ import (
 	"synod.dev/synod/council/plan"
 )
 
-// The breakers by name, as an outcome names them.
-const (
-	NoProgress   = "no-progress"
-	Oscillation  = "oscillation"
-	Drift        = "drift"
-	NoQuorum     = "no-quorum"
-	Equivocation = "equivocation"
-)
-
-// Trip is a breaker that stopped a run.
-type Trip struct {
-	Breaker string `json:"breaker"`
-	Round   int    `json:"round"`
-	Detail  string `json:"detail"` // for people
-	// Continue is the setting with which a resumed run ignores this breaker, such as
-	// "breakers.no_progress=0".
-	Continue string `json:"continue"`
-}
-
-// breaker watches one run round by round. It sees opinions only, so the same breaker
+// Breaker watches one run round by round. It sees opinions only, so the same breaker
 // trips when Judge looks at the records of the run.
 type Breaker struct {
 	plan.Breakers
@@ -50,7 +31,7 @@ func NewBreaker(p *plan.Plan) *Breaker {
 // reset prepares for another run.
 func (b *Breaker) Reset() { *b = *NewBreaker(b.plan) }
 
-// after takes the notes of a tick and returns the breaker that trips; nil if none
+// After takes the notes of a tick and returns the breaker that trips; nil if none
 // does. dead reports whether all calls of a seat have failed so far.
 func (b *Breaker) After(notes []sim.Noted, dead func(seat int) bool) *Trip {
 	if !b.Any() {
@@ -180,7 +161,7 @@ func (b *Breaker) voicing() voicing {
 	if p.VoicesOf() == nil {
 		return voicing{nil, out, out}
 	}
-	v := voicing{leftOut: min(p.HostileVoices(), p.Voices()-1), seats: out}
+	v := voicing{leftOut: min(plan.HostileVoices(p), plan.CountVoices(p)-1), seats: out}
 	for i := range p.Seats() {
 		if !p.Seats()[i].NonVoting {
 			v.voices = append(v.voices, p.VoicesOf()[i])
@@ -268,15 +249,7 @@ func (b *Breaker) quorum(t int, dead func(int) bool) *Trip {
 	}
 	return &Trip{
 		Breaker: NoQuorum, Continue: "breakers.quorum=false",
-		Detail: fmt.Sprintf("%v are unreachable, and %s needs %d live members of %d", p.Names(gone),
+		Detail: fmt.Sprintf("%v are unreachable, and %s needs %d live members of %d", plan.NamesOf(p, gone),
 			p.Full().Rule.Decider(), live, p.Voters()),
 	}
-}
-
-// Winner returns the answer on which the rule decides by the opinions in records; None if there is none.
-func Winner(p *plan.Plan, records []Record) synod.Answer {
-	j := new(judgment)
-	j.take(p, plan.Instance{}, records)
-	v := decide(p.Full().Rule, j.ballot())
-	return v.answer
 }

@@ -21,7 +21,7 @@ func Statement(p *plan.Plan, in plan.Instance, o *Outcome) (certificate.Statemen
 	if o.Decision == synod.None {
 		return certificate.Statement{}, fmt.Errorf("council: there is no decision to certify: %s", o.Reason)
 	}
-	if err := p.Certifies(&in.Question); err != nil {
+	if err := plan.CheckCertified(p, &in.Question); err != nil {
 		return certificate.Statement{}, err
 	}
 	parameters, err := json.Marshal(p.Protocol())
@@ -38,8 +38,8 @@ func Statement(p *plan.Plan, in plan.Instance, o *Outcome) (certificate.Statemen
 		Answer:   certificate.AnswerHash(string(o.Decision)),
 		Protocol: p.Entry().Name, Parameters: string(parameters), Exact: p.Full().Exact,
 		Rule:   certificate.Rule{Name: o.Rule.Name, Support: uint64(o.Rule.Support)},
-		Faults: certificate.Faults{Model: p.FaultModel(), F: uint64(o.Bound.F)},
-		Graph:  certificate.Graph{Edges: p.CertifiedEdges(), R: uint64(o.Bound.R), Exact: o.Bound.Exact},
+		Faults: certificate.Faults{Model: plan.FaultModel(p), F: uint64(o.Bound.F)},
+		Graph:  certificate.Graph{Edges: plan.CertifiedEdges(p), R: uint64(o.Bound.R), Exact: o.Bound.Exact},
 		Claim:  o.Bound.Guarantee, Journal: digest,
 	}
 	if o.Presented != nil {

@@ -81,7 +81,7 @@ func TestFaultModels(t *testing.T) {
 		"protocol: {name: sac}": certificate.Local, "protocol: {name: majority}": certificate.Global,
 		"protocol: {name: game}": certificate.Global, "protocol: {name: w-msr}": certificate.Local,
 	} {
-		if got := planOf(t, 4, text+"\n").FaultModel(); got != want {
+		if got := plan.FaultModel(planOf(t, 4, text+"\n")); got != want {
 			t.Errorf("%s: F bounds %s, want %s", text, got, want)
 		}
 	}

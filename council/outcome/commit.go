@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm/read"
 )
 
@@ -15,7 +16,7 @@ func (j *judgment) dropUncommitted() {
 		return
 	}
 	var asked []synod.NodeID
-	c := p.Committing()
+	c := plan.Committing(p)
 	if c.Asked != nil {
 		asked = c.Asked(&j.in.Question)
 	}
@@ -23,7 +24,7 @@ func (j *judgment) dropUncommitted() {
 		if a == synod.None || c.Asked != nil && !slices.Contains(asked, synod.NodeID(i)) {
 			continue
 		}
-		if j.witnesses(synod.NodeID(i), a) >= min(max(1, p.Full().F), len(p.FirstPeers(i))) {
+		if j.witnesses(synod.NodeID(i), a) >= min(max(1, p.Full().F), len(plan.FirstPeers(p, i))) {
 			continue
 		}
 		j.first[i] = synod.None
@@ -43,15 +44,15 @@ func (j *judgment) witnesses(of synod.NodeID, a synod.Answer) (n int) {
 		}
 		if k, ok := slices.BinarySearchFunc(r.Opened, of, func(g synod.Given, id synod.NodeID) int {
 			return int(g.Of - id)
-		}); ok && j.means(r.Opened[k].Answer, a) {
+		}); ok && meansSame(j, r.Opened[k].Answer, a) {
 			n++
 		}
 	}
 	return n
 }
 
-// means reports whether an answer that was sent is the one that its sender noted.
-func (j *judgment) means(sent, noted synod.Answer) bool {
+// meansSame reports whether an answer that was sent is the one that its sender noted.
+func meansSame(j *judgment, sent, noted synod.Answer) bool {
 	if sent == noted.Brief() {
 		return true
 	}

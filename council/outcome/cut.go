@@ -5,22 +5,9 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/protocol"
 )
-
-// Unfinished reports whether the run in a journal is not complete, so that it can be resumed. It
-// may still have a decision.
-func Unfinished(run *journal.Run) bool { return run.End == nil || Incomplete(run.End.Stopped) }
-
-func Incomplete(stopped string) bool {
-	return slices.Contains([]string{Tripped, OverBudget, PastTime, Interrupted, Unwritten}, stopped)
-}
-
-// Answered reports whether the outcome is a decision: the council agreed, or a limit, the
-// deadline or a breaker ended the run after the rule was met.
-func (o *Outcome) Answered() bool { return o.Decision != synod.None }
 
 // cutOff corrects the outcome of a run that is not complete. A decision that the rest of the run
 // cannot change is kept. A lack of money or time never justifies a weaker rule (DE-2).
@@ -59,7 +46,10 @@ func (j *judgment) stands(o *Outcome, v *verdict) bool {
 	_, signed := p.Protocol().(protocol.Accepting)
 	_, ends := p.Protocol().(protocol.Ending)
 	switch {
-	case p.JoinsTexts() && slices.ContainsFunc(j.last, func(o *synod.Opinion) bool { return o == nil || o.Round < 1 }):
+	case plan.JoinsTexts(p) && slices.ContainsFunc(j.last, func(o *synod.Opinion) bool {
+		return o == nil ||
+			o.Round < 1
+	}):
 		return false // what members have not said yet may join answers
 	case signed:
 		return p.Full().Rule.Name == plan.ByProtocol
@@ -74,55 +64,6 @@ func (j *judgment) stands(o *Outcome, v *verdict) bool {
 	return certain(p.Full().Rule, v, len(j.missing()))
 }
 
-// certain reports whether a verdict stays the same whatever the given number of seats without an
-// answer would answer. A majority of all seats stays one. A plurality must lead by more than
-// their number.
-func certain(r plan.Rule, v *verdict, missing int) bool {
-	if v.status != Agreed || r.Name != plan.Plurality {
-		return v.status == Agreed
-	}
-	second := 0
-	if len(v.votes) > 1 {
-		second = len(v.votes[1].Seats)
-	}
-	return len(v.votes[0].Seats) > second+missing
-}
-
-// Certain reports whether the rule decides on these answers, and does so whatever the given number of seats without an
-// answer would say. first has the answers of all seats before they heard others, held those at the end.
-func Certain(p *plan.Plan, first []synod.Answer, held func(seat int) synod.Answer, missing int) bool {
-	v := decide(p.Full().Rule, ballotOf(p, first, held))
-	return certain(p.Full().Rule, &v, missing)
-}
-
-// missing lists the seats that vote and have no answer on record.
-func (j *judgment) missing() (ids []string) {
-	for i, o := range j.last {
-		if s := &j.plan.Seats()[i]; !s.NonVoting && AnswerOf(o) == synod.None {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids
-}
-
-// finished returns the last round that every seat has finished, apart from at most F seats
-// that finished none; -1 if there is no such round.
-func (j *judgment) finished() int {
-	last, silent := -1, 0
-	for _, o := range j.last {
-		switch {
-		case o == nil:
-			silent++
-		case last < 0 || o.Round < last:
-			last = o.Round
-		}
-	}
-	if silent > j.plan.Full().F {
-		return -1
-	}
-	return last
-}
-
 // unplayed corrects the claim of a run whose last rounds were not played.
 func (j *judgment) unplayed(b *plan.Bound) {
 	p, played := j.plan, j.finished()
@@ -132,7 +73,7 @@ func (j *judgment) unplayed(b *plan.Bound) {
 	switch {
 	case played < 1:
 		b.Withdraw("the run ended before all members had finished a round of exchange")
-	case !p.EachRound():
+	case !plan.ClaimsEachRound(p):
 		b.Withdraw(fmt.Sprintf("the run ended after round %d of %d, and the claim is about all rounds", played,
 			p.Protocol().MaxRounds()))
 	case played < p.Protocol().MaxRounds():

@@ -21,34 +21,16 @@ import (
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm/read"
-	"synod.dev/synod/llm/structured"
 	"synod.dev/synod/protocol"
 )
 
-// The reasons why a run ended, beside those of package sim.
-const (
-	Early       = "early"       // no remaining round could change the decision
-	OverBudget  = "budget"      // a call was refused because a limit was reached
-	PastTime    = "deadline"    // the question's deadline passed
-	Interrupted = "interrupted" // the caller gave up, or the process ended
-	Tripped     = "breaker"     // a breaker tripped
-	Preflight   = "preflight"   // too few members could be reached, so the run was not begun
-	Unwritten   = "unwritten"   // the journal or the trace of the run could not be written
-)
-
-// cutOff describes what ended runs that were not completed.
-var cutOff = map[string]string{
-	Tripped:     "a breaker tripped",
-	Preflight:   "too few members could be reached",
-	OverBudget:  "a limit on calls, tokens or money was reached",
-	PastTime:    "the deadline passed",
-	Interrupted: "the run was interrupted",
-	Unwritten:   "the record of the run could not be written",
-	sim.Stalled: "the run stalled before every member had finished",
+// Winner returns the answer on which the rule decides by the opinions in records; None if there is none.
+func Winner(p *plan.Plan, records []Record) synod.Answer {
+	j := new(judgment)
+	j.take(p, plan.Instance{}, records)
+	v := decide(p.Full().Rule, j.ballot())
+	return v.answer
 }
-
-// WasCutOff reports whether a run that ended for this reason was not completed.
-func WasCutOff(stopped string) bool { return cutOff[stopped] != "" }
 
 // Judge returns the outcome of the records of a run. It is a pure function, and the
 // only one that counts votes and decides whether a run agreed, was undecided or
@@ -65,7 +47,7 @@ func Judge(p *plan.Plan, in plan.Instance, records []Record) Outcome {
 	j := new(judgment)
 	j.take(p, in, records)
 	o := j.outcome()
-	o.Rounds = Rounds{transcript: j.transcript()}
+	o.Rounds = Rounds{transcript: transcriptOf(j)}
 	return o
 }
 
@@ -80,7 +62,7 @@ func (m *Judging) Judge(p *plan.Plan, in plan.Instance, records []Record) Outcom
 	j := &m.judgment
 	j.take(p, in, records)
 	o := j.outcome()
-	o.Rounds.transcript, m.packing = j.packedTranscript(m.packing)
+	o.Rounds.transcript, m.packing = packTranscript(j, m.packing)
 	return o
 }
 
@@ -98,7 +80,7 @@ func (j *judgment) outcome() Outcome {
 	}
 	var faulty []string
 	o.Late, faulty = j.late()
-	o.Bound.Late(faulty, p.EachRound())
+	o.Bound.Late(faulty, plan.ClaimsEachRound(p))
 	o.Stopped, o.Trip = j.stopped()
 	j.join()
 	v := decide(p.Full().Rule, j.ballot())
@@ -129,38 +111,15 @@ func (j *judgment) outcome() Outcome {
 	o.Voices = j.supporters(o.Decision)
 	o.Asked = j.asked()
 	j.showValue(&o)
-	j.spell(&o)
+	spellAll(j, &o)
 	o.Withstands = withstoodVoices(p, o.Withstands)
-	o.Members, o.Presented = j.members(), j.present(v.answer)
-	o.Claims, o.Joined = j.claims(v.answer), j.listJoined()
-	o.Words = j.words(j.saidMost(&o))
-	o.Evidence = j.accusations()
+	o.Members, o.Presented = j.members(), presented(j, v.answer)
+	o.Claims, o.Joined = claimsOf(j, v.answer), joinedTexts(j)
+	o.Words = wordsAround(j, saidMost(j, &o))
+	o.Evidence = accusationsOf(j)
 	o.Models = j.models(o.Members, o.Decision)
 	return o
 }
-
-// judgment is what Judge has found out.
-type judgment struct {
-	plan    *plan.Plan
-	in      *plan.Instance
-	seats   []*Record                     // by seat
-	first   []synod.Answer                // by seat: what it gave independently
-	last    []*synod.Opinion              // by seat; nil: the seat noted nothing
-	answers answers                       // that were shown
-	joined  map[synod.Answer]synod.Answer // calls and texts that others stand for; nil: none
-	merged  *structured.Merged            // nil: the decision is not made field by field
-	notes   int                           // of all seats
-	use     callCost
-	rereads int
-	reused  int
-	ticks   synod.Tick
-	stages  *protocol.StagedDecision // see staged; nil: not computed yet
-	// uncommitted has the seats that are not in first because they did not commit to their answer in time; nil: none.
-	uncommitted []bool
-}
-
-// callCost is calls and tokens.
-type callCost struct{ Calls, Prompt, Completion int }
 
 // take takes the records of a run. It uses the buffers of the last one again.
 func (j *judgment) take(p *plan.Plan, in plan.Instance, records []Record) {
@@ -217,13 +176,6 @@ func (j *judgment) dropUntyped() {
 	}
 }
 
-// room returns n zero values in the storage of a buffer.
-func room[T any](buffer []T, n int) []T {
-	buffer = slices.Grow(buffer[:0], n)[:n]
-	clear(buffer)
-	return buffer
-}
-
 // stopped returns why the run ended, and the breaker that stopped it, if one did. A
 // breaker that trips because of equivocation counts even in a run that ends in the
 // same tick: what the members hold may be an adversary's choice. The others do not.
@@ -246,10 +198,6 @@ func (j *judgment) stopped() (why string, trip *Trip) {
 	}
 	return why, nil
 }
-
-// severity orders the reasons why seats may have stopped, when they differ.
-var severity = []string{"", Early, sim.Finished, sim.Stalled, OverBudget, PastTime, Unwritten, Tripped, Preflight,
-	Interrupted}
 
 // trip returns the first breaker that trips on the opinions, tick by tick.
 func (j *judgment) trip() *Trip {
@@ -293,24 +241,6 @@ func (j *judgment) ballot() ballot {
 	return b
 }
 
-// ballot is a ballot of the seats that vote.
-func ballotOf(p *plan.Plan, first []synod.Answer, final func(seat int) synod.Answer) ballot {
-	b := ballot{first: first, voice: p.VoicesOf(), seats: p.VoterIDs(), final: make([]synod.Answer, 0, p.Voters())}
-	for i := range p.Seats() {
-		if !p.Seats()[i].NonVoting {
-			b.final = append(b.final, final(i))
-		}
-	}
-	return b
-}
-
-func AnswerOf(o *synod.Opinion) synod.Answer {
-	if o == nil {
-		return synod.None
-	}
-	return o.Answer
-}
-
 // ownStep is the protocol's own decision step over the seats that vote, or over the
 // signed replies to the user.
 func (j *judgment) ownStep() ownStep {
@@ -324,7 +254,7 @@ func (j *judgment) ownStep() ownStep {
 	}
 	last := j.lastOpinions()
 	if a, ok := p.Protocol().(protocol.Accepting); ok {
-		answer, enough, why := a.Accept(last, p.Roles(), p.Full().F, p.Verifier(j.in))
+		answer, enough, why := a.Accept(last, p.Roles(), p.Full().F, plan.Verifier(p, j.in))
 		return ownStep{answer: answer, signed: true, lacking: !enough, why: why}
 	}
 	voting := last[:0]
@@ -334,28 +264,6 @@ func (j *judgment) ownStep() ownStep {
 		}
 	}
 	return ownStep{answer: p.Protocol().(protocol.Concluding).Conclude(voting)}
-}
-
-// staged is the result of a protocol that asks in stages; nil for others.
-func (j *judgment) staged() *protocol.StagedDecision {
-	p, ok := j.plan.Protocol().(protocol.Staged)
-	if !ok {
-		return nil
-	}
-	if j.stages == nil {
-		noted := make([][]*synod.Opinion, len(j.seats))
-		for i, r := range j.seats {
-			for _, o := range r.Opinions {
-				if o.Round == 0 && j.uncommitted != nil && j.uncommitted[i] {
-					continue // the others have not counted it either
-				}
-				noted[i] = append(noted[i], o.Opinion)
-			}
-		}
-		d := p.Decide(&j.in.Question, noted, j.plan.Full().F)
-		j.stages = &d
-	}
-	return j.stages
 }
 
 // asked lists the seats that a protocol in stages has asked, in order; nil for others.
@@ -417,7 +325,7 @@ func (j *judgment) late() (late, faulty []string) {
 			continue
 		}
 		late = append(late, id)
-		if !j.plan.EachRound() {
+		if !plan.ClaimsEachRound(j.plan) {
 			if r.Faulty(-1) {
 				faulty = append(faulty, id)
 			}
@@ -446,76 +354,20 @@ func (j *judgment) late() (late, faulty []string) {
 	return late, faulty
 }
 
-func (j *judgment) members() []Member {
-	members := make([]Member, len(j.seats))
-	for i, r := range j.seats {
-		s := &j.plan.Seats()[i]
-		m := &members[i]
-		*m = Member{ID: s.ID, Model: s.Model, Kind: s.Kind, Role: cmp.Or(string(s.Role), "member"), Calls: r.Statuses,
-			Trouble: r.Failure, Misreports: r.Misreports,
-			First: j.answers.of(j.first[i]), Final: j.answers.of(AnswerOf(j.last[i])),
-			Uncommitted: j.uncommitted != nil && j.uncommitted[i],
-			Written:     written(r, AnswerOf(j.last[i])), Fooling: s.Fooling}
-		m.Unreadable, m.Voice = j.unreadable(i), j.plan.VoiceOf(i)
-		if s.Adversary != "" {
-			m.Adversary = &s.Adversary
-		}
-		garbled := 0
-		for _, o := range r.Opinions {
-			garbled += o.Unreadable
-		}
-		// Only the protocol can tell a reply that came but could not be read. A reply that it uses again is one reply.
-		if n := r.Unread.Replies; n > 0 {
-			garbled = min(garbled, n)
-		}
-		garbled = min(garbled, m.Calls[statusOK])
-		m.Calls[statusOK] -= garbled
-		m.Calls[statusUnreadable] += garbled
-		m.Conduct.Late, m.Conduct.Refused = len(r.Late), m.Calls[statusRefused]
-	}
-	for _, r := range j.seats {
-		for _, o := range r.Opinions {
-			for _, id := range o.Silent {
-				if id >= 0 && int(id) < len(members) {
-					members[id].Conduct.Silent++
-				}
-			}
-		}
-	}
-	return members
-}
-
-// answers are the canonical answers of an outcome, each once. What is printed may have another spelling; see
-// judgment.spelling.
-type answers []synod.Answer
-
-// of returns an answer as an outcome has it; nil for None.
-func (s *answers) of(a synod.Answer) *synod.Answer {
-	if a == synod.None {
-		return nil
-	}
-	at := slices.Index(*s, a)
-	if at < 0 {
-		at = len(*s)
-		*s = append(slices.Grow(*s, 4), a) // a list that grows leaves the earlier answers where they are
-	}
-	return &(*s)[at]
-}
-
-// present returns what the protocol shows of a run beyond the common fields; nil if that
+// presented returns what the protocol shows of a run beyond the common fields; nil if that
 // is nothing.
-func (j *judgment) present(accepted synod.Answer) *protocol.Presentation {
+func presented(j *judgment, accepted synod.Answer) *protocol.Presentation {
 	p := j.plan
 	presenter, ok := p.Protocol().(protocol.Presenter)
 	if !ok {
 		return nil
 	}
 	return presenter.Present(j.lastOpinions(), protocol.View{Accepted: accepted, Cast: p.Roles(), F: p.Full().F,
-		Check: p.Verifier(j.in), Name: p.Name})
+		Check: plan.Verifier(p, j.in), Name: p.Name})
 }
 
-// claims returns the claims of the decision; nil if it has none that were judged.
-func (j *judgment) claims(decision synod.Answer) (all []Claim) {
+// claimsOf returns the claims of the decision; nil if it has none that were judged.
+func claimsOf(j *judgment, decision synod.Answer) (all []Claim) {
 	p, ok := j.plan.Protocol().(protocol.Claiming)
 	if !ok || decision == synod.None {
 		return nil
@@ -532,15 +384,4 @@ func (j *judgment) claims(decision synod.Answer) (all []Claim) {
 			Start: c.Start, End: c.End, Supporters: names(c.Supporters), Critics: names(c.Critics)})
 	}
 	return all
-}
-
-// lastOpinions returns what every seat noted last.
-func (j *judgment) lastOpinions() []synod.Opinion {
-	last := make([]synod.Opinion, len(j.last))
-	for i, o := range j.last {
-		if o != nil {
-			last[i] = *o
-		}
-	}
-	return last
 }

@@ -2,14 +2,68 @@ package outcome
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"synod.dev/synod"
+	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/core/robust"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/structured"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/broadcast"
 )
+
+// Accusation is evidence that a member signed two values for one slot. Its signatures were
+// checked: a Byzantine member cannot accuse an honest one.
+type Accusation struct {
+	ID     string    `json:"id"`     // the member that equivocated
+	By     []string  `json:"by"`     // members whose records hold the evidence
+	Values [2]string `json:"values"` // SHA-256 of the two values
+
+	proof broadcast.Evidence
+}
+
+// Exceeded is a limit of a council that did not allow a call.
+type Exceeded struct {
+	Name  string // of the setting, such as limits.tokens
+	Is    string // the limit that held
+	Needs string // what was used until then, and what the refused call may have made of it
+}
+
+// String says it in a line.
+func (e Exceeded) String() string { return fmt.Sprintf("%s is %s; %s", e.Name, e.Is, e.Needs) }
+
+// Answered reports whether the outcome is a decision: the council agreed, or a limit, the
+// deadline or a breaker ended the run after the rule was met.
+func (o *Outcome) Answered() bool { return o.Decision != synod.None }
+
+// ModelResult is what a model did in a run, in all seats that it has.
+type ModelResult struct {
+	Model  string   `json:"model"` // its name in the council
+	Kind   llm.Kind `json:"kind"`
+	Served string   `json:"served,omitempty"` // of an endpoint: its name at the server
+	// Reported are the models that the server's replies named, sorted, at most eight; empty if none did.
+	Reported []string  `json:"reported,omitempty"`
+	Seats    []string  `json:"seats"`
+	Calls    int       `json:"calls"` // requests that left, retries included
+	Tokens   Tokens    `json:"tokens"`
+	Cost     *llm.Cost `json:"cost"` // null: its price or its tokens are not known
+
+	// Latency is null where no call was timed: simulated and recorded models, and replies
+	// from a cache.
+	Latency    *metrics.Latency `json:"latency"`
+	Unreadable int              `json:"unreadable"` // replies that could not be read
+	Failed     int              `json:"failed"`     // calls that brought no reply; without dropped ones
+	Agree      int              `json:"agree"`      // seats that end on the decision
+	Of         int              `json:"of"`         // seats that could have
+
+	Server string `json:"-"` // its host and port; "" if it has none
+}
+
+// Name returns the model's name in the council and, where its server's replies named another
+// model than the one it was asked for, those names.
+func (r *ModelResult) Name() string { return llm.ReportedName(r.Model, r.Served, r.Reported) }
 
 // OutcomeVersion is the version of the JSON shape of Outcome.
 const Version = 1
@@ -152,37 +206,6 @@ type Conduct struct {
 	Refused int `json:"refused"` // calls that its model refused
 }
 
-// Round is what every member held after round t; t 0 is the independent answers.
-type Round struct {
-	T       int         `json:"t"`
-	Members []RoundSeat `json:"members"`
-}
-
-// RoundSeat is one member's opinion in a round.
-type RoundSeat struct {
-	ID     string        `json:"id"`
-	Answer *synod.Answer `json:"answer"`
-	Source synod.Source  `json:"source"`
-	From   []string      `json:"from,omitempty"`
-	Scores Scores        `json:"scores"`
-	// Confidence is the member's own in its answer; null where the protocol asks for none.
-	Confidence *float64 `json:"confidence"`
-	Retained   []string `json:"retained"`
-	Dropped    []string `json:"dropped"`
-	Silent     []string `json:"silent"`
-	Suspects   []string `json:"suspects,omitempty"` // seats that were seen to equivocate
-	Failed     int      `json:"failed"`
-	Garbled    int      `json:"garbled"` // replies that could not be read
-	Unsure     int      `json:"unsure"`  // answers without a readable confidence, where one was asked for
-
-	// Reasoning is what the member's model wrote before the answer; "" if it wrote none.
-	// Untrusted.
-	Reasoning string `json:"reasoning,omitempty"`
-
-	// Presented is what the protocol adds, by name in the JSON; nil: nothing.
-	Presented map[string]any `json:"-"`
-}
-
 // MarshalJSON adds what the protocol presents.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	type plain Outcome
@@ -192,22 +215,8 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 	return marshalWith(plain(o), map[string]any{o.Presented.Key: o.Presented.Value})
 }
 
-// MarshalJSON adds what the protocol presents.
-func (s RoundSeat) MarshalJSON() ([]byte, error) {
-	type plain RoundSeat
-	return marshalWith(plain(s), s.Presented)
-}
-
-// marshalWith encodes a struct, and extra members after its own.
-func marshalWith(v any, extra map[string]any) ([]byte, error) {
-	b, err := json.Marshal(v)
-	if err != nil || len(extra) == 0 {
-		return b, err
-	}
-	more, err := json.Marshal(extra)
-	if err != nil {
-		return nil, err
-	}
-	b[len(b)-1] = ','
-	return append(b, more[1:]...), nil
+// Joined is an answer of the form text and others that are counted as it.
+type Joined struct {
+	Answer synod.Answer   `json:"answer"` // the one with the most supporters; of equals the first by its bytes
+	Same   []synod.Answer `json:"same"`   // the others, ascending by their bytes
 }

@@ -15,6 +15,17 @@ import (
 	"synod.dev/synod/llm/read"
 )
 
+// Failed returns the number of calls that brought no reply, without those that were dropped
+// because the run ended or a limit was reached.
+func (c StatusCount) Failed() (n int) {
+	for i := range c {
+		if i != statusOK && i != statusUnreadable && i != statusDropped {
+			n += c[i]
+		}
+	}
+	return n
+}
+
 // Record is what one seat's run leaves behind: all that Judge looks at. A client that
 // holds the records of enough seats can judge a run that it did not see.
 type Record struct {
@@ -112,7 +123,7 @@ type LateCall struct {
 	Refined bool // whether the seat was to refine an answer that it has, and keeps
 }
 
-// open keeps what the seat opened. A list that is empty is not nil.
+// Open keeps what the seat opened. A list that is empty is not nil.
 func (r *Record) Open(first []synod.Given) {
 	if r.Opened = first; first == nil {
 		r.Opened = []synod.Given{}
@@ -131,7 +142,7 @@ func (r *Record) Add(kind llm.Kind, round int, id synod.ConsultID, p *synod.Prom
 	}
 }
 
-// dead reports whether the seat's model was called and no call succeeded.
+// Dead reports whether the seat's model was called and no call succeeded.
 func (r *Record) Dead() bool {
 	return r.Statuses.Of(synod.OK) == 0 && r.Statuses != StatusCount{}
 }
@@ -178,14 +189,14 @@ func (r *Record) late(c LateCall) {
 	}
 }
 
-// faulty reports whether calls of the seat that were cut off make it one of the F
+// Faulty reports whether calls of the seat that were cut off make it one of the F
 // faulty seats: in one round, or with round -1 in any. A seat that does not get to
 // refine its answer keeps it, which is what an honest model may reply too.
 func (r *Record) Faulty(round int) bool {
 	return slices.ContainsFunc(r.Late, func(c LateCall) bool { return !c.Refined && (round < 0 || c.Round == round) })
 }
 
-// unanswered reports whether the seat had no answer when it noted an opinion, because a
+// Unanswered reports whether the seat had no answer when it noted an opinion, because a
 // call was late in this round or an earlier one.
 func (r *Record) Unanswered(o *synod.Opinion) bool {
 	return o.Answer == synod.None && slices.ContainsFunc(r.Late, func(c LateCall) bool { return c.Round <= o.Round })

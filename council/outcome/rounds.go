@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -9,6 +8,74 @@ import (
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/protocol"
 )
+
+// answers are the canonical answers of an outcome, each once. What is printed may have another spelling; see
+// judgment.spelling.
+type answers []synod.Answer
+
+// of returns an answer as an outcome has it; nil for None.
+func (s *answers) of(a synod.Answer) *synod.Answer {
+	if a == synod.None {
+		return nil
+	}
+	at := slices.Index(*s, a)
+	if at < 0 {
+		at = len(*s)
+		*s = append(slices.Grow(*s, 4), a) // a list that grows leaves the earlier answers where they are
+	}
+	return &(*s)[at]
+}
+
+// Round is what every member held after round t; t 0 is the independent answers.
+type Round struct {
+	T       int         `json:"t"`
+	Members []RoundSeat `json:"members"`
+}
+
+// RoundSeat is one member's opinion in a round.
+type RoundSeat struct {
+	ID     string        `json:"id"`
+	Answer *synod.Answer `json:"answer"`
+	Source synod.Source  `json:"source"`
+	From   []string      `json:"from,omitempty"`
+	Scores Scores        `json:"scores"`
+	// Confidence is the member's own in its answer; null where the protocol asks for none.
+	Confidence *float64 `json:"confidence"`
+	Retained   []string `json:"retained"`
+	Dropped    []string `json:"dropped"`
+	Silent     []string `json:"silent"`
+	Suspects   []string `json:"suspects,omitempty"` // seats that were seen to equivocate
+	Failed     int      `json:"failed"`
+	Garbled    int      `json:"garbled"` // replies that could not be read
+	Unsure     int      `json:"unsure"`  // answers without a readable confidence, where one was asked for
+
+	// Reasoning is what the member's model wrote before the answer; "" if it wrote none.
+	// Untrusted.
+	Reasoning string `json:"reasoning,omitempty"`
+
+	// Presented is what the protocol adds, by name in the JSON; nil: nothing.
+	Presented map[string]any `json:"-"`
+}
+
+// MarshalJSON adds what the protocol presents.
+func (s RoundSeat) MarshalJSON() ([]byte, error) {
+	type plain RoundSeat
+	return marshalWith(plain(s), s.Presented)
+}
+
+// marshalWith encodes a struct, and extra members after its own.
+func marshalWith(v any, extra map[string]any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	if err != nil || len(extra) == 0 {
+		return b, err
+	}
+	more, err := json.Marshal(extra)
+	if err != nil {
+		return nil, err
+	}
+	b[len(b)-1] = ','
+	return append(b, more[1:]...), nil
+}
 
 // Rounds is what the members of an Outcome held after each round. The list is made when it
 // is asked for, because most outcomes of a study are only counted. In JSON it is the list.
@@ -23,40 +90,6 @@ type transcript struct {
 	opinions [][]Noted // by seat; nil: they are packed
 	packed   packed    // by seat: how many opinions it has, and these
 	said     [][]Said  // by seat; nil: there is none
-}
-
-func (j *judgment) transcript() *transcript {
-	t := &transcript{plan: j.plan, opinions: make([][]Noted, len(j.seats)), said: j.said()}
-	for i, r := range j.seats {
-		t.opinions[i] = r.Opinions
-	}
-	return t
-}
-
-// packedTranscript returns a transcript with a copy of the opinions, so that the records can be used
-// again. It makes the copy in buffer, which may be nil, and returns the buffer for the next call.
-func (j *judgment) packedTranscript(buffer []byte) (*transcript, []byte) {
-	p := packed{bytes: buffer[:0]}
-	for _, r := range j.seats {
-		p.bytes = appendNumber(p.bytes, len(r.Opinions))
-		for _, o := range r.Opinions {
-			p.add(o.Opinion)
-		}
-	}
-	return &transcript{plan: j.plan, packed: packed{bytes.Clone(p.bytes), p.records}, said: j.said()}, p.bytes
-}
-
-// said returns the reasoning of the seats; nil if there is none.
-func (j *judgment) said() (said [][]Said) {
-	for i, r := range j.seats {
-		if len(r.Said) > 0 && said == nil {
-			said = make([][]Said, len(j.seats))
-		}
-		if said != nil {
-			said[i] = r.Said
-		}
-	}
-	return said
 }
 
 // notes returns the opinions by seat.

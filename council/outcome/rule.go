@@ -4,10 +4,53 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council/plan"
 )
+
+// oneLine is a text without line breaks or runs of space.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// certain reports whether a verdict stays the same whatever the given number of seats without an
+// answer would answer. A majority of all seats stays one. A plurality must lead by more than
+// their number.
+func certain(r plan.Rule, v *verdict, missing int) bool {
+	if v.status != Agreed || r.Name != plan.Plurality {
+		return v.status == Agreed
+	}
+	second := 0
+	if len(v.votes) > 1 {
+		second = len(v.votes[1].Seats)
+	}
+	return len(v.votes[0].Seats) > second+missing
+}
+
+// Certain reports whether the rule decides on these answers, and does so whatever the given number of seats without an
+// answer would say. first has the answers of all seats before they heard others, held those at the end.
+func Certain(p *plan.Plan, first []synod.Answer, held func(seat int) synod.Answer, missing int) bool {
+	v := decide(p.Full().Rule, ballotOf(p, first, held))
+	return certain(p.Full().Rule, &v, missing)
+}
+
+// ballotOf is a ballot of the seats that vote.
+func ballotOf(p *plan.Plan, first []synod.Answer, final func(seat int) synod.Answer) ballot {
+	b := ballot{first: first, voice: p.VoicesOf(), seats: p.VoterIDs(), final: make([]synod.Answer, 0, p.Voters())}
+	for i := range p.Seats() {
+		if !p.Seats()[i].NonVoting {
+			b.final = append(b.final, final(i))
+		}
+	}
+	return b
+}
+
+func AnswerOf(o *synod.Opinion) synod.Answer {
+	if o == nil {
+		return synod.None
+	}
+	return o.Answer
+}
 
 // Statuses of a decision.
 const (

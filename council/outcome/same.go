@@ -6,14 +6,9 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/protocol"
 )
-
-// Joined is an answer of the form text and others that are counted as it.
-type Joined struct {
-	Answer synod.Answer   `json:"answer"` // the one with the most supporters; of equals the first by its bytes
-	Same   []synod.Answer `json:"same"`   // the others, ascending by their bytes
-}
 
 // joinTexts joins the answers that the members call the same. Two answers are linked if more than F seats call them
 // the same that have given neither of them, first or last. Answers that are linked to one another, directly or
@@ -80,9 +75,9 @@ func (j *judgment) links(by protocol.Joining, known map[synod.Answer]int) map[sy
 	return links
 }
 
-// listJoined returns the joined texts for the outcome.
-func (j *judgment) listJoined() (all []Joined) {
-	if !j.plan.JoinsTexts() {
+// joinedTexts returns the joined texts for the outcome.
+func joinedTexts(j *judgment) (all []Joined) {
+	if !plan.JoinsTexts(j.plan) {
 		return nil
 	}
 	for _, a := range slices.Sorted(maps.Keys(j.joined)) {
@@ -98,10 +93,10 @@ func (j *judgment) listJoined() (all []Joined) {
 	return all
 }
 
-// compared reports whether some member noted which answers mean the same to it.
-func (j *judgment) compared() bool {
+// someCompared reports whether some member noted which answers mean the same to it.
+func someCompared(j *judgment) bool {
 	by, ok := j.plan.Protocol().(protocol.Joining)
-	return ok && j.plan.JoinsTexts() && slices.ContainsFunc(j.last, func(o *synod.Opinion) bool {
+	return ok && plan.JoinsTexts(j.plan) && slices.ContainsFunc(j.last, func(o *synod.Opinion) bool {
 		if o == nil {
 			return false
 		}

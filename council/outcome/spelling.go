@@ -6,11 +6,11 @@ import (
 	"synod.dev/synod/llm/read"
 )
 
-// spell sets the texts of the votes and of the decision: the answers as they are printed.
-func (j *judgment) spell(o *Outcome) {
+// spellAll sets the texts of the votes and of the decision: the answers as they are printed.
+func spellAll(j *judgment, o *Outcome) {
 	for i := range o.Votes {
 		v := &o.Votes[i]
-		v.Text = j.spelling(v.Answer)
+		v.Text = spellingOf(j, v.Answer)
 		if v.Answer == o.Decision {
 			o.Text = v.Text
 		}
@@ -20,22 +20,22 @@ func (j *judgment) spell(o *Outcome) {
 	}
 }
 
-// spelling returns an answer as the members wrote it that hold it at the end: the spelling that most of them used, if
+// spellingOf returns an answer as the members wrote it that hold it at the end: the spelling that most of them used, if
 // more than F did, so that one of them is honest; of two that are as common, that of the earlier seat. It is the
 // canonical answer where no spelling is so common, where that spelling does not read as the answer, and for long forms.
-func (j *judgment) spelling(a synod.Answer) string {
+func spellingOf(j *judgment, a synod.Answer) string {
 	if j.in.Question.Form.Long() || j.in.Question.Form == synod.Stance {
 		return string(a)
 	}
 	best, most := "", j.plan.Full().F
 	for i := range j.seats {
-		text := j.spelledBy(i, a)
+		text := spelledBy(j, i, a)
 		if text == "" || text == best {
 			continue
 		}
 		used := 1
 		for k := i + 1; k < len(j.seats); k++ {
-			if j.spelledBy(k, a) == text {
+			if spelledBy(j, k, a) == text {
 				used++
 			}
 		}
@@ -54,7 +54,7 @@ func (j *judgment) spelling(a synod.Answer) string {
 
 // spelledBy returns how a seat that votes wrote the answer a, which it holds at the end; "" if it does not hold it, or
 // took it over without writing it.
-func (j *judgment) spelledBy(seat int, a synod.Answer) string {
+func spelledBy(j *judgment, seat int, a synod.Answer) string {
 	if j.plan.Seats()[seat].NonVoting || AnswerOf(j.last[seat]) != a {
 		return ""
 	}

@@ -1,13 +1,13 @@
 package outcome
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/robust"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm/read"
 	"synod.dev/synod/llm/structured"
 	"synod.dev/synod/protocol"
@@ -16,7 +16,7 @@ import (
 // merge makes the decision field by field. A verdict without enough answers stays.
 func (j *judgment) merge(v *verdict) {
 	p, q := j.plan, &j.in.Question
-	if v.status == Degraded || !p.Merging(q) {
+	if v.status == Degraded || !plan.Merging(p, q) {
 		return
 	}
 	s, err := read.Schema(q)
@@ -73,7 +73,7 @@ func mergedBy(m *structured.Merged, answers int, rule string) string {
 // bestGraded returns the seats whose first answers have a total of grades, the best first; nil in a protocol without
 // grades. An answer that a seat did not show to those who graded it does not count.
 func (j *judgment) bestGraded() (seats []int) {
-	by := j.plan.Grading()
+	by := plan.Grading(j.plan)
 	if by == nil {
 		return nil
 	}
@@ -88,14 +88,14 @@ func (j *judgment) bestGraded() (seats []int) {
 // given returns the values to merge, by seat that votes.
 func (j *judgment) given() (in []structured.Given) {
 	p := j.plan
-	weigh := p.Weighting()
+	weigh := plan.Weighting(p)
 	staged := j.staged()
 	for i, r := range j.seats {
 		if staged != nil && !slices.Contains(staged.Order[:staged.Asked], synod.NodeID(i)) {
 			continue // what a member says that was not asked does not count
 		}
 		o := j.last[i]
-		if p.FirstHand() {
+		if plan.FirstHand(p) {
 			if o = nil; j.uncommitted != nil && j.uncommitted[i] {
 				continue
 			}
@@ -144,7 +144,7 @@ func (j *judgment) showValue(o *Outcome) {
 	case o.Decision == synod.None:
 	case j.merged.Graded:
 		o.Fragile = "a part was chosen by the members' grades, and not by counting"
-	case !j.plan.FirstHand() && j.heard():
+	case !plan.FirstHand(j.plan) && j.heard():
 		for i := range o.Fields {
 			o.Fields[i].Withstands = nil
 		}
@@ -153,7 +153,7 @@ func (j *judgment) showValue(o *Outcome) {
 		o.Withstands, o.Fragile = &w, ""
 		for i := range o.Fields {
 			if w := o.Fields[i].Withstands; w != nil {
-				w.Ignored, w.Changed = j.plan.InVoices(w.Ignored), j.plan.InVoices(w.Changed)
+				w.Ignored, w.Changed = plan.InVoices(j.plan, w.Ignored), plan.InVoices(j.plan, w.Changed)
 			}
 		}
 	}
@@ -164,7 +164,7 @@ func (j *judgment) showValue(o *Outcome) {
 // questions have nothing to join.
 func (j *judgment) join() {
 	q := &j.in.Question
-	if by, ok := j.plan.Protocol().(protocol.Joining); ok && q.Form == synod.Text && j.plan.JoinsTexts() {
+	if by, ok := j.plan.Protocol().(protocol.Joining); ok && q.Form == synod.Text && plan.JoinsTexts(j.plan) {
 		j.joinTexts(by)
 	}
 	if q.Form != synod.Action {
@@ -191,6 +191,3 @@ func (j *judgment) join() {
 		}
 	}
 }
-
-// stand returns the answer that stands for an answer in the ballot.
-func (j *judgment) stand(a synod.Answer) synod.Answer { return cmp.Or(j.joined[a], a) }

@@ -20,7 +20,7 @@ func Observations(p *plan.Plan, q *synod.Question, o *Outcome,
 	if a, ok := p.Protocol().(protocol.Auditing); ok && !a.Audited(q) {
 		return nil
 	}
-	names := p.TrustNames()
+	names := plan.TrustNames(p)
 	for i := range o.Members {
 		m := &o.Members[i]
 		one := reliability.Observation{Question: QuestionKey(q), Kind: string(q.Form), Member: names[i]}

@@ -72,14 +72,3 @@ func (u *Unread) help(model string, given plan.Params, form synod.Form) string {
 	return fmt.Sprintf("the model %s writes something else than was asked for: use a server that enforces a schema, "+
 		"or another model", model)
 }
-
-// unreadable returns what a seat's member wrote that could not be read; nil if all was.
-func (j *judgment) unreadable(seat int) *Unread {
-	u := j.seats[seat].Unread
-	if u.Replies == 0 {
-		return nil
-	}
-	model := j.plan.Seats()[seat].Model
-	u.Help = u.help(model, j.plan.Full().Models[model], j.in.Question.Form)
-	return &u
-}

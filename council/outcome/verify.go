@@ -30,7 +30,7 @@ func Verify(run *journal.Run, noted []journal.Noted) (v Verification, err error)
 		return v, nil
 	}
 	in := InstanceOf(run)
-	check := p.Verifier(&in)
+	check := plan.Verifier(p, &in)
 	for _, n := range noted {
 		one, err := certified.Verify(protocol.VerifyInput{
 			Self: n.Node, Opinion: &n.Opinion, Question: &run.Head.Question, N: len(p.Seats()), Cast: p.Roles(),

@@ -101,7 +101,7 @@ func TestWithstandsByVoices(t *testing.T) {
 		}
 		got := withstoodVoices(p, &w)
 		some += got.Changed
-		for set := range 1 << p.Voices() {
+		for set := range 1 << plan.CountVoices(p) {
 			left, size := map[synod.Answer]int{}, bits.OnesCount(uint(set))
 			moved := 0
 			for i, a := range answers {

@@ -17,7 +17,7 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 	switch {
 	case decision == synod.None:
 		return nil, "there is no decision"
-	case j.merged != nil && (p.FirstHand() || !j.heard()):
+	case j.merged != nil && (plan.FirstHand(p) || !j.heard()):
 		return nil, "" // showValue says it
 	case j.staged() != nil:
 		return j.staged().Withstands, j.staged().Fragile
@@ -25,11 +25,11 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 		return j.withstandsByMean(decision)
 	case p.Full().Rule.Name == plan.ByProtocol:
 		return nil, "the protocol's own step decided, which does not count independent answers"
-	case j.compared():
+	case someCompared(j):
 		return nil, "members said which answers mean the same"
 	case weightedVote(p) != nil && j.heard():
 		return j.withstandsByWeight(decision)
-	case j.heard() && !p.JoinsTexts():
+	case j.heard() && !plan.JoinsTexts(p):
 		return nil, "members had heard others before their last answers"
 	}
 	return j.withstandsBySeats(decision)
@@ -71,10 +71,10 @@ func (j *judgment) withstandsByWeight(decision synod.Answer) (w *robust.Withstoo
 	if g := p.Graph(); g.Changes() || g.MinDegree() < len(p.Seats())-1 {
 		return nil, "members do not hear all first answers on this graph"
 	}
-	if slices.ContainsFunc(j.last, j.missed) {
+	if slices.ContainsFunc(j.last, func(o *synod.Opinion) bool { return missedFirst(j, o) }) {
 		return nil, "a member did not hear a first answer, or has not taken one over yet"
 	}
-	voices := j.weighed()
+	voices := weighedAnswers(j)
 	vote := robust.VoteRule{Name: robust.Plurality, Support: p.Full().Rule.Support, Claim: claimable}
 	first, wins := robust.Withstands(vote, voices, decision)
 	if !wins {
@@ -87,9 +87,9 @@ func (j *judgment) withstandsByWeight(decision synod.Answer) (w *robust.Withstoo
 	return &robust.Withstood{Ignored: min(first.Ignored, last.Ignored), Changed: min(first.Changed, last.Changed)}, ""
 }
 
-// weighed returns the first answers with the weights that members claim.
-func (j *judgment) weighed() []robust.Voice {
-	weigh, voices := j.plan.Weighting(), make([]robust.Voice, len(j.seats))
+// weighedAnswers returns the first answers with the weights that members claim.
+func weighedAnswers(j *judgment) []robust.Voice {
+	weigh, voices := plan.Weighting(j.plan), make([]robust.Voice, len(j.seats))
 	for i, r := range j.seats {
 		for _, o := range r.Opinions {
 			if o.Round == 0 && j.first[i] != synod.None {
@@ -109,7 +109,7 @@ func meanVote(p *plan.Plan) bool {
 
 // withstandsByMean returns what the win of the highest mean weight withstands.
 func (j *judgment) withstandsByMean(decision synod.Answer) (*robust.Withstood, string) {
-	w, wins := robust.WithstandsMean(j.weighed(), decision)
+	w, wins := robust.WithstandsMean(weighedAnswers(j), decision)
 	switch {
 	case !wins:
 		return nil, "another answer has the same mean confidence, or was given with none"
@@ -119,24 +119,11 @@ func (j *judgment) withstandsByMean(decision synod.Answer) (*robust.Withstood, s
 	return &w, ""
 }
 
-// missed reports whether a member's last answer does not follow from all first answers.
-func (j *judgment) missed(last *synod.Opinion) bool {
+// missedFirst reports whether a member's last answer does not follow from all first answers.
+func missedFirst(j *judgment, last *synod.Opinion) bool {
 	return last == nil || last.Round == 0 || slices.ContainsFunc(last.Silent, func(id synod.NodeID) bool {
 		return id >= 0 && int(id) < len(j.first) && j.first[id] != synod.None
 	})
-}
-
-// heard reports whether a voting seat's last answer came after round 0, in which members do not hear one another.
-func (j *judgment) heard() bool {
-	if j.plan.Protocol().MaxRounds() == 0 {
-		return false
-	}
-	for i, o := range j.last {
-		if o != nil && o.Round > 0 && !j.plan.Seats()[i].NonVoting {
-			return true
-		}
-	}
-	return false
 }
 
 // withstoodVoices is what a decision withstands in voices.
@@ -144,7 +131,7 @@ func withstoodVoices(p *plan.Plan, w *robust.Withstood) *robust.Withstood {
 	if w == nil || p.VoicesOf() == nil {
 		return w
 	}
-	return &robust.Withstood{Ignored: p.InVoices(w.Ignored), Changed: p.InVoices(w.Changed)}
+	return &robust.Withstood{Ignored: plan.InVoices(p, w.Ignored), Changed: plan.InVoices(p, w.Changed)}
 }
 
 // supporters returns how many voices gave an answer before they heard others.

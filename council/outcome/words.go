@@ -6,16 +6,16 @@ import (
 
 // saidMost returns the answer whose text is shown: the decision, or the leading answer where the members do not agree
 // and nobody has asked for the form, since the guess may be wrong; None if neither is there.
-func (j *judgment) saidMost(o *Outcome) synod.Answer {
+func saidMost(j *judgment, o *Outcome) synod.Answer {
 	if o.Decision == synod.None && o.Status == Undecided && cutOff[o.Stopped] == "" && len(o.Votes) > 0 {
 		return o.Votes[0].Answer
 	}
 	return o.Decision
 }
 
-// words returns what a member wrote around the decision: one of those that gave it first, and wrote more than the
+// wordsAround returns what a member wrote around the decision: one of those that gave it first, and wrote more than the
 // value. Which one follows from the seed of the run, which no member knows. nil: there is none.
-func (j *judgment) words(decision synod.Answer) *Words {
+func wordsAround(j *judgment, decision synod.Answer) *Words {
 	if decision == synod.None || !j.in.Question.Guessed {
 		return nil
 	}

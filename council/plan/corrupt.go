@@ -14,47 +14,6 @@ import (
 	"synod.dev/synod/llm"
 )
 
-// Adversaries puts one kind of adversary at several seats: at listed ones, or at those that a
-// rule picks from the graph. An experiment that varies the number of adversaries or their
-// seats changes this section and leaves the seats alone.
-type Adversaries struct {
-	Adversary Params `yaml:"adversary,omitempty" json:"adversary,omitempty" doc:"the adversary's name and parameters" example:"{name: replay}"`
-	Members   *int   `yaml:"members,omitempty" json:"members,omitempty" doc:"how many seats it gets; 0: none; default: the listed seats, or 1" range:"0:16384" example:"2" unit:"seats"`
-	Seats     any    `yaml:"seats,omitempty" json:"seats,omitempty" doc:"worst, random or another rule of synod graph without --place; or a list of seats by id; worst: the set that leaves the least r, then that is F-local for the largest F only, then that reaches most seats" default:"worst" example:"[a1, a3]"`
-	Role      string `yaml:"role,omitempty" json:"role,omitempty" doc:"pick only seats with this role" example:"evaluator"`
-	Seed      uint64 `yaml:"seed,omitempty" json:"seed,omitempty" doc:"seed of rules that draw"`
-}
-
-// none reports whether there are none to place.
-func (a *Adversaries) none() bool {
-	return len(a.Adversary) == 0 && a.Members == nil && a.Seats == nil && a.Role == "" && a.Seed == 0
-}
-
-// listed returns the seats that the section lists by id, or the rule that picks them.
-func (a *Adversaries) listed() (ids []string, rule string, err error) {
-	bad := fmt.Errorf("seats is %v; it must be a rule such as worst or random, or a list of seats such as [a1, a3]",
-		a.Seats)
-	switch seats := a.Seats.(type) {
-	case nil:
-		return nil, "worst", nil
-	case string:
-		return nil, seats, nil
-	case []string:
-		return seats, "", nil
-	case []any:
-		for _, s := range seats {
-			switch s.(type) {
-			case string, int, int64, uint64:
-				ids = append(ids, fmt.Sprint(s))
-			default:
-				return nil, "", bad
-			}
-		}
-		return ids, "", nil
-	}
-	return nil, "", bad
-}
-
 // WithAdversaries returns the spec with adversaries at seats by their ids, in place of those that sit there. An entry
 // of several seats becomes one entry for each of them if one of them gets an adversary.
 func (s Spec) WithAdversaries(at map[string]Params) (Spec, error) {
@@ -154,7 +113,7 @@ func listedSeats(names []string, seats []Seat, ids []string, a Adversaries) (at 
 }
 
 // collude tells adversaries whose members know one another which seats have them.
-func (p *Plan) collude() error {
+func collude(p *Plan) error {
 	seats := map[string][]synod.NodeID{}
 	for i, s := range p.seats {
 		seats[s.Adversary] = append(seats[s.Adversary], synod.NodeID(i))
@@ -167,9 +126,9 @@ func (p *Plan) collude() error {
 	return nil
 }
 
-// linkless returns an error if an adversary sits at the links between nodes, which a council that is
+// CheckLinks returns an error if an adversary sits at the links between nodes, which a council that is
 // played in one process does not have.
-func (p *Plan) InOneProcess() error {
+func CheckLinks(p *Plan) error {
 	for i, a := range p.adversaries {
 		if h, ok := a.(adversary.Hostile); ok && h.At() == adversary.AtLink {
 			return &ConfigError{Section: "seats." + p.seats[i].ID, Err: fmt.Errorf("adversary %s attacks the links "+
@@ -181,8 +140,8 @@ func (p *Plan) InOneProcess() error {
 }
 
 // stateFooling adds to what fools simulated members that they believe derivations, where adversaries can send some.
-func (p *Plan) stateFooling() error {
-	if number(p.parameters()["rationale"]) == 0 || !slices.ContainsFunc(p.seats, func(s Seat) bool {
+func stateFooling(p *Plan) error {
+	if number(parametersOf(p)["rationale"]) == 0 || !slices.ContainsFunc(p.seats, func(s Seat) bool {
 		return s.Adversary != ""
 	}) {
 		return nil
@@ -193,8 +152,8 @@ func (p *Plan) stateFooling() error {
 	return nil
 }
 
-// corrupt makes the adversaries of the section, and records the seats that they got.
-func (p *Plan) corrupt() error {
+// placeByRule makes the adversaries of the section, and records the seats that they got.
+func placeByRule(p *Plan) error {
 	a := &p.spec.Adversaries
 	switch {
 	case a.none():
@@ -213,16 +172,53 @@ func (p *Plan) corrupt() error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.adversary(a.Adversary); err != nil { // also where no seat gets it
+	if _, err := newAdversary(p, a.Adversary); err != nil { // also where no seat gets it
 		return err
 	}
 	ids := make([]string, len(at))
 	for k, i := range at {
-		if p.adversaries[i], err = p.adversary(a.Adversary); err != nil {
+		if p.adversaries[i], err = newAdversary(p, a.Adversary); err != nil {
 			return err
 		}
 		p.seats[i].Adversary, ids[k] = name, p.seats[i].ID
 	}
 	a.Seats, a.Members = ids, nil
 	return nil
+}
+
+func newAdversary(p *Plan, params Params) (adversary.Adversary, error) {
+	if len(params) == 0 {
+		return nil, nil
+	}
+	name, rest, err := params.split()
+	if err != nil {
+		return nil, err
+	}
+	entry, err := adversary.Catalogue.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	a, err := entry.New(rest)
+	if h, ok := a.(adversary.Hostile); ok && err == nil && h.At() == adversary.AtFile {
+		return nil, fmt.Errorf("adversary %s is a model file and cannot be seated; see: synod explain %s", name, name)
+	}
+	if n, ok := a.(adversary.Naming); ok && err == nil {
+		a, err = n.Found(func(name string) (synod.NodeID, error) { return findSeat(p, name) })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("adversary %s: %w", name, err)
+	}
+	return a, nil
+}
+
+// findSeat returns the seat with this id, or else the seat at this place, from 0.
+func findSeat(p *Plan, name string) (synod.NodeID, error) {
+	ids := idsOf(p)
+	if i := slices.Index(ids, name); i >= 0 {
+		return synod.NodeID(i), nil
+	}
+	if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(ids) {
+		return synod.NodeID(i), nil
+	}
+	return 0, fmt.Errorf("no seat is called %q%s", name, synod.Hint(name, ids))
 }

@@ -54,7 +54,7 @@ func number(v any) float64 {
 
 // switchDefences checks the switches of the spec, sets the keys that some of them stand for, and completes those of
 // guards.
-func (p *Plan) switchDefences(from source) error {
+func switchDefences(p *Plan, from source) error {
 	s := &p.spec
 	if err := s.Defences.Check(); err != nil {
 		return err
@@ -153,8 +153,8 @@ type Defence struct {
 }
 
 // Defences returns all defences that do something in the protocol of the plan.
-func (p *Plan) Defences() (all []Defence) {
-	params := p.parameters()
+func Defences(p *Plan) (all []Defence) {
+	params := parametersOf(p)
 	for _, e := range defence.Catalogue.All() {
 		if !e.Where.Admits(p.entry.Traits) {
 			continue
@@ -176,8 +176,8 @@ func (p *Plan) Defences() (all []Defence) {
 	return all
 }
 
-// parameters returns the parameters of the protocol by their keys.
-func (p *Plan) parameters() map[string]any {
+// parametersOf returns the parameters of the protocol by their keys.
+func parametersOf(p *Plan) map[string]any {
 	params := map[string]any{}
 	if text, err := json.Marshal(p.protocol); err == nil {
 		_ = json.Unmarshal(text, &params) // without it the keys are absent
@@ -188,9 +188,9 @@ func (p *Plan) parameters() map[string]any {
 // DefencesOn returns the names of the defences that the council has; not nil. The slice must not be changed.
 func (p *Plan) DefencesOn() []string { return p.defencesOn }
 
-func (p *Plan) findDefences() []string {
+func findDefences(p *Plan) []string {
 	on := []string{}
-	for _, d := range p.Defences() {
+	for _, d := range Defences(p) {
 		if d.On {
 			on = append(on, d.Name)
 		}
@@ -200,7 +200,7 @@ func (p *Plan) findDefences() []string {
 
 // firstAnswers returns how many model calls the guard AnswerFirst adds: one of each seat that otherwise answers
 // nothing.
-func (p *Plan) firstAnswers() (n int) {
+func firstAnswers(p *Plan) (n int) {
 	if !p.guards.AnswerFirst {
 		return 0
 	}
@@ -212,16 +212,16 @@ func (p *Plan) firstAnswers() (n int) {
 	return n
 }
 
-// guarded gives a seat the guards of the plan, and the ids of all seats where members are named.
-func (p *Plan) guarded(seat *synod.Seat) {
+// guardSeat gives a seat the guards of the plan, and the ids of all seats where members are named.
+func guardSeat(p *Plan, seat *synod.Seat) {
 	if seat.Guards = p.guards; p.guards.Named {
-		seat.Names = p.ids()
+		seat.Names = idsOf(p)
 	}
 }
 
 // Toggle returns the keys of a council file that turn a defence of the plan off if it is on, and on if it is off, and
 // whether it is on. It fails for a defence that does nothing in the protocol or that cannot be turned on.
-func (p *Plan) Toggle(name string) (overlay map[string]any, on bool, err error) {
+func Toggle(p *Plan, name string) (overlay map[string]any, on bool, err error) {
 	e, err := defence.Catalogue.Find(name)
 	if err != nil {
 		return nil, false, fmt.Errorf("%w; see: synod list defences", err)

@@ -46,7 +46,7 @@ func (h *Harm) Reach() string {
 // protocols with roles, whose bounds are not about the graph. The first call measures it.
 func (p *Plan) Harm() *Harm { return p.harm() }
 
-func (p *Plan) measureHarm() func() *Harm {
+func measureHarm(p *Plan) func() *Harm {
 	return sync.OnceValue(func() *Harm {
 		var at []int
 		for i, s := range p.seats {
@@ -58,7 +58,7 @@ func (p *Plan) measureHarm() func() *Harm {
 			return nil
 		}
 		measured, exact := topology.Measure(p.graph.Graph, at)
-		h := &Harm{Seats: p.Names(at), Local: measured.Local, Edges: measured.Edges, Unheard: []string{}}
+		h := &Harm{Seats: NamesOf(p, at), Local: measured.Local, Edges: measured.Edges, Unheard: []string{}}
 		if exact {
 			h.R = &measured.Left
 		}

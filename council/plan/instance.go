@@ -21,24 +21,24 @@ func (p *Plan) CallTicks() synod.Tick {
 	return 1
 }
 
-// free reports whether calls of a kind of model cost neither time nor money.
+// Free reports whether calls of a kind of model cost neither time nor money.
 func Free(kind llm.Kind) bool { return kind == llm.Simulated || kind == llm.Recorded }
 
-// identities derives the identities of all seats of a simulation from its seed, so that
+// Identities derives the identities of all seats of a simulation from its seed, so that
 // a replay has the same. Signatures are real, unless the protocol signs nothing, or all
 // members are simulated and nobody measures the time.
-func (p *Plan) Identities(seed uint64) *sign.Derived {
+func Identities(p *Plan, seed uint64) *sign.Derived {
 	switch {
 	case !p.Signs():
 		return sign.DeriveUnsigned(seed, len(p.seats))
-	case p.Simulated() && !p.spec.Runner.Clock():
+	case Simulated(p) && !p.spec.Runner.Clock():
 		return sign.DeriveSymbolic(seed, len(p.seats))
 	}
 	return sign.Derive(seed, len(p.seats))
 }
 
-// simulated reports whether all members are simulated.
-func (p *Plan) Simulated() bool {
+// Simulated reports whether all members are simulated.
+func Simulated(p *Plan) bool {
 	for i := range p.seats {
 		if p.seats[i].Kind != llm.Simulated {
 			return false
@@ -47,15 +47,15 @@ func (p *Plan) Simulated() bool {
 	return true
 }
 
-// verifier checks the signatures of a simulation; nil for a protocol that signs nothing.
-func (p *Plan) Verifier(in *Instance) synod.Verifier {
+// Verifier checks the signatures of a simulation; nil for a protocol that signs nothing.
+func Verifier(p *Plan, in *Instance) synod.Verifier {
 	if !p.Signs() || in.Check != nil {
 		return in.Check
 	}
 	if p.committee != nil {
 		return p.committee.Verifier(in.ID)
 	}
-	return p.Identities(in.Seed).Verifier(p.InstanceID(*in))
+	return Identities(p, in.Seed).Verifier(p.InstanceID(*in))
 }
 
 // InstanceID identifies a run: signatures are bound to it, so that a message of one run
@@ -67,17 +67,17 @@ func (p *Plan) InstanceID(in Instance) sign.Instance {
 	return sign.NewInstance(p.runKey, &in.Question, binary.BigEndian.AppendUint64(nil, in.Seed))
 }
 
-// signedInstance is InstanceID for a protocol that signs, and "" for others, which have
+// SignedInstance is InstanceID for a protocol that signs, and "" for others, which have
 // nothing to bind to it.
-func (p *Plan) SignedInstance(in Instance) sign.Instance {
+func SignedInstance(p *Plan, in Instance) sign.Instance {
 	if !p.Signs() {
 		return ""
 	}
 	return p.InstanceID(in)
 }
 
-// eachRound reports whether the protocol's claim is about each round separately.
-func (p *Plan) EachRound() bool {
+// ClaimsEachRound reports whether the protocol's claim is about each round separately.
+func ClaimsEachRound(p *Plan) bool {
 	c, ok := p.protocol.(protocol.RoundClaims)
 	return ok && c.ClaimsEachRound()
 }

@@ -244,7 +244,7 @@ func TestSeatsOfNodes(t *testing.T) {
 	p := planOf(t, 3, "")
 	for names, want := range map[string]string{"a3 a1 a2": "[2 0 1]", "n0 n1 n2": "[0 1 2]", "a1 n1 n2": `called "n2"`,
 		"n0 a2 a1": `called "n0"`, "a2 n1 a1": `called "n1"`} {
-		seats, err := p.seatsOf(strings.Fields(names))
+		seats, err := seatsOfNodes(p, strings.Fields(names))
 		if got := fmt.Sprint(seats, err); !strings.Contains(got, want) || (err != nil) != strings.HasPrefix(want,
 			"called") {
 			t.Errorf("%s: %v, %v", names, seats, err)

@@ -7,27 +7,10 @@ import (
 	"synod.dev/synod"
 )
 
-// The names of ledgers in a council file.
-const (
-	LedgerLog      = "log"      // of one operator; with nodes, one of each replica's owner
-	LedgerSmartBFT = "smartbft" // of the nodes of the seats that vote, by consensus
-	LedgerCometBFT = "cometbft" // the same with another consensus, in a child process
-)
-
-// LedgerSpec says where the decisions of a council are recorded.
-type Ledger struct {
-	Name   string `yaml:"name,omitempty" json:"name,omitempty" doc:"log: a log that one operator signs; smartbft, cometbft: a log that the nodes of the seats that vote keep by consensus" enum:"log|smartbft|cometbft" example:"smartbft"`
-	Folder string `yaml:"folder,omitempty" json:"folder,omitempty" doc:"with log, when one process plays all seats: the folder of the ledger" default:"ledger" example:"decisions"`
-	Bodies bool   `yaml:"bodies,omitempty" json:"bodies,omitempty" doc:"keep the texts too, not only their hashes"`
-}
-
-// Replicated reports whether nodes keep the ledger by consensus.
-func (l *Ledger) Replicated() bool { return l.Name == LedgerSmartBFT || l.Name == LedgerCometBFT }
-
 // leastReplicas is how many replicas tolerate one Byzantine replica.
 const leastReplicas = 4
 
-func (p *Plan) checkLedger() error {
+func checkLedger(p *Plan) error {
 	l := &p.spec.Ledger
 	switch {
 	case l.Name == "" && (l.Folder != "" || l.Bodies):
@@ -45,7 +28,7 @@ func (p *Plan) checkLedger() error {
 
 // Replicas returns the seats whose nodes keep the ledger: those that vote, which in a protocol with evaluators are the
 // evaluators.
-func (p *Plan) Replicas() (ids []synod.NodeID) {
+func Replicas(p *Plan) (ids []synod.NodeID) {
 	for i := range p.seats {
 		if !p.seats[i].NonVoting {
 			ids = append(ids, synod.NodeID(i))

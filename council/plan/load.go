@@ -13,6 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
+
 	"synod.dev/synod"
 	"synod.dev/synod/core/param"
 	"synod.dev/synod/internal/durable"
@@ -147,47 +148,6 @@ func lineOf(b []byte, section, message string) int {
 		}
 	}
 	return 0
-}
-
-// resolve makes the paths in a whole file absolute, or relative to the working folder,
-// by putting the file's folder in front.
-func (s *Spec) resolve(dir string) {
-	s.Prompts = under(dir, s.Prompts)
-	s.Schema, s.Tools = under(dir, s.Schema), under(dir, s.Tools)
-	s.Runner.Roster, s.Runner.Key = under(dir, s.Runner.Roster), under(dir, s.Runner.Key)
-	s.Ledger.Folder = under(dir, s.Ledger.Folder)
-	if s.Trust.File != OwnTrust {
-		s.Trust.File = under(dir, s.Trust.File)
-	}
-	graphPaths(s.Graph, dir)
-	for _, m := range s.Models {
-		pathIn(m, "path", dir)
-		pathIn(m, "probe", dir)
-	}
-}
-
-// graphPaths resolves the paths of a graph section.
-func graphPaths(g map[string]any, dir string) {
-	pathIn(g, "file", dir)
-	list, _ := g["schedule"].([]any)
-	for _, part := range list {
-		if part, ok := part.(map[string]any); ok {
-			pathIn(part, "file", dir)
-		}
-	}
-}
-
-func pathIn(p map[string]any, key, dir string) {
-	if path, ok := p[key].(string); ok {
-		p[key] = under(dir, path)
-	}
-}
-
-func under(dir, p string) string {
-	if p == "" || dir == "" || filepath.IsAbs(p) {
-		return p
-	}
-	return filepath.Join(dir, p)
 }
 
 // Layer is one source of settings: a file, or what was given on the command line.

@@ -137,7 +137,7 @@ func TestFindSeat(t *testing.T) {
 	}
 	for name, want := range map[string]synod.NodeID{"z": 0, "0": 1, "b": 2, "1": 1, "2": 2, "3": -1, "-1": -1,
 		"c": -1} {
-		got, err := p.find(name)
+		got, err := findSeat(p, name)
 		if want < 0 && (err == nil || !strings.Contains(err.Error(), "no seat is called")) || want >= 0 &&
 			(err != nil || got != want) {
 			t.Errorf("%s: seat %d, %v", name, got, err)

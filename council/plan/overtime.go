@@ -3,8 +3,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,36 +14,12 @@ import (
 	"synod.dev/synod/protocol/catalog"
 )
 
-// OverTime is what is known of a graph that changes from round to round.
-type OverTime struct {
-	// Repeats says that Rounds is one period of a schedule; otherwise it is the whole run.
-	Repeats bool         `json:"repeats"`
-	Rounds  []RoundGraph `json:"rounds"` // the graph of each round, from round 1 on
-	// Windows has the robustness of unions of rounds in a row, by the length of the window, up to
-	// the length whose unions are as robust as that of all rounds.
-	Windows []WindowGraph `json:"windows"`
-}
-
-// RoundGraph describes the graph of a round.
-type RoundGraph struct {
-	Edges int  `json:"edges"`
-	R     int  `json:"r"` // a proven lower bound if Exact is false
-	Exact bool `json:"exact"`
-}
-
-// WindowGraph describes the unions of a number of rounds in a row.
-type WindowGraph struct {
-	Rounds int  `json:"rounds"`
-	R      int  `json:"r"` // the least of all these unions; a proven lower bound if Exact is false
-	Exact  bool `json:"exact"`
-}
-
 // maxWindow is the longest window whose unions are reported.
 const maxWindow = 8
 
 // checkChanges refuses a graph that changes where the protocol needs the same neighbours in every
 // round.
-func (p *Plan) checkChanges() error {
+func checkChanges(p *Plan) error {
 	if d, ok := p.protocol.(protocol.Dynamic); !p.graph.Changes() || ok && d.Dynamic() {
 		return nil
 	}
@@ -59,34 +33,8 @@ func (p *Plan) checkChanges() error {
 		"failing); the protocols for such graphs are %s", p.entry.Name, strings.Join(able, ", "))
 }
 
-// cloneSchedule returns a copy of a graph section's schedule, or the value if it is no list of
-// tables.
-func cloneSchedule(value any) any {
-	var list []any
-	switch v := value.(type) {
-	case []any:
-		list = slices.Clone(v)
-	case []map[string]any: // from Go code
-		for _, part := range v {
-			list = append(list, part)
-		}
-	case []Params:
-		for _, part := range v {
-			list = append(list, map[string]any(part))
-		}
-	default:
-		return value
-	}
-	for i, part := range list {
-		if part, ok := part.(map[string]any); ok {
-			list[i] = maps.Clone(part)
-		}
-	}
-	return list
-}
-
 // setRounds lists the neighbours of each seat by round.
-func (p *Plan) setRounds() {
+func setRounds(p *Plan) {
 	p.byRound = make([][][]synod.NodeID, len(p.seats))
 	for i := range p.byRound {
 		p.byRound[i] = make([][]synod.NodeID, len(p.graph.Rounds))
@@ -98,8 +46,8 @@ func (p *Plan) setRounds() {
 	}
 }
 
-// degrees returns the largest number of neighbours that each seat has in a round.
-func (p *Plan) degrees() []int {
+// degreesOf returns the largest number of neighbours that each seat has in a round.
+func degreesOf(p *Plan) []int {
 	degrees := make([]int, len(p.peers))
 	for i := range p.peers {
 		degrees[i] = len(p.peers[i])
@@ -113,18 +61,18 @@ func (p *Plan) degrees() []int {
 	return degrees
 }
 
-// played returns the number of rounds that a run has.
-func (p *Plan) played() int { return max(1, p.protocol.MaxRounds()) }
+// roundsPlayed returns the number of rounds that a run has.
+func roundsPlayed(p *Plan) int { return max(1, p.protocol.MaxRounds()) }
 
 // boundOverTime is findBound for a graph that changes. The searches take up to two seconds in all;
 // those that do not end leave lower bounds.
-func (p *Plan) boundOverTime() Bound {
+func boundOverTime(p *Plan) Bound {
 	deadline := time.Now().Add(robustnessTime)
 	find := func(g graph.Graph) dynamic.Known {
 		res := search(g, func() bool { return time.Now().After(deadline) })
 		return dynamic.Known{R: res.Lower, Exact: res.Exact}
 	}
-	played := p.played()
+	played := roundsPlayed(p)
 	rounds := p.graph.ByRound(played, find)
 	least, at := dynamic.Least(rounds)
 	b := Bound{F: p.spec.F, R: least.R, Exact: least.Exact, Edges: p.graph.EdgeCount(), Guarantee: None}
@@ -145,7 +93,7 @@ func (p *Plan) boundOverTime() Bound {
 		}
 	}
 	b.OverTime = over
-	b.Guarantee, b.Note = p.claimOverTime(protocol.OverTime{
+	b.Guarantee, b.Note = claimOverTime(p, protocol.OverTime{
 		R: least.R, Exact: least.Exact, Repeats: over.Repeats,
 		Windows: func(w int) (low, high int) {
 			all := p.graph.Windows(w, played, find)
@@ -163,7 +111,7 @@ func (p *Plan) boundOverTime() Bound {
 
 // claimOverTime returns what the protocol guarantees on the graph. weakest is the round, from 1,
 // whose graph has the least r.
-func (p *Plan) claimOverTime(over protocol.OverTime, weakest int) (name, note string) {
+func claimOverTime(p *Plan, over protocol.OverTime, weakest int) (name, note string) {
 	if g, ok := p.protocol.(protocol.GuaranteedOverTime); ok {
 		name, note = g.GuaranteeOverTime(p.spec.F, over)
 		return cmp.Or(name, None), note
@@ -188,4 +136,15 @@ func (p *Plan) claimOverTime(over protocol.OverTime, weakest int) (name, note st
 // search searches once per process for each graph, until stop returns true.
 func search(g graph.Graph, stop func() bool) robustness.Result {
 	return searchOnce(g, func() robustness.Result { return robustness.Find(g, stop) })
+}
+
+// neighbours returns the neighbours of each node.
+func neighbours(g graph.Graph) [][]synod.NodeID {
+	peers := make([][]synod.NodeID, g.N())
+	for i := range peers {
+		for _, j := range g.In(i) {
+			peers[i] = append(peers[i], synod.NodeID(j))
+		}
+	}
+	return peers
 }

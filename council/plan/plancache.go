@@ -49,8 +49,8 @@ var (
 	searched = cache[func() robustness.Result]{room: 256}
 )
 
-// key identifies the content of the spec and of the files that it names.
-func (p *Plan) key() (string, error) {
+// planKey identifies the content of the spec and of the files that it names.
+func planKey(p *Plan) (string, error) {
 	content, err := json.Marshal(struct {
 		Spec
 		Templates map[string]string
@@ -65,10 +65,10 @@ func (p *Plan) key() (string, error) {
 	return string(sum[:]), nil
 }
 
-// encode makes the record of the spec that a journal keeps: the text of a council
+// encodeSpec makes the record of the spec that a journal keeps: the text of a council
 // file, as a JSON string. It leaves out where to escalate to, because that may hold
 // a secret, and because a journal from elsewhere must not start a program.
-func (p *Plan) encode() error {
+func encodeSpec(p *Plan) error {
 	text, err := yaml.Marshal(p.Spec())
 	if err != nil {
 		return fmt.Errorf("council: encode the spec: %w", err)

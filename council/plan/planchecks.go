@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"maps"
 	"time"
 
 	"synod.dev/synod"
@@ -11,8 +10,16 @@ import (
 	"synod.dev/synod/protocol"
 )
 
+// castOf returns the role of every seat, "" in a protocol without roles.
+func castOf(p *Plan) []synod.Role {
+	if p.roles == nil {
+		return make([]synod.Role, len(p.seats))
+	}
+	return p.roles
+}
+
 // checkAllToAll refuses a graph that is not complete where the protocol needs one.
-func (p *Plan) checkAllToAll() error {
+func checkAllToAll(p *Plan) error {
 	if a, ok := p.protocol.(protocol.AllToAll); !ok || !a.AllToAll() {
 		return nil
 	}
@@ -26,14 +33,14 @@ func (p *Plan) checkAllToAll() error {
 }
 
 // checkBound refuses a bound F that is too large for the seats and their roles.
-func (p *Plan) checkBound() error {
+func checkBound(p *Plan) error {
 	if s, ok := p.protocol.(protocol.CastChecker); ok {
-		return s.CheckCast(p.cast(), p.spec.F)
+		return s.CheckCast(castOf(p), p.spec.F)
 	}
 	return nil
 }
 
-func (p *Plan) checkRule() error {
+func checkRule(p *Plan) error {
 	_, concludes := p.protocol.(protocol.Concluding)
 	_, replies := p.protocol.(protocol.Accepting)
 	_, staged := p.protocol.(protocol.Staged)
@@ -45,11 +52,11 @@ func (p *Plan) checkRule() error {
 		return fmt.Errorf("rule: protocol %s has no decision step of its own; use plurality, majority or "+
 			"supermajority", p.entry.Name)
 	}
-	return p.spec.Rule.Validate(p.independent())
+	return p.spec.Rule.Validate(independentSeats(p))
 }
 
-// independent counts the seats that give an answer of their own in round 0.
-func (p *Plan) independent() (n int) {
+// independentSeats counts the seats that give an answer of their own in round 0.
+func independentSeats(p *Plan) (n int) {
 	a, ok := p.protocol.(protocol.Respondents)
 	if !ok {
 		return p.voters
@@ -62,14 +69,14 @@ func (p *Plan) independent() (n int) {
 	return n
 }
 
-func (p *Plan) setPace() error {
+func setPace(p *Plan) error {
 	p.spec.Pace = p.spec.Pace.or(defaultThink, defaultWithin)
 	p.pace = synod.Pace{Think: synod.Tick(p.spec.Pace.Think / time.Millisecond),
 		Within: synod.Tick(p.spec.Pace.Within / time.Millisecond)}
 	return p.spec.Pace.validate()
 }
 
-func (p *Plan) checkHedge() error {
+func checkHedge(p *Plan) error {
 	switch _, err := p.spec.Hedging(); {
 	case err != nil:
 		return err
@@ -80,10 +87,10 @@ func (p *Plan) checkHedge() error {
 	return nil
 }
 
-// hedge returns when a call is sent a second time.
+// Hedging returns when a call is sent a second time.
 func (s *Spec) Hedging() (h llm.Hedge, err error) { return h, h.UnmarshalText([]byte(s.Hedge)) }
 
-func (p *Plan) setFaults() (err error) {
+func setFaults(p *Plan) (err error) {
 	if err := param.Verify(&p.spec.Faults); err != nil {
 		return err
 	}
@@ -91,10 +98,10 @@ func (p *Plan) setFaults() (err error) {
 	return err
 }
 
-func (p *Plan) checkLimits() error { return param.Verify(&p.spec.Limits) }
+func checkLimits(p *Plan) error { return param.Verify(&p.spec.Limits) }
 
-// providing lists the models that name a provider.
-func (p *Plan) providing() (names []string) {
+// namesProviders lists the models that name a provider.
+func namesProviders(p *Plan) (names []string) {
 	for _, name := range sortedKeys(p.spec.Models) {
 		if provider, _ := Settings(p.spec.Models[name]); provider != "" {
 			names = append(names, name)
@@ -104,11 +111,15 @@ func (p *Plan) providing() (names []string) {
 }
 
 // checkModels reads every model's settings without opening it.
-func (p *Plan) checkModels() error {
+func checkModels(p *Plan) error {
 	for _, name := range sortedKeys(p.spec.Models) {
 		provider, decode := Settings(p.spec.Models[name])
-		err := fmt.Errorf("it names no provider (example: provider: openai)%s", synod.Hint(name, p.providing()))
-		if provider != "" {
+		err := fmt.Errorf("it names no provider (example: provider: openai)%s", synod.Hint(name, namesProviders(p)))
+		switch provider {
+		case "":
+		case Given:
+			err = decode(&struct{}{})
+		default:
 			err = llm.Check(provider, decode)
 		}
 		if err != nil {
@@ -116,12 +127,4 @@ func (p *Plan) checkModels() error {
 		}
 	}
 	return nil
-}
-
-// settingsOf separates the provider of a model from its settings.
-func Settings(model Params) (provider string, decode func(into any) error) {
-	rest := maps.Clone(model)
-	provider, _ = rest["provider"].(string)
-	delete(rest, "provider")
-	return provider, func(into any) error { return param.Decode(rest, into) }
 }

@@ -17,7 +17,6 @@ import (
 	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/protocol/catalog"
 )
 
 // Spec returns the spec with defaults filled in, paths absolute, a graph file
@@ -128,16 +127,11 @@ func (p *Plan) Machine(own sign.Identity, q *synod.Question) (synod.Machine, err
 	if own.Seat < 0 || int(own.Seat) >= len(p.seats) {
 		return nil, fmt.Errorf("council: there is no seat %d; the council has %d seats", own.Seat, len(p.seats))
 	}
-	return p.machine(own, q, p.protocol.Join), nil
+	return Join(p, SeatOf(p, own, q), p.protocol.Join), nil
 }
 
-// machine is Machine with join in place of the protocol's Join.
-func (p *Plan) machine(own sign.Identity, q *synod.Question, join func(synod.Seat) synod.Machine) synod.Machine {
-	return p.Join(p.Seat(own, q), join)
-}
-
-// seat returns what a seat may know.
-func (p *Plan) Seat(own sign.Identity, q *synod.Question) synod.Seat {
+// SeatOf returns what a seat may know.
+func SeatOf(p *Plan, own sign.Identity, q *synod.Question) synod.Seat {
 	id := own.Seat
 	seat := synod.Seat{
 		Self: id, Role: p.seats[id].Role, Cast: p.roles, Peers: p.peers[id], F: p.spec.F,
@@ -149,35 +143,11 @@ func (p *Plan) Seat(own sign.Identity, q *synod.Question) synod.Seat {
 	if p.Signs() {
 		seat.Signer = own.Signer
 	}
-	p.guarded(&seat)
+	guardSeat(p, &seat)
 	return seat
 }
 
-// Signs reports whether the seats sign their messages, as in protocols that promise agreement.
-func (p *Plan) Signs() bool {
-	s, ok := p.protocol.(protocol.Signing)
-	return ok && s.Signs()
-}
-
-// ids returns the seats' ids in order.
-func (p *Plan) ids() []string {
-	ids := make([]string, len(p.seats))
-	for i, s := range p.seats {
-		ids[i] = s.ID
-	}
-	return ids
-}
-
-// names returns the ids of some seats.
-func (p *Plan) Names(seats []int) []string {
-	ids := make([]string, len(seats))
-	for i, n := range seats {
-		ids[i] = p.seats[n].ID
-	}
-	return ids
-}
-
-// checkText reports why a text cannot be a question; nil if it can.
+// CheckText reports why a text cannot be a question; nil if it can.
 func CheckText(text string) error {
 	switch {
 	case text == "":
@@ -201,7 +171,7 @@ func (p *Plan) Accepts(q *synod.Question) error {
 		return fmt.Errorf("protocol %s decides answers of the form %s only, and this question has the form %s",
 			p.entry.Name, strings.Join(forms, " or "), q.Form)
 	}
-	if q.Form == synod.Prose && !p.decidesProse() {
+	if q.Form == synod.Prose && !playsProse(p) {
 		return fmt.Errorf("protocol %s counts equal answers, and no two texts are equal: decide prose with protocol: "+
 			"%s", p.entry.Name, strings.Join(proseProtocols(), " or "))
 	}
@@ -210,46 +180,16 @@ func (p *Plan) Accepts(q *synod.Question) error {
 	}
 	_, game := p.protocol.(protocol.Ending)
 	switch {
-	case p.JoinsTexts() && q.Form != synod.Text:
+	case JoinsTexts(p) && q.Form != synod.Text:
 		return formOfSame(q.Form)
 	case game && q.Form.Long():
 		return fmt.Errorf("protocol %s is a game of numbers, and this question has the form %s", p.entry.Name, q.Form)
 	case q.Form == synod.JSON:
-		return p.acceptsJSON(q)
+		return acceptsJSON(p, q)
 	case q.Form == synod.Choice && len(q.Options) < 2:
 		return errors.New("a choice question needs at least two options, such as lines that begin with A) and B)")
 	}
 	return nil
-}
-
-// decidesProse reports whether the protocol chooses among long texts.
-func (p *Plan) decidesProse() bool { return decidesProse(p.protocol) }
-
-func decidesProse(p protocol.Protocol) bool {
-	if f, ok := p.(protocol.Formal); ok {
-		return slices.Contains(f.Forms(), synod.Prose)
-	}
-	s, ok := p.(protocol.Selecting)
-	return ok && s.SelectsProse()
-}
-
-// DecidesProse reports whether a protocol can choose among long texts.
-func DecidesProse(name string) bool {
-	e, err := catalog.Protocols.Find(name)
-	return err == nil && decidesProse(e.New())
-}
-
-// proseProtocols lists the protocols that decide prose, the default first.
-func proseProtocols() (names []string) {
-	for _, e := range catalog.Protocols.All() {
-		switch {
-		case e.Default == synod.Prose:
-			names = slices.Insert(names, 0, e.Name)
-		case decidesProse(e.New()):
-			names = append(names, e.Name)
-		}
-	}
-	return names
 }
 
 // TemplateChanges describes in which prompt templates two sets of digests differ,
@@ -276,16 +216,8 @@ func TemplateChanges(before, now map[string]string) (changes []string) {
 	return changes
 }
 
-// name returns the id of a seat, "" if there is no such seat.
-func (p *Plan) Name(id synod.NodeID) string {
-	if id < 0 || int(id) >= len(p.seats) {
-		return ""
-	}
-	return p.seats[id].ID
-}
-
 // Linked returns the adversary at the links of a seat that is a node; nil if there is none.
-func (p *Plan) Linked(seat synod.NodeID) *adversary.Linked {
+func Linked(p *Plan, seat synod.NodeID) *adversary.Linked {
 	a, _ := p.adversaries[seat].(*adversary.Linked)
 	return a
 }

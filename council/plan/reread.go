@@ -17,15 +17,15 @@ const (
 // the
 // same conversation asks for the answer alone. The papers know no such thing. A council whose guards read every reply
 // as free text is one of an experiment.
-func (p *Plan) SecondChances() bool {
+func SecondChances(p *Plan) bool {
 	return p.spec.Reread != RereadNever && p.spec.Exact == "" && !p.guards.Untyped
 }
 
 // Rereads reports whether the member of a seat is asked a second time for what could not be read.
-func (p *Plan) Rereads(seat int) bool { return p.SecondChances() && !Free(p.seats[seat].Kind) }
+func Rereads(p *Plan, seat int) bool { return SecondChances(p) && !Free(p.seats[seat].Kind) }
 
 // checkReread refuses a value that is none.
-func (p *Plan) checkReread() error {
+func checkReread(p *Plan) error {
 	if all := []string{RereadOnce, RereadNever}; p.spec.Reread != "" && !slices.Contains(all, p.spec.Reread) {
 		return fmt.Errorf("reread is %.40q; it must be once or never%s", p.spec.Reread, synod.Hint(p.spec.Reread, all))
 	}

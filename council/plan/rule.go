@@ -40,7 +40,7 @@ func (r Rule) Validate(seats int) error {
 	return nil
 }
 
-// decider names in a sentence what counts the answers.
+// Decider names in a sentence what counts the answers.
 func (r Rule) Decider() string {
 	if r.Name == ByProtocol {
 		return "the protocol"
@@ -48,7 +48,7 @@ func (r Rule) Decider() string {
 	return r.Name
 }
 
-// need returns how many votes of the given number of seats decide, and how many live members the
+// Need returns how many votes of the given number of seats decide, and how many live members the
 // rule needs at least.
 func (r Rule) Need(seats int) (votes, live int) {
 	half := seats/2 + 1

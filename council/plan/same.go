@@ -13,16 +13,16 @@ const (
 	SameMembers = "members" // also if more than F members other than their authors say so
 )
 
-// joinsTexts reports whether members say which answers mean the same.
-func (p *Plan) JoinsTexts() bool { return p.spec.Same == SameMembers }
+// JoinsTexts reports whether members say which answers mean the same.
+func JoinsTexts(p *Plan) bool { return p.spec.Same == SameMembers }
 
 // setSame reads the key same.
-func (p *Plan) setSame() error {
+func setSame(p *Plan) error {
 	j, can := p.protocol.(protocol.Joining)
 	switch {
 	case p.spec.Same == "" || p.spec.Same == SameOff:
 		return nil
-	case !p.JoinsTexts():
+	case !JoinsTexts(p):
 		return fmt.Errorf("same is %q; it must be off or members", p.spec.Same)
 	case !can:
 		return fmt.Errorf("same is members, and the members of protocol %s do not compare answers; use protocol: "+
@@ -43,8 +43,8 @@ func formOfSame(f synod.Form) error {
 }
 
 // checkSame refuses seats that are too few for any two answers to be joined.
-func (p *Plan) checkSame() error {
-	if n, f := len(p.seats), p.spec.F; p.JoinsTexts() && n < f+3 {
+func checkSame(p *Plan) error {
+	if n, f := len(p.seats), p.spec.F; JoinsTexts(p) && n < f+3 {
 		return fmt.Errorf("same is members, f is %d, and there are %d seats: more than f members other than the "+
 			"authors of two answers must call them the same, so at least %d seats are needed. Add seats, lower f, or "+
 			"set same: off", f, n, f+3)

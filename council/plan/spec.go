@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -15,21 +14,6 @@ import (
 	"synod.dev/synod/graph"
 	"synod.dev/synod/llm"
 )
-
-// Params are the parameters of a named thing: the keys that stand beside its
-// name in the council file.
-type Params map[string]any
-
-// split separates the name of a thing from its parameters.
-func (p Params) split() (name string, rest Params, err error) {
-	name, ok := p["name"].(string)
-	if !ok || name == "" {
-		return "", nil, errors.New("it has no name")
-	}
-	rest = maps.Clone(p)
-	delete(rest, "name")
-	return name, rest, nil
-}
 
 // Spec is a council file. Absent keys have the values of Default.
 type Spec struct {
@@ -82,7 +66,7 @@ type Limits struct {
 	Deadline time.Duration `yaml:"deadline" json:"deadline" doc:"time for a question, at most 720h; 0s: no limit" range:"0s:720h" example:"90s"`
 }
 
-// lowered returns the limits, each lowered to that of l where l has a lower one.
+// Lowered returns the limits, each lowered to that of l where l has a lower one.
 func (x Limits) Lowered(l Limits) Limits {
 	return Limits{Calls: lower(x.Calls, l.Calls), Tokens: lower(x.Tokens, l.Tokens), USD: lower(x.USD, l.USD),
 		Deadline: lower(x.Deadline, l.Deadline)}

@@ -13,22 +13,9 @@ import (
 	"synod.dev/synod/protocol/cascade"
 )
 
-// TrustSpec says where a council's knowledge of its members' reliability is.
-type Trust struct {
-	File  string   `yaml:"file,omitempty" json:"file,omitempty" doc:"the trust file from which protocol cascade takes the weights of members; default: that of the user (synod trust show); absent: all weigh the same" example:"default"`
-	Learn bool     `yaml:"learn,omitempty" json:"learn,omitempty" doc:"add the first answers of finished questions to the trust file; of protocol cascade, those of audits"`
-	Audit *float64 `yaml:"audit,omitempty" json:"audit,omitempty" doc:"with learn, in protocol cascade: the share of the questions, drawn in secret, that ask every member" range:"0:1" default:"0.1" example:"0.1"`
-}
-
-// usualAudit is the share of audited questions of a council that learns.
-const usualAudit = 0.1
-
-// OwnTrust is the name of the user's trust file in a council file. Who makes a plan replaces it by a path.
-const OwnTrust = "default"
-
 // loadTrust replaces the trust file by the weights that it gives the seats, so that records of the run have them
 // and name no file.
-func (p *Plan) loadTrust(from source) error {
+func loadTrust(p *Plan, from source) error {
 	file := p.spec.Trust.File
 	if p.spec.Trust.Learn && file == "" {
 		return fmt.Errorf("learn needs a file (example: trust: {file: default, learn: true})")
@@ -48,10 +35,10 @@ func (p *Plan) loadTrust(from source) error {
 	if err != nil {
 		return err
 	}
-	weights, together := p.Learned(h.Observations())
+	weights, together := Learned(p, h.Observations())
 	p.spec.Protocol = maps.Clone(p.spec.Protocol)
 	if learn {
-		if err := p.audits(audit); err != nil {
+		if err := setAudits(p, audit); err != nil {
 			return err
 		}
 	}
@@ -66,8 +53,8 @@ func (p *Plan) loadTrust(from source) error {
 
 // Learned returns what answers say about the seats: their weights before the cap by kind of question, and the pairs of
 // seats that err together. A kind with too few questions has no weights.
-func (p *Plan) Learned(all []reliability.Observation) (weights map[string][]float64, together [][2]synod.NodeID) {
-	names := p.TrustNames()
+func Learned(p *Plan, all []reliability.Observation) (weights map[string][]float64, together [][2]synod.NodeID) {
+	names := TrustNames(p)
 	weights = map[string][]float64{}
 	for _, kind := range reliability.Kinds(all) {
 		e := reliability.Estimate(ofMembers(all, names), kind, p.spec.F)
@@ -89,9 +76,9 @@ func (p *Plan) Learned(all []reliability.Observation) (weights map[string][]floa
 // Learns reports whether a council changes what its members' answers weigh by what they have answered before.
 func (s *Spec) Learns() bool { return s.Trust.Learn && s.Protocol["name"] == cascade.Entry.Name }
 
-// audits has the protocol ask every member of some questions. Their seed is drawn here, and stands in the plan, so a
+// setAudits has the protocol ask every member of some questions. Their seed is drawn here, and stands in the plan, so a
 // journal is replayed with the same audits.
-func (p *Plan) audits(share *float64) error {
+func setAudits(p *Plan, share *float64) error {
 	if p.spec.Protocol["audit"] == nil {
 		p.spec.Protocol["audit"] = usualAudit
 		if share != nil {
@@ -116,9 +103,9 @@ func ofMembers(all []reliability.Observation, names []string) []reliability.Obse
 	})
 }
 
-// trustNames returns the names of the seats in a trust file: the model that a provider is asked for, else the name
+// TrustNames returns the names of the seats in a trust file: the model that a provider is asked for, else the name
 // in the council file; the second seat of a model has "#2" behind it, and so on.
-func (p *Plan) TrustNames() []string {
+func TrustNames(p *Plan) []string {
 	names, seen := make([]string, len(p.seats)), map[string]int{}
 	for i := range p.seats {
 		name := p.seats[i].Model

@@ -23,7 +23,7 @@ const (
 // exact: paper every seat is a voice, because the papers count members. So is a simulated member, which draws its
 // answers independently of others by construction, and a seat that an experimenter gave to an adversary, who controls
 // that seat alone.
-func (p *Plan) setVoices() error {
+func setVoices(p *Plan) error {
 	how := cmp.Or(p.spec.Voices, VoicesModels)
 	if p.spec.Voices == "" && p.spec.Exact != "" {
 		how = VoicesSeats
@@ -31,16 +31,16 @@ func (p *Plan) setVoices() error {
 	if !slices.Contains([]string{VoicesModels, VoicesServers, VoicesMakers, VoicesSeats}, how) {
 		return fmt.Errorf("voices is %q; it must be models, servers, makers or seats", how)
 	}
-	p.voices = p.numbered(how)
-	p.ofSeats = p.voices == nil && p.numbered(VoicesModels) != nil
+	p.voices = numberVoices(p, how)
+	p.ofSeats = p.voices == nil && numberVoices(p, VoicesModels) != nil
 	if v, ok := p.protocol.(protocol.Voiced); ok {
-		v.ErrTogether(p.together())
+		v.ErrTogether(togetherPairs(p))
 	}
 	return nil
 }
 
-// together returns pairs of seats that are one voice: each seat with the first one of its voice.
-func (p *Plan) together() (pairs [][2]synod.NodeID) {
+// togetherPairs returns pairs of seats that are one voice: each seat with the first one of its voice.
+func togetherPairs(p *Plan) (pairs [][2]synod.NodeID) {
 	for i, v := range p.voices {
 		if first := slices.Index(p.voices, v); first < i {
 			pairs = append(pairs, [2]synod.NodeID{synod.NodeID(first), synod.NodeID(i)})
@@ -49,8 +49,8 @@ func (p *Plan) together() (pairs [][2]synod.NodeID) {
 	return pairs
 }
 
-// numbered numbers the voices of the seats in the order of their first seats; nil: each seat is one.
-func (p *Plan) numbered(how string) []int {
+// numberVoices numbers the voices of the seats in the order of their first seats; nil: each seat is one.
+func numberVoices(p *Plan, how string) []int {
 	known, voices := map[string]int{}, make([]int, len(p.seats))
 	for i := range p.seats {
 		name := p.voiceOf(&p.seats[i], how)
@@ -77,6 +77,9 @@ func (p *Plan) voiceOf(s *Seat, how string) string {
 		return strings.TrimRight(value, "/")
 	}
 	server, model := "server "+text("provider")+" "+cmp.Or(text("url"), text("path")), text("model")
+	if text("provider") == Given { // each is another Go value
+		server += " " + s.Model
+	}
 	switch how {
 	case VoicesServers:
 		return server
@@ -108,7 +111,7 @@ func maker(model string) string {
 	return ""
 }
 
-// voice returns a number that seats have in common if one model at one server speaks in them, or as the key voices of
+// VoiceOf returns a number that seats have in common if one model at one server speaks in them, or as the key voices of
 // the council file says.
 func (p *Plan) VoiceOf(seat int) int {
 	if p.voices == nil {
@@ -117,11 +120,11 @@ func (p *Plan) VoiceOf(seat int) int {
 	return p.voices[seat]
 }
 
-// Voices returns how many voices the seats have that vote.
-func (p *Plan) Voices() int { return len(p.votesOf()) }
+// CountVoices returns how many voices the seats have that vote.
+func CountVoices(p *Plan) int { return len(votesOf(p)) }
 
 // votesOf returns how many seats with a vote each voice has, the most first.
-func (p *Plan) votesOf() (sizes []int) {
+func votesOf(p *Plan) (sizes []int) {
 	at := map[int]int{}
 	for i := range p.seats {
 		if !p.seats[i].NonVoting {
@@ -147,22 +150,22 @@ func heldBy(sizes []int, seats int) (voices int) {
 	return voices
 }
 
-// inVoices returns how many voices a decision withstands that withstands so many seats, whichever.
-func (p *Plan) InVoices(seats int) int {
+// InVoices returns how many voices a decision withstands that withstands so many seats, whichever.
+func InVoices(p *Plan, seats int) int {
 	if p.voices == nil {
 		return seats
 	}
-	return heldBy(p.votesOf(), seats)
+	return heldBy(votesOf(p), seats)
 }
 
-// hostileVoices returns the largest number of voices of which any may be hostile: they have at most F seats in every
+// HostileVoices returns the largest number of voices of which any may be hostile: they have at most F seats in every
 // neighbourhood of a seat that they do not have, and there is such a seat. Seats without a vote do not count. In a
 // council of nodes each seat has an owner, who controls it and no other, so there the seats are counted.
-func (p *Plan) HostileVoices() int {
+func HostileVoices(p *Plan) int {
 	if p.voices == nil || p.spec.Runner.Nodes() {
 		return p.spec.F
 	}
-	least := max(0, p.Voices()-1)
+	least := max(0, CountVoices(p)-1)
 	for i := range p.seats {
 		if p.seats[i].NonVoting {
 			continue
@@ -191,25 +194,25 @@ func (p *Plan) HostileVoices() int {
 }
 
 // byVoice adds to a claim for how many hostile voices it holds, where that is fewer than F.
-func (p *Plan) byVoice(b Bound) Bound {
-	b.Voices = p.HostileVoices()
+func byVoice(p *Plan, b Bound) Bound {
+	b.Voices = HostileVoices(p)
 	if p.ofSeats {
 		b.Note += "; each seat counts as a voice, though some have one model"
 	}
 	if p.voices != nil && p.spec.Runner.Nodes() {
 		b.Note += fmt.Sprintf("; the %d seats are as many parties for F, and their models are %d %s, which err "+
-			"together", p.voters, p.Voices(), voicesWord(p.Voices()))
+			"together", p.voters, CountVoices(p), voicesWord(CountVoices(p)))
 	}
 	if b.Voices < b.F && b.Guarantee != None {
 		b.Note += fmt.Sprintf("; the %d seats have %d %s (a model at a server is one), so it holds with at most %d "+
-			"hostile %s", p.voters, p.Voices(), voicesWord(p.Voices()), b.Voices, voicesWord(b.Voices))
+			"hostile %s", p.voters, CountVoices(p), voicesWord(CountVoices(p)), b.Voices, voicesWord(b.Voices))
 	}
 	return b
 }
 
 // RealBound says how seats can get the bound that F promises; "" if they have it.
-func (p *Plan) RealBound() string {
-	if k := p.HostileVoices(); k < p.spec.F {
+func RealBound(p *Plan) string {
+	if k := HostileVoices(p); k < p.spec.F {
 		return fmt.Sprintf("any %d models may be hostile, and not F=%d: give each seat a model of its own (synod init "+
 			"looks for them), or say what counts as one with voices", k, p.spec.F)
 	}
@@ -223,8 +226,8 @@ func voicesWord(n int) string {
 	return "voices"
 }
 
-// checkSupport refuses a rule that asks for more independent supporters than there are voices.
-func (p *Plan) CheckSupport() error {
+// CheckSupport refuses a rule that asks for more independent supporters than there are voices.
+func CheckSupport(p *Plan) error {
 	if p.voices == nil {
 		return nil
 	}

@@ -49,7 +49,7 @@ func TestBoundByVoices(t *testing.T) {
 		if p.voices == nil {
 			continue
 		}
-		got, want := p.HostileVoices(), tryHostile(p)
+		got, want := HostileVoices(p), tryHostile(p)
 		if got != want {
 			t.Errorf("seed %d: %s on %s with F=%d: %d hostile voices, by trying %d", seed, models, graph, f, got, want)
 		}
@@ -69,7 +69,7 @@ func bit(b bool) int {
 
 // tryHostile tries all sets of voices.
 func tryHostile(p *Plan) int {
-	v := p.Voices()
+	v := CountVoices(p)
 	for k := 1; k <= v; k++ {
 		for set := range 1 << v {
 			if bits.OnesCount(uint(set)) == k && breaks(p, set) {
@@ -102,20 +102,20 @@ func breaks(p *Plan, set int) bool {
 // Cascade counts voices: with too few of them it never decides, which is said before a call is made.
 func TestCascadeCountsVoices(t *testing.T) {
 	const more = "f: 2\nprotocol: {name: cascade}\n"
-	if pairs := voiced(t, "aabbcde", more).together(); len(pairs) != 2 || pairs[0][1] != 1 || pairs[1][0] != 2 {
+	if pairs := togetherPairs(voiced(t, "aabbcde", more)); len(pairs) != 2 || pairs[0][1] != 1 || pairs[1][0] != 2 {
 		t.Errorf("pairs %v", pairs)
 	}
 	text := "models: {m: {provider: openai, url: 'http://127.0.0.1:1/v1', model: m}}\nseats: [{id: s, model: m, " +
 		"count: 7}]\n"
 	p, err := New(parsed(t, more+text))
 	if err == nil {
-		err = p.CheckSupport()
+		err = CheckSupport(p)
 	}
 	if err == nil || !strings.Contains(err.Error(), "the seats have 1 voice") {
 		t.Errorf("seven seats of one model: %v", err)
 	}
-	if p, err := New(parsed(t, more+"voices: seats\n"+text)); err != nil || p.CheckSupport() != nil ||
-		len(p.together()) > 0 {
+	if p, err := New(parsed(t, more+"voices: seats\n"+text)); err != nil || CheckSupport(p) != nil ||
+		len(togetherPairs(p)) > 0 {
 		t.Errorf("voices: seats: %v", err)
 	}
 }

@@ -129,7 +129,7 @@ func Open(c Config) (n *Node, err error) {
 		return nil, err
 	}
 	n.callTicks, n.peers = n.plan.CallTicks(), n.plan.Peers(n.seat)
-	if a := n.plan.Linked(n.seat); a != nil { // for experiments
+	if a := plan.Linked(n.plan, n.seat); a != nil { // for experiments
 		n.transport = &hostile{Transport: c.Transport, node: n, attack: a}
 	}
 	if n.model, err = council.OpenSeat(n.plan, n.seat, c.Model, council.Options{Env: c.Env}); err != nil {

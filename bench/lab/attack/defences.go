@@ -28,12 +28,12 @@ func (s Spec) toggles(p *plan.Plan) (all []toggle, err error) {
 	names, every := s.Defences, slices.Contains(s.Defences, All)
 	if every {
 		names = nil
-		for _, d := range p.Defences() {
+		for _, d := range plan.Defences(p) {
 			names = append(names, d.Name)
 		}
 	}
 	for _, name := range names {
-		overlay, on, err := p.Toggle(name)
+		overlay, on, err := plan.Toggle(p, name)
 		switch {
 		case err != nil && every:
 			continue // such as co-error where no pair is known

@@ -96,7 +96,7 @@ func (s Spec) Planned() (*manifest.Manifest, error) {
 // Learned returns the parameters of a protocol with what answers say about the seats of a plan.
 func Learned(p *plan.Plan, seen []reliability.Observation) map[string]any {
 	o := map[string]any{}
-	weights, together := p.Learned(seen)
+	weights, together := plan.Learned(p, seen)
 	if len(weights) > 0 {
 		o["weights"] = weights
 	}

@@ -62,7 +62,7 @@ func Draft(p *plan.Plan, o Options) (*roster.Roster, error) {
 		Guarantee: bound.Guarantee, Note: bound.Note, Protocol: protocolName(spec), Parameters: string(parameters),
 		Council: text, Think: uint64(pace.Think), Within: uint64(pace.Within), Edges: edges(p),
 		Links: o.Links, Relay: o.Relay, Ledger: ledgerOf(p), Callers: o.Callers,
-		Rule: roster.Rule{Name: p.Rule().Name, Support: uint64(p.Rule().Support)}, Faults: p.FaultModel(),
+		Rule: roster.Rule{Name: p.Rule().Name, Support: uint64(p.Rule().Support)}, Faults: plan.FaultModel(p),
 	}
 	if r.Links == "" {
 		r.Links = roster.TLS
@@ -101,7 +101,7 @@ func ledgerOf(p *plan.Plan) roster.Ledger {
 		return roster.Ledger{Kind: roster.NoLedger}
 	}
 	settings := roster.LedgerSettings{Bodies: l.Bodies, Replicas: []int{}}
-	for _, id := range p.Replicas() {
+	for _, id := range plan.Replicas(p) {
 		settings.Replicas = append(settings.Replicas, int(id))
 	}
 	if l.Replicated() {
