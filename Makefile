@@ -88,7 +88,7 @@ check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	$(GO) test -count=1 -run TestHouse ./internal/house
 
 # Packages with goroutines, locks or coroutines. Protocols, adversaries and the rest are plain functions of events.
-CONCURRENT := ./council ./internal/... ./core/journal ./bench ./network/link ./llm/... ./network/node/... ./core/script ./core/sim
+CONCURRENT := ./council ./council/outcome ./internal/... ./core/journal ./bench ./network/link ./llm/... ./network/node/... ./core/script ./core/sim
 # Long tests of computations that start no goroutines of their own; unit and race play them.
 COMPUTED := JudgeOfJournal|PlainWeiszfeld|UserAccepts|FinalisationIsCode|StrongGroup
 
@@ -221,7 +221,7 @@ KILLS ?= 450
 kills: ## kill "synod ask" and "synod bench" KILLS times (450) at random moments, and compare with uninterrupted runs
 	$(GO) test -count=1 -timeout 60m -v -run 'TestKills$$' ./cmd/cli -kills $(KILLS)
 
-MUTATED := ./core/sign ./core/robust ./core/script ./core/sim ./core/journal ./council ./bench ./graph $(wildcard ./protocol/*)
+MUTATED := ./core/sign ./core/robust ./core/script ./core/sim ./core/journal ./council ./council/plan ./council/outcome ./bench ./graph $(wildcard ./protocol/*)
 GREMLINS := $(TOOLS)/gremlins
 SEED ?= 1
 # Packages that protocols share are also tested by the tests of the protocols.

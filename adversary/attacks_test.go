@@ -17,6 +17,8 @@ import (
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/payload"
 	"synod.dev/synod/llm"
 )
@@ -26,7 +28,7 @@ type attack struct {
 	name       string
 	weak, firm string // council files
 	form       synod.Form
-	won        func(o *council.Outcome) bool // nil: captured, by a wrong answer
+	won        func(o *outcome.Outcome) bool // nil: captured, by a wrong answer
 	// With a statistical defence: the least rate against the weak council, and the highest one against the
 	// firm one, each with its whole interval. Otherwise the attack never succeeds against the firm council.
 	least, most float64
@@ -68,7 +70,7 @@ func bare(name, protocol string) attack {
 
 // captured reports whether an answer was decided that is an adversary's and that no honest member gave by
 // itself. Who plays the question knows whether it is wrong.
-func captured(o *council.Outcome) bool {
+func captured(o *outcome.Outcome) bool {
 	if o.Answer == nil {
 		return false
 	}
@@ -83,17 +85,17 @@ func captured(o *council.Outcome) bool {
 }
 
 // undecided reports whether there is no decision.
-func undecided(o *council.Outcome) bool { return o.Answer == nil }
+func undecided(o *outcome.Outcome) bool { return o.Answer == nil }
 
 // unsupported reports whether the decided answer was given independently by F members at most.
-func unsupported(o *council.Outcome) bool {
-	return o.Answer != nil && slices.ContainsFunc(o.Votes, func(v council.Vote) bool {
+func unsupported(o *outcome.Outcome) bool {
+	return o.Answer != nil && slices.ContainsFunc(o.Votes, func(v outcome.Vote) bool {
 		return v.Answer == *o.Answer && v.Independent <= 3
 	})
 }
 
 // emptied reports whether an honest member retained nobody's answer in a round.
-func emptied(o *council.Outcome) bool {
+func emptied(o *outcome.Outcome) bool {
 	for _, r := range o.Rounds.All() {
 		for i, m := range r.Members {
 			if r.T > 0 && o.Members[i].Adversary == nil && m.Answer != nil && len(m.Retained) == 0 {
@@ -106,7 +108,7 @@ func emptied(o *council.Outcome) bool {
 
 // kept reports whether an honest member retained an adversary's answer that it scored below all answers
 // of its honest neighbours.
-func kept(o *council.Outcome) bool {
+func kept(o *outcome.Outcome) bool {
 	hostile := map[string]bool{}
 	for _, m := range o.Members {
 		hostile[m.ID] = m.Adversary != nil
@@ -133,7 +135,7 @@ func kept(o *council.Outcome) bool {
 }
 
 // costly reports whether readers wrote more than ordinary replies.
-func costly(o *council.Outcome) bool { return o.Tokens.Completion > 0 }
+func costly(o *outcome.Outcome) bool { return o.Tokens.Completion > 0 }
 
 // players is a game with some adversaries among seven.
 func players(name, rule string, b int) string {
@@ -329,7 +331,7 @@ func rate(t *testing.T, file string, form synod.Form, a attack, n int) *metrics.
 // convene opens a council.
 func convene(t *testing.T, file string) *council.Council {
 	t.Helper()
-	spec, err := council.Parse([]byte(file))
+	spec, err := plan.Parse([]byte(file))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, file)
 	}
@@ -470,7 +472,7 @@ func TestMarkupBomber(t *testing.T) {
 		t.Fatal(err)
 	}
 	hostile := func(s string) bool { return strings.ContainsAny(s, "\x1b\a\r\n") }
-	spec, err := council.Parse([]byte("protocol: {name: single}\nmodels: {m: {provider: simulated, ability: 1}}\n" +
+	spec, err := plan.Parse([]byte("protocol: {name: single}\nmodels: {m: {provider: simulated, ability: 1}}\n" +
 		"seats: [{id: x, model: m, adversary: {name: markup-bomber}}]\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/llm"
 )
@@ -26,9 +28,9 @@ seats:
 }
 
 // play asks n sums and hands every outcome to see, with the right answer.
-func play(t *testing.T, file string, n int, see func(o *council.Outcome, q *synod.Question, right synod.Answer)) {
+func play(t *testing.T, file string, n int, see func(o *outcome.Outcome, q *synod.Question, right synod.Answer)) {
 	t.Helper()
-	spec, err := council.Parse([]byte(file))
+	spec, err := plan.Parse([]byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func play(t *testing.T, file string, n int, see func(o *council.Outcome, q *syno
 func TestColluder(t *testing.T) {
 	captured := map[string]int{}
 	for _, protocol := range []string{"{name: majority}\nrule: {name: plurality}", "{name: cascade, stop: certain}"} {
-		play(t, sevenWith(protocol, "{name: colluder}"), 60, func(o *council.Outcome, _ *synod.Question,
+		play(t, sevenWith(protocol, "{name: colluder}"), 60, func(o *outcome.Outcome, _ *synod.Question,
 			right synod.Answer) {
 			lie := synod.None
 			for _, m := range o.Members[4:] {
@@ -103,7 +105,7 @@ seats:
 		join bool
 	}{{" ", false}, {", with: [a, b, c]", true}} {
 		joined, later := 0, 0
-		play(t, fmt.Sprintf(file, c.with), 20, func(o *council.Outcome, _ *synod.Question, _ synod.Answer) {
+		play(t, fmt.Sprintf(file, c.with), 20, func(o *outcome.Outcome, _ *synod.Question, _ synod.Answer) {
 			first := map[string]synod.Answer{}
 			for _, m := range o.Members {
 				if m.First != nil {
@@ -129,7 +131,7 @@ seats:
 func TestCopier(t *testing.T) {
 	var seen []reliability.Observation
 	history := sevenWith("{name: sac, rounds: 1}", "{name: copier, copies: a1}") + "defences: {commit: off}\n"
-	play(t, history, 60, func(o *council.Outcome, q *synod.Question, _ synod.Answer) {
+	play(t, history, 60, func(o *outcome.Outcome, q *synod.Question, _ synod.Answer) {
 		for _, m := range o.Members[4:] {
 			if m.First == nil || *m.First != *o.Members[0].First {
 				t.Fatalf("seed %d: %s answers %v, and a1 %v", o.Seed, m.ID, m.First, o.Members[0].First)
@@ -156,7 +158,7 @@ func TestCopier(t *testing.T) {
 		t.Errorf("a1 and its copiers have %.2f voices, and %d of their 6 pairs are together", voices, together)
 	}
 	play(t, sevenWith("{name: majority}\nrule: {name: plurality}", "{name: copier, copies: a1, defects: 1}"), 20,
-		func(o *council.Outcome, _ *synod.Question, right synod.Answer) {
+		func(o *outcome.Outcome, _ *synod.Question, right synod.Answer) {
 			x, y, z := *o.Members[4].First, *o.Members[5].First, *o.Members[6].First
 			if x == right || x != y || x != z {
 				t.Errorf("seed %d: defectors answer %v, %v and %v", o.Seed, x, y, z)
@@ -177,7 +179,7 @@ seats:
   - {id: y, model: m, adversary: {name: copier, copies: a, waits: 5, defects: 0.5}}
 `
 	lies := 0
-	play(t, file, 60, func(o *council.Outcome, _ *synod.Question, right synod.Answer) {
+	play(t, file, 60, func(o *outcome.Outcome, _ *synod.Question, right synod.Answer) {
 		x, y := o.Members[1].First, o.Members[2].First
 		if x == nil || y == nil || *x != *y {
 			t.Fatalf("seed %d: copiers answer %v and %v", o.Seed, x, y)

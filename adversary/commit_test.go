@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // copied is a council of a1 to a4, x and y, of which y is an adversary.
@@ -53,8 +53,8 @@ func copies(t *testing.T, file string) (n int) {
 	t.Helper()
 	own := map[string]synod.Answer{}
 	honest := regexp.MustCompile(`, adversary: {.*}}`).ReplaceAllString(file, "}")
-	play(t, honest, 60, func(o *council.Outcome, q *synod.Question, _ synod.Answer) { own[q.ID] = first(o, "y") })
-	play(t, file, 60, func(o *council.Outcome, q *synod.Question, _ synod.Answer) {
+	play(t, honest, 60, func(o *outcome.Outcome, q *synod.Question, _ synod.Answer) { own[q.ID] = first(o, "y") })
+	play(t, file, 60, func(o *outcome.Outcome, q *synod.Question, _ synod.Answer) {
 		for _, m := range o.Members {
 			switch noted := first(o, m.ID); {
 			case m.ID == "y" && slices.Index(o.Asked, "y") > 1: // cascade asked it when others had answered
@@ -69,7 +69,7 @@ func copies(t *testing.T, file string) (n int) {
 }
 
 // first returns the answer that a member noted in round 0.
-func first(o *council.Outcome, id string) synod.Answer {
+func first(o *outcome.Outcome, id string) synod.Answer {
 	for _, m := range o.Rounds.All()[0].Members {
 		if m.ID == id && m.Answer != nil {
 			return *m.Answer

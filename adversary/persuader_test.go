@@ -10,6 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 )
@@ -87,7 +88,7 @@ func TestPersuaderAsksItsModel(t *testing.T) {
 		}
 		return `{"reasoning":"","answer":"42"}`
 	})
-	spec, err := council.Parse(fmt.Appendf(nil, `protocol: {name: sac, rounds: 2, rationale: 600}
+	spec, err := plan.Parse(fmt.Appendf(nil, `protocol: {name: sac, rounds: 2, rationale: 600}
 f: 1
 models: {good: {provider: openai, url: %q, model: good}, bad: {provider: openai, url: %q, model: bad}}
 seats: [{id: a, model: good, count: 3}, {id: b, model: bad, adversary: {name: persuader}}]

@@ -9,6 +9,8 @@ import (
 	adversaries "synod.dev/synod/adversary"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/llm"
 )
@@ -30,11 +32,11 @@ type ended struct{ captured, right int }
 func (x *poisonTrial) play(t *testing.T) (real, plurality, naive ended) {
 	t.Helper()
 	var seen []reliability.Observation
-	protocol := council.Params{"name": "cascade", "audit": 1.0, "secret": 1}
-	plan := x.asks(t, protocol, x.history, x.past, func(p *council.Plan, it *task.Item, o *council.Outcome) {
-		seen = append(seen, p.Observations(&it.Question, o, nil)...)
+	protocol := plan.Params{"name": "cascade", "audit": 1.0, "secret": 1}
+	made := x.asks(t, protocol, x.history, x.past, func(p *plan.Plan, it *task.Item, o *outcome.Outcome) {
+		seen = append(seen, outcome.Observations(p, &it.Question, o, nil)...)
 	})
-	protocol["weights"], protocol["together"] = plan.Learned(seen)
+	protocol["weights"], protocol["together"] = plan.Learned(made, seen)
 	kind := string(x.past[0].Question.Form)
 	e := reliability.Estimate(seen, kind, x.liars)
 	names, best := map[string]float64{}, 0.0
@@ -42,13 +44,13 @@ func (x *poisonTrial) play(t *testing.T) (real, plurality, naive ended) {
 		names[m.Name] = reliability.Weight(m.Overall, e.Collision, 1)
 		best = max(best, names[m.Name])
 	}
-	x.asks(t, protocol, x.use, x.now, func(_ *council.Plan, it *task.Item, o *council.Outcome) {
+	x.asks(t, protocol, x.use, x.now, func(_ *plan.Plan, it *task.Item, o *outcome.Outcome) {
 		count := func(to *ended, decision synod.Answer) {
 			switch {
 			case decision == synod.None:
 			case it.Grade(decision).Verdict == task.Right:
 				to.right++
-			case slices.ContainsFunc(o.Members, func(m council.Member) bool {
+			case slices.ContainsFunc(o.Members, func(m outcome.Member) bool {
 				return m.Adversary != nil && m.First != nil && *m.First == decision
 			}):
 				to.captured++
@@ -67,8 +69,8 @@ func (x *poisonTrial) play(t *testing.T) (real, plurality, naive ended) {
 }
 
 // asks plays items, and hands every outcome to see.
-func (x *poisonTrial) asks(t *testing.T, protocol council.Params, adversary string, items []task.Item,
-	see func(p *council.Plan, it *task.Item, o *council.Outcome)) *council.Plan {
+func (x *poisonTrial) asks(t *testing.T, protocol plan.Params, adversary string, items []task.Item,
+	see func(p *plan.Plan, it *task.Item, o *outcome.Outcome)) *plan.Plan {
 	t.Helper()
 	models, seats := "", ""
 	for i := range 1 + x.fair + x.liars {
@@ -86,7 +88,7 @@ func (x *poisonTrial) asks(t *testing.T, protocol council.Params, adversary stri
 	text := fmt.Sprintf("protocol: {name: cascade}\ngraph: {family: complete}\nf: %d\nmodels:\n%sseats:\n%s", x.liars,
 		models, seats)
 	text += "defences: {commit: off}\n" // with commitments liars of the first stage hear nobody
-	spec, err := council.Parse([]byte(text))
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,7 @@ func (x *poisonTrial) asks(t *testing.T, protocol council.Params, adversary stri
 }
 
 // voted returns the first answer with the largest weight; None: two have it.
-func voted(o *council.Outcome, weight func(member int) float64) (best synod.Answer) {
+func voted(o *outcome.Outcome, weight func(member int) float64) (best synod.Answer) {
 	sum, most := map[synod.Answer]float64{}, 0.0
 	for i := range o.Members {
 		if first := o.Members[i].First; first != nil {
@@ -228,8 +230,8 @@ func TestWhatPoisonersSay(t *testing.T) {
 	} {
 		x := &poisonTrial{fair: 5, liars: 2}
 		lies, honestly := 0, 0
-		x.asks(t, council.Params{"name": "sac", "rounds": 1}, adversary, items,
-			func(_ *council.Plan, it *task.Item, o *council.Outcome) {
+		x.asks(t, plan.Params{"name": "sac", "rounds": 1}, adversary, items,
+			func(_ *plan.Plan, it *task.Item, o *outcome.Outcome) {
 				var all []synod.Answer
 				for i := range o.Members {
 					first := synod.None

@@ -9,6 +9,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -22,7 +23,7 @@ var (
 // right decision was possible.
 func captures(t *testing.T, n int, file string, firstSeed uint64) *metrics.Rate {
 	t.Helper()
-	spec, err := council.Parse([]byte(file))
+	spec, err := plan.Parse([]byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
 )
@@ -77,7 +79,7 @@ func (r *Run) sameModels(c *council.Council) error {
 			changes = append(changes, fmt.Sprintf("model %s: %s there, %s now", s.Model, was.Identity, s.Identity))
 		}
 	}
-	changes = append(changes, council.TemplateChanges(r.Prompts, c.Plan().TemplateDigests())...)
+	changes = append(changes, plan.TemplateChanges(r.Prompts, c.Plan().TemplateDigests())...)
 	if len(changes) > 0 {
 		return &ChangedError{Changes: unique(changes)}
 	}
@@ -91,7 +93,7 @@ type done struct {
 	reason  string // of a failure
 	seconds float64
 	body    store.Body // the journal; without Text: the attempt has finished nothing
-	outcome council.Outcome
+	outcome outcome.Outcome
 }
 
 // ask asks a question. Replies of earlier attempts that the segment holds are not asked for again. calls is called
@@ -120,11 +122,11 @@ func (p *asker) ask(ctx context.Context, j job, calls func(int)) (*done, error) 
 }
 
 // settle takes the journal of a finished question, or drops what is not resumed.
-func (p *asker) settle(j job, o council.Outcome) (*done, error) {
+func (p *asker) settle(j job, o outcome.Outcome) (*done, error) {
 	d := &done{stopped: o.Stopped, seconds: o.Seconds, outcome: o}
 	d.failed, d.reason = failed(&o, p.endings)
 	switch {
-	case o.Stopped == council.Interrupted, d.failed && cut(&o):
+	case o.Stopped == outcome.Interrupted, d.failed && cut(&o):
 		return d, nil
 	case d.failed:
 		return d, p.segment.Drop(p.run.working(j)) // replies of only some members are not resumed
@@ -160,7 +162,7 @@ func (p *asker) known(j job) (*journal.Run, error) {
 func (r *Run) working(j job) string { return fmt.Sprintf("%d/%s", r.cell, r.key(j)) }
 
 // figures returns the figures of a finished question that the store has beside its journal.
-func (r *Run) figures(j job, o *council.Outcome, seconds float64) (store.Result, error) {
+func (r *Run) figures(j job, o *outcome.Outcome, seconds float64) (store.Result, error) {
 	res := store.Result{Key: r.at(j), Answered: o.Answered(), Calls: o.Calls.Made, Prompt: o.Tokens.Prompt,
 		Completion: o.Tokens.Completion, Ms: int(seconds * 1e3)}
 	if usd := o.Money.AtLeast; usd > 0 || o.Cost != nil {
@@ -205,15 +207,15 @@ func callsIn(known *journal.Run) (n int) {
 // answered because their calls failed. For protocols with endings, such as the game,
 // one failed call is enough: a player with an unreachable model did not vote, so the
 // ending does not depend on the players.
-func failed(o *council.Outcome, ends bool) (bool, string) {
+func failed(o *outcome.Outcome, ends bool) (bool, string) {
 	switch {
-	case o.Stopped == council.Interrupted:
+	case o.Stopped == outcome.Interrupted:
 		return false, ""
 	case o.Answered() && !ends:
 		return false, ""
-	case cut(o), ends && o.Stopped == council.Tripped: // a game that was stopped early
+	case cut(o), ends && o.Stopped == outcome.Tripped: // a game that was stopped early
 		return true, o.Reason + raise(o)
-	case !ends && o.Status != council.Degraded:
+	case !ends && o.Status != outcome.Degraded:
 		return false, ""
 	}
 	for _, m := range o.Members {
@@ -227,14 +229,14 @@ func failed(o *council.Outcome, ends bool) (bool, string) {
 }
 
 // raise says which limits are to be raised so that a run can go on; "" where no limit ended it.
-func raise(o *council.Outcome) (text string) {
-	for _, e := range o.Exceeded() {
+func raise(o *outcome.Outcome) (text string) {
+	for _, e := range o.Exceeded {
 		text += fmt.Sprintf("; raise %s, which is %s, or ask shorter questions", e.Name, e.Is)
 	}
 	return text
 }
 
 // cut reports whether a limit or the deadline stopped a run, so that it can be resumed.
-func cut(o *council.Outcome) bool {
-	return o.Stopped == council.PastTime || o.Stopped == council.OverBudget
+func cut(o *outcome.Outcome) bool {
+	return o.Stopped == outcome.PastTime || o.Stopped == outcome.OverBudget
 }

@@ -26,7 +26,7 @@ import (
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/script"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -41,24 +41,24 @@ const (
 
 // Manifest describes a run. It is stored in results.db.
 type Manifest struct {
-	Version  int            `json:"version"`
-	Program  string         `json:"program"`
-	Task     string         `json:"task"` // name of a task of the catalogue, or of a question file
-	Form     string         `json:"form"` // "": the form of the task
-	N        int            `json:"n"`    // number of questions
-	Repeat   int            `json:"repeat"`
-	Seed     uint64         `json:"seed"`
-	Council  string         `json:"council"` // the complete council file
-	Name     string         `json:"name"`    // name of the council
-	Protocol string         `json:"protocol"`
-	Exact    string         `json:"exact"`
-	Rule     council.Rule   `json:"rule"`
-	Seats    []council.Seat `json:"seats"`
-	Planned  int            `json:"planned"` // maximum number of calls for one question, without retries
-	Items    string         `json:"items"`   // SHA-256 of the questions, one JSON object in each line
-	Created  time.Time      `json:"created,omitzero"`
+	Version  int         `json:"version"`
+	Program  string      `json:"program"`
+	Task     string      `json:"task"` // name of a task of the catalogue, or of a question file
+	Form     string      `json:"form"` // "": the form of the task
+	N        int         `json:"n"`    // number of questions
+	Repeat   int         `json:"repeat"`
+	Seed     uint64      `json:"seed"`
+	Council  string      `json:"council"` // the complete council file
+	Name     string      `json:"name"`    // name of the council
+	Protocol string      `json:"protocol"`
+	Exact    string      `json:"exact"`
+	Rule     plan.Rule   `json:"rule"`
+	Seats    []plan.Seat `json:"seats"`
+	Planned  int         `json:"planned"` // maximum number of calls for one question, without retries
+	Items    string      `json:"items"`   // SHA-256 of the questions, one JSON object in each line
+	Created  time.Time   `json:"created,omitzero"`
 
-	// Learn is the trust file that learns from the run when it is over, council.OwnTrust for the user's; "": none does.
+	// Learn is the trust file that learns from the run when it is over, plan.OwnTrust for the user's; "": none does.
 	Learn string `json:"learn,omitempty"`
 
 	// Prompts has the digests of the prompt templates by name; nil in old runs.
@@ -98,8 +98,8 @@ func (r *Run) Dir() string {
 func (r *Run) Origin() (text []byte, mark string) { return []byte(r.sum), r.origin }
 
 // Spec returns the council of the run.
-func (r *Run) Spec() (council.Spec, error) {
-	spec, err := council.ParseRecord([]byte(r.Council))
+func (r *Run) Spec() (plan.Spec, error) {
+	spec, err := plan.ParseRecord([]byte(r.Council))
 	if err != nil {
 		return spec, fmt.Errorf("bench: the run's council: %w", err)
 	}

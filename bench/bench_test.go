@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"synod.dev/synod/bench"
-	"synod.dev/synod/council"
+	councilplan "synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 )
 
 // BenchmarkRun asks seven simulated members, writes journals and reports the run. One
 // operation is one question.
 func BenchmarkRun(b *testing.B) {
-	spec, err := council.Parse([]byte(seven))
+	spec, err := councilplan.Parse([]byte(seven))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func BenchmarkAtOnce(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				s := llmtest.StartFast(b, latency, "42", 0.9)
-				spec, err := council.Parse(fmt.Appendf(nil,
+				spec, err := councilplan.Parse(fmt.Appendf(nil,
 					`{protocol: {name: sac, rounds: 6}, exact: paper, f: 3, seats: [{id: a, model: m, count: 7}],
   models: {m: {provider: openai, url: %q, model: m42, timeout: 60s, concurrency: %d}},
   limits: {calls: 0, tokens: 0, deadline: 5m}}`, s.URL, concurrency))

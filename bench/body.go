@@ -7,6 +7,7 @@ import (
 	"synod.dev/synod/bench/store"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -91,7 +92,7 @@ func (r *reader) again(j job, packed *journal.Packed) ([]byte, error) {
 		return nil, err
 	}
 	known := &journal.Run{Head: sum.Head, Replies: make(journal.Replies, len(sum.Replies))}
-	known.Head.Instance = string(c.Plan().InstanceID(council.Instance{Question: known.Head.Question,
+	known.Head.Instance = string(c.Plan().InstanceID(plan.Instance{Question: known.Head.Question,
 		Seed: known.Head.Seed}))
 	known.Head.Prompts = c.Plan().DigestsFor(&known.Head.Question)
 	for _, reply := range sum.Replies {

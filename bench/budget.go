@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // Budget bounds what a run, or all runs of a grid together, use. 0 is no bound. Work begins no question when a bound is
@@ -50,7 +50,7 @@ func (b Budget) plus(c Budget) Budget {
 }
 
 // add counts an attempt at a question. An outcome has the calls of earlier attempts too, so it replaces them.
-func (m *meter) add(question string, o *council.Outcome) {
+func (m *meter) add(question string, o *outcome.Outcome) {
 	if m == nil {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"synod.dev/synod/bench/store"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm"
 )
@@ -28,7 +29,7 @@ type Plan struct {
 	Items   []task.Item
 	Repeat  int
 	Seed    uint64
-	Spec    council.Spec
+	Spec    plan.Spec
 	Env     llm.Env
 	Mark    func([]byte) string // of the run; see Run
 }
@@ -192,7 +193,7 @@ func (r *Run) Changes(other *Run) []string {
 		}
 	}
 	if r.Protocol == other.Protocol {
-		out = append(out, council.TemplateChanges(r.Prompts, other.Prompts)...)
+		out = append(out, plan.TemplateChanges(r.Prompts, other.Prompts)...)
 	}
 	if len(out) == 0 && r.Manifest.Items != other.Manifest.Items {
 		out = append(out, "the questions")
@@ -201,7 +202,7 @@ func (r *Run) Changes(other *Run) []string {
 }
 
 // ChangedCouncil describes the differences of a council to the council of the run.
-func (r *Run) ChangedCouncil(spec council.Spec, env llm.Env) ([]string, error) {
+func (r *Run) ChangedCouncil(spec plan.Spec, env llm.Env) ([]string, error) {
 	c, err := council.Convene(spec, env)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,8 @@ import (
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 
 	"synod.dev/synod"
 )
@@ -56,7 +57,7 @@ func TestChangesOfRuns(t *testing.T) {
 	base := func() *Run {
 		return &Run{Manifest: Manifest{Task: "sums", N: 3, Repeat: 2, Seed: 1, Council: "f: 1", Protocol: "sac",
 			Items:   "i",
-			Seats:   []council.Seat{{ID: "a", Model: "m", Identity: "x"}, {ID: "b", Model: "m", Identity: "x"}},
+			Seats:   []plan.Seat{{ID: "a", Model: "m", Identity: "x"}, {ID: "b", Model: "m", Identity: "x"}},
 			Prompts: map[string]string{"score": "1"}}}
 	}
 	for _, c := range []struct {
@@ -87,7 +88,7 @@ func TestChangesOfRuns(t *testing.T) {
 
 // A run has at least one question, seat and repeat, and no more jobs than fit.
 func TestBoundsOfRuns(t *testing.T) {
-	seats := []council.Seat{{ID: "a"}}
+	seats := []plan.Seat{{ID: "a"}}
 	for _, c := range []struct {
 		m  Manifest
 		ok bool
@@ -143,38 +144,38 @@ func TestDropsByPair(t *testing.T) {
 // Whether an outcome is the fault of the infrastructure. In a game one failed call is enough.
 func TestFailedOutcomes(t *testing.T) {
 	answer := synod.Answer("4")
-	count := func(s synod.Status) (c council.StatusCount) {
+	count := func(s synod.Status) (c outcome.StatusCount) {
 		c[slices.Index(synod.Statuses(), s)]++
 		return c
 	}
-	lost := council.Member{ID: "a", Calls: count(synod.Timeout), Trouble: "late"}
+	lost := outcome.Member{ID: "a", Calls: count(synod.Timeout), Trouble: "late"}
 	for _, c := range []struct {
 		name   string
-		o      council.Outcome
+		o      outcome.Outcome
 		ends   bool
 		failed bool
 		why    string
 	}{
-		{"a decision", council.Outcome{Decision: answer, Members: []council.Member{lost}}, false, false, ""},
-		{"a decision of a game with a lost call", council.Outcome{Decision: answer, Reason: "r",
-			Members: []council.Member{lost}},
+		{"a decision", outcome.Outcome{Decision: answer, Members: []outcome.Member{lost}}, false, false, ""},
+		{"a decision of a game with a lost call", outcome.Outcome{Decision: answer, Reason: "r",
+			Members: []outcome.Member{lost}},
 			true, true, "r; a: late"},
-		{"an interruption", council.Outcome{Stopped: council.Interrupted, Members: []council.Member{lost}}, true,
+		{"an interruption", outcome.Outcome{Stopped: outcome.Interrupted, Members: []outcome.Member{lost}}, true,
 			false, ""},
-		{"the deadline", council.Outcome{Stopped: council.PastTime, Reason: "r"}, false, true, "r"},
-		{"a limit", council.Outcome{Stopped: council.OverBudget, Reason: "r"}, false, true, "r"},
-		{"a decision at the deadline", council.Outcome{Stopped: council.PastTime, Decision: answer}, false, false, ""},
-		{"a breaker", council.Outcome{Stopped: council.Tripped, Status: council.Undecided}, false, false, ""},
-		{"a breaker in a game", council.Outcome{Stopped: council.Tripped, Reason: "r"}, true, true, "r"},
-		{"undecided", council.Outcome{Status: council.Undecided, Members: []council.Member{lost}}, false, false, ""},
-		{"degraded, a member was lost", council.Outcome{Status: council.Degraded, Reason: "r",
-			Members: []council.Member{lost}},
+		{"the deadline", outcome.Outcome{Stopped: outcome.PastTime, Reason: "r"}, false, true, "r"},
+		{"a limit", outcome.Outcome{Stopped: outcome.OverBudget, Reason: "r"}, false, true, "r"},
+		{"a decision at the deadline", outcome.Outcome{Stopped: outcome.PastTime, Decision: answer}, false, false, ""},
+		{"a breaker", outcome.Outcome{Stopped: outcome.Tripped, Status: outcome.Undecided}, false, false, ""},
+		{"a breaker in a game", outcome.Outcome{Stopped: outcome.Tripped, Reason: "r"}, true, true, "r"},
+		{"undecided", outcome.Outcome{Status: outcome.Undecided, Members: []outcome.Member{lost}}, false, false, ""},
+		{"degraded, a member was lost", outcome.Outcome{Status: outcome.Degraded, Reason: "r",
+			Members: []outcome.Member{lost}},
 			false, true, "r; a: late"},
-		{"degraded, all called answered", council.Outcome{Status: council.Degraded,
-			Members: []council.Member{{ID: "a", Calls: count(synod.OK)}, {ID: "b", Calls: count(synod.Refused)}}},
+		{"degraded, all called answered", outcome.Outcome{Status: outcome.Degraded,
+			Members: []outcome.Member{{ID: "a", Calls: count(synod.OK)}, {ID: "b", Calls: count(synod.Refused)}}},
 			false, false, ""},
-		{"degraded, the lost one has an answer", council.Outcome{Status: council.Degraded,
-			Members: []council.Member{{ID: "a", Calls: count(synod.Timeout), Final: &answer}}}, false, false, ""},
+		{"degraded, the lost one has an answer", outcome.Outcome{Status: outcome.Degraded,
+			Members: []outcome.Member{{ID: "a", Calls: count(synod.Timeout), Final: &answer}}}, false, false, ""},
 	} {
 		if failed, why := failed(&c.o, c.ends); failed != c.failed || why != c.why {
 			t.Errorf("%s: %v, %q", c.name, failed, why)

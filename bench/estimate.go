@@ -11,6 +11,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol/bargain"
@@ -50,34 +51,34 @@ const (
 
 // Estimate simulates the council of the run. It asks no model.
 func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
-	spec, err := council.ParseRecord([]byte(r.Council))
+	spec, err := plan.ParseRecord([]byte(r.Council))
 	if err != nil {
 		return nil, err
 	}
-	plan, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		return nil, err
 	}
-	templates := plan.Templates()
+	templates := p.Templates()
 	e := &Estimate{Questions: r.total()}
 	longest := 0
 	var low, expected []llm.Use
 	for _, m := range []struct {
 		into    *[]llm.Use
-		members council.Params
+		members plan.Params
 		answer  int
 		score   int
 	}{
-		{&low, council.Params{"provider": "simulated", "ability": 1.0, "skill": 1.0, "noise": 0.0, "stubbornness": 0.0},
+		{&low, plan.Params{"provider": "simulated", "ability": 1.0, "skill": 1.0, "noise": 0.0, "stubbornness": 0.0},
 			shortReply, shortReply},
-		{&expected, council.Params{"provider": "simulated"}, usualReply, usualScore},
+		{&expected, plan.Params{"provider": "simulated"}, usualReply, usualScore},
 	} {
 		seen, most, err := r.play(ctx, spec, templates, m.members)
 		if err != nil {
 			return nil, err
 		}
 		*m.into, longest = r.scale(spec, seen, m.answer, m.score), max(longest, most)
-		e.Worst = r.worst(spec, plan.Rereads, seen, longest)
+		e.Worst = r.worst(spec, func(seat int) bool { return plan.Rereads(p, seat) }, seen, longest)
 	}
 	for i, u := range expected { // without reuse, agreement can cost more tokens than disagreement
 		low[i].Calls, low[i].Prompt, low[i].Completion = min(low[i].Calls, u.Calls), min(low[i].Prompt, u.Prompt),
@@ -96,7 +97,7 @@ type use struct {
 type seatUse struct{ answers, scores, prompt int }
 
 // scale extrapolates the use of some questions to the whole run.
-func (r *Run) scale(spec council.Spec, u use, answer, score int) []llm.Use {
+func (r *Run) scale(spec plan.Spec, u use, answer, score int) []llm.Use {
 	whole := func(n int) int { return (n*r.total() + u.questions - 1) / u.questions }
 	uses := r.uses()
 	for i, s := range u.seats {
@@ -110,7 +111,7 @@ func (r *Run) scale(spec council.Spec, u use, answer, score int) []llm.Use {
 
 // worst distributes all planned calls over the seats like the simulated calls. A seat that gets a second chance makes
 // each of them twice.
-func (r *Run) worst(spec council.Spec, rereads func(seat int) bool, u use, longest int) Amount {
+func (r *Run) worst(spec plan.Spec, rereads func(seat int) bool, u use, longest int) Amount {
 	all := 0
 	for _, s := range u.seats {
 		all += s.answers + s.scores
@@ -130,7 +131,7 @@ func (r *Run) worst(spec council.Spec, rereads func(seat int) bool, u use, longe
 }
 
 // longestOf returns the maximum number of tokens in a reply of a model.
-func longestOf(model council.Params) int {
+func longestOf(model plan.Params) int {
 	n, err := strconv.Atoi(fmt.Sprint(model["max_tokens"]))
 	if err != nil || n <= 0 {
 		return longestReply
@@ -149,13 +150,13 @@ func (r *Run) amount(uses []llm.Use) Amount {
 
 // play simulates some questions with the given members. It returns their use and the
 // longest prompt in tokens.
-func (r *Run) play(ctx context.Context, spec council.Spec, templates *prompt.Templates, members council.Params) (u use,
+func (r *Run) play(ctx context.Context, spec plan.Spec, templates *prompt.Templates, members plan.Params) (u use,
 	longest int, err error) {
 	spec.Models = maps.Clone(spec.Models)
 	for name := range spec.Models {
 		spec.Models[name] = members
 	}
-	spec.Limits, u.seats = council.Limits{}, make([]seatUse, len(r.Seats))
+	spec.Limits, u.seats = plan.Limits{}, make([]seatUse, len(r.Seats))
 	c, err := council.Convene(spec, llm.Env{Truth: r.truth()})
 	if err != nil {
 		return u, 0, err

@@ -8,7 +8,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/prompt"
 )
@@ -18,8 +18,8 @@ func TestMeter(t *testing.T) {
 	if sum := (Budget{1, 2, 0.5}).plus(Budget{10, 20, 0.25}); sum != (Budget{11, 22, 0.75}) {
 		t.Errorf("the sum is %+v", sum)
 	}
-	outcome := func(calls, prompt, completion int, usd float64) *council.Outcome {
-		return &council.Outcome{Calls: council.Calls{Made: calls}, Tokens: council.Tokens{Prompt: prompt,
+	outcome := func(calls, prompt, completion int, usd float64) *outcome.Outcome {
+		return &outcome.Outcome{Calls: outcome.Calls{Made: calls}, Tokens: outcome.Tokens{Prompt: prompt,
 			Completion: completion},
 			Money: llm.Money{AtLeast: usd}}
 	}

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"synod.dev/synod/bench"
-	"synod.dev/synod/council"
+	councilplan "synod.dev/synod/council/plan"
 )
 
 // FuzzFolder reads a folder with other bytes at a place of its database and of its segment.
 func FuzzFolder(f *testing.F) {
 	dir := filepath.Join(f.TempDir(), "run")
-	spec, err := council.Parse([]byte(seven))
+	spec, err := councilplan.Parse([]byte(seven))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/read"
 )
@@ -25,7 +25,7 @@ const codeVersion = 1
 // readers of texts. Two
 // runs with one hash have the same results, if the replies of their members depend only on the requests.
 func (r *Run) Hash() (string, error) {
-	spec, err := council.ParseRecord([]byte(r.Council))
+	spec, err := plan.ParseRecord([]byte(r.Council))
 	if err != nil {
 		return "", fmt.Errorf("bench: the run's council: %w", err)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/store"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // history summarizes the attempts at a question that have not finished it.
@@ -44,7 +44,7 @@ func (r *reader) interrupted() (bool, error) {
 	}
 	last := attempts[len(attempts)-1]
 	block, err := r.store.LastBlock()
-	return last.None && last.Stopped == council.Interrupted && last.Block == block, err
+	return last.None && last.Stopped == outcome.Interrupted && last.Block == block, err
 }
 
 // completed adds the attempt that finished a question.

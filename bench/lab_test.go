@@ -15,7 +15,7 @@ import (
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	councilplan "synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -46,7 +46,7 @@ func sums(t testing.TB, n int) (items []task.Item) {
 
 func plan(t *testing.T, text string, n, repeat int) bench.Plan {
 	t.Helper()
-	spec, err := council.Parse([]byte(text))
+	spec, err := councilplan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -47,7 +47,7 @@ func (e *endings) Ended(notes [][]*synod.Opinion, honest []bool) (string, int) {
 // The ending of a run depends on the notes of its seats, in order, and not on those of others.
 func TestEndingOfARun(t *testing.T) {
 	e := &endings{}
-	r := &reader{Run: &Run{Manifest: Manifest{Seats: []council.Seat{{ID: "a"}, {ID: "b", Adversary: "silent"}}}}}
+	r := &reader{Run: &Run{Manifest: Manifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b", Adversary: "silent"}}}}}
 	if way, round := r.ended(nil); way != "" || round != 0 {
 		t.Errorf("a protocol without endings: %s, %d", way, round)
 	}
@@ -87,12 +87,12 @@ func TestIDsOfQuestions(t *testing.T) {
 
 // Tokens of a rendered prompt are a quarter of the characters of all its parts.
 func TestTokensOfTemplates(t *testing.T) {
-	spec, err := council.Parse([]byte("protocol: {name: sac}\nmodels: {d: {provider: simulated}}\n" +
+	spec, err := plan.Parse([]byte("protocol: {name: sac}\nmodels: {d: {provider: simulated}}\n" +
 		"seats: [{id: a, model: d, count: 3}]\nf: 0\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := council.NewPlan(spec)
+	plan, err := plan.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

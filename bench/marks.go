@@ -6,7 +6,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/task"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/seating"
 )
 
@@ -42,13 +43,13 @@ func (r *Run) Measured() (*seating.Measured, error) {
 // Foretold returns of each finished question, by id, whether another council of the run's models decides it rightly if
 // its members give the first answers that were measured. Copies of a model beyond the second take the answers of
 // the first two in turn. It returns nil if first answers do not determine the decision, or a model was not measured.
-func (r *Run) Foretold(other council.Spec) (map[string]bool, error) {
-	plan, err := council.NewPlan(other)
+func (r *Run) Foretold(other plan.Spec) (map[string]bool, error) {
+	plan, err := plan.New(other)
 	if err != nil {
 		return nil, fmt.Errorf("bench: the council as it is: %w", err)
 	}
 	seats, ok := r.columns(plan.Seats())
-	if !ok || !plan.Foretold() {
+	if !ok || !outcome.Foretold(plan) {
 		return nil, nil
 	}
 	x, err := r.read()
@@ -71,14 +72,14 @@ func (r *Run) Foretold(other council.Spec) (map[string]bool, error) {
 			broken = err
 			return
 		}
-		decision := plan.Foretell(&item.Question, first)
+		decision := outcome.Foretell(plan, &item.Question, first)
 		right[r.id(j)] = decision != synod.None && item.Grade(decision).Verdict == task.Right
 	})
 	return right, errors.Join(err, broken)
 }
 
 // columns returns the run's seat whose answers stand for those of each seat of another council.
-func (r *Run) columns(others []council.Seat) (columns []int, ok bool) {
+func (r *Run) columns(others []plan.Seat) (columns []int, ok bool) {
 	copies := map[string]int{}
 	for _, s := range others {
 		var of []int
@@ -120,7 +121,7 @@ func (res *result) mark(seat int) byte {
 
 // down reports whether a member's calls failed because of the infrastructure (GR-2). Refusals and unreadable replies
 // are the member's own.
-func down(m *council.Member) bool {
+func down(m *outcome.Member) bool {
 	for _, s := range []synod.Status{synod.Timeout, synod.RateLimited, synod.Auth, synod.Unavailable, synod.Dropped} {
 		if m.Calls.Of(s) > 0 {
 			return true

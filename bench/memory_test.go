@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"synod.dev/synod/bench"
-	"synod.dev/synod/council"
+	councilplan "synod.dev/synod/council/plan"
 )
 
 // BenchmarkMemory measures the peak memory of a run and of its report in MiB, for few
@@ -18,7 +18,7 @@ import (
 func BenchmarkMemory(b *testing.B) {
 	for _, n := range []int{200, 20_000} {
 		b.Run(fmt.Sprint(n, " questions"), func(b *testing.B) {
-			spec, err := council.Parse([]byte(seven))
+			spec, err := councilplan.Parse([]byte(seven))
 			if err != nil {
 				b.Fatal(err)
 			}

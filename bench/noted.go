@@ -4,7 +4,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
 )
@@ -48,7 +48,7 @@ func (r *Run) took(noted []journal.Noted) (most synod.Tick) {
 
 // elapsed returns when the last honest voting seat had decided by the clock, in milliseconds. It
 // returns 0 for a run in virtual time.
-func (r *reader) elapsed(records []council.Record) (most int) {
+func (r *reader) elapsed(records []outcome.Record) (most int) {
 	if !r.plan.Spec().Runner.Clock() {
 		return 0
 	}

@@ -5,7 +5,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/task"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/council/trust"
 )
@@ -34,14 +35,14 @@ func (r *Run) Observations(labels bool) (all []reliability.Observation, err erro
 				return reliability.Unknown
 			}
 		}
-		all = append(all, x.plan.Observations(&r.Items[j.item].Question, &res.outcome, label)...)
+		all = append(all, outcome.Observations(x.plan, &r.Items[j.item].Question, &res.outcome, label)...)
 	})
 	return all, err
 }
 
 // checkHistory refuses a trust file that knows questions of the run: their weights would come from the answers that
 // they are measured on.
-func checkHistory(spec *council.Spec, items []task.Record) error {
+func checkHistory(spec *plan.Spec, items []task.Record) error {
 	if spec.Trust.File == "" {
 		return nil
 	}
@@ -51,7 +52,7 @@ func checkHistory(spec *council.Spec, items []task.Record) error {
 	}
 	ids := make([]string, len(items))
 	for i := range items {
-		ids[i] = council.QuestionKey(&items[i].Question)
+		ids[i] = outcome.QuestionKey(&items[i].Question)
 	}
 	if n := h.Has(ids); n > 0 {
 		return fmt.Errorf("trust: %s has learned from %d of these %d questions, so a measurement on them would say "+

@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"synod.dev/synod/bench/report"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // changingGraph describes the graph of a plan, nil if it does not change. It searches for the
 // robustness of each round, for up to two seconds.
-func changingGraph(p *council.Plan) *report.ChangingGraph {
+func changingGraph(p *plan.Plan) *report.ChangingGraph {
 	g := p.Graph()
 	over := p.Bound().OverTime
 	if over == nil {

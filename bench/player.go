@@ -9,6 +9,8 @@ import (
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/protocol"
 )
 
@@ -102,7 +104,7 @@ func (p *Player) Play(ctx context.Context, of Job, path string) (a Attempt, err 
 	a = Attempt{Stopped: o.Stopped, Seconds: o.Seconds}
 	var fails bool
 	fails, a.Reason = failed(&o, p.endings)
-	a.Resumes = o.Stopped == council.Interrupted || fails && cut(&o)
+	a.Resumes = o.Stopped == outcome.Interrupted || fails && cut(&o)
 	a.Finished = !fails && !a.Resumes
 	if fails && !a.Resumes {
 		err = os.Remove(path)
@@ -128,7 +130,7 @@ func (p *Player) known(path string) (*journal.Run, io.Closer, error) {
 // Examiner checks journals that came from another machine.
 type Examiner struct {
 	run     *Run
-	plan    *council.Plan
+	plan    *plan.Plan
 	items   map[string]int
 	endings bool
 }
@@ -139,7 +141,7 @@ func (r *Run) Examiner() (*Examiner, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := council.ReadPlan(spec)
+	plan, err := plan.Read(spec)
 	if err != nil {
 		return nil, fmt.Errorf("bench: the run's council: %w", err)
 	}
@@ -164,8 +166,8 @@ func (e *Examiner) Examine(of Job, run *journal.Run) error {
 		return err
 	}
 	q, seed := e.run.Items[j.item].Question, e.run.seed(j)
-	in := council.Instance{Question: q, Seed: seed}
-	id, said := e.plan.InstanceID(in), e.plan.InstanceID(council.Instance{Question: run.Head.Question, Seed: seed})
+	in := plan.Instance{Question: q, Seed: seed}
+	id, said := e.plan.InstanceID(in), e.plan.InstanceID(plan.Instance{Question: run.Head.Question, Seed: seed})
 	switch {
 	case run.End == nil:
 		return fmt.Errorf("bench: question %s: the journal has no end", of.Question)
@@ -181,15 +183,15 @@ func (e *Examiner) Examine(of Job, run *journal.Run) error {
 	if spec := e.plan.Spec(); spec.Runner.Nodes() {
 		return errors.New("bench: nodes have played the run, whose journal cannot be replayed here")
 	}
-	digest, err := e.plan.Replay(run)
+	digest, err := council.ReplayOf(e.plan, run)
 	if err != nil {
 		return fmt.Errorf("bench: question %s: the journal cannot be replayed: %w", of.Question, err)
 	}
 	if digest != run.End.Digest {
 		return fmt.Errorf("bench: question %s: the journal has another digest than its lines", of.Question)
 	}
-	o := council.Judge(e.plan, in, council.RecordsOf(e.plan, run))
-	if fails, why := failed(&o, e.endings); fails || o.Stopped == council.Interrupted {
+	o := outcome.Judge(e.plan, in, outcome.RecordsOf(e.plan, run))
+	if fails, why := failed(&o, e.endings); fails || o.Stopped == outcome.Interrupted {
 		return fmt.Errorf("bench: question %s: the journal is of an attempt that did not finish: %s", of.Question,
 			o.Stopped+" "+why)
 	}

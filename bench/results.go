@@ -15,6 +15,8 @@ import (
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
 )
@@ -24,7 +26,7 @@ type result struct {
 	metrics.Case
 	row     *store.Result
 	noted   []journal.Noted
-	outcome council.Outcome
+	outcome outcome.Outcome
 	took    synod.Tick     // when the last honest voting seat had decided, in virtual time
 	elapsed int            // the same by the clock, in milliseconds; 0: the time was virtual
 	ranked  []task.Verdict // verdicts of the answers in the order of a panel, best first
@@ -55,7 +57,7 @@ func (r *Run) roles() []metrics.Member {
 // reader reads and grades the journals of a run.
 type reader struct {
 	*Run
-	plan   *council.Plan
+	plan   *plan.Plan
 	ending protocol.Ending // nil: the protocol has no named endings
 	store  *store.Store
 	played *council.Council // see council; nil: nothing was played again
@@ -82,7 +84,7 @@ func (r *Run) readFrom(s *store.Store) (*reader, error) {
 	}
 	run := *r
 	x := &reader{Run: &run, store: s}
-	if x.plan, err = council.ReadPlan(spec); err != nil {
+	if x.plan, err = plan.Read(spec); err != nil {
 		return nil, fmt.Errorf("bench: the run's council: %w", err)
 	}
 	planned := x.plan.Seats()
@@ -155,14 +157,14 @@ func (r *reader) judged(j job, b store.Body) (*result, error) {
 	res.took = r.took(run.Noted)
 	res.ranked = r.ranked(item, run.Noted)
 	res.Ending, res.Stop = r.ended(run.Noted)
-	records := council.RecordsOfParts(r.plan, run)
-	res.outcome = council.Judge(r.plan, council.Instance{Question: run.Head.Question, Seed: run.Head.Seed}, records)
+	records := outcome.RecordsOfParts(r.plan, run)
+	res.outcome = outcome.Judge(r.plan, plan.Instance{Question: run.Head.Question, Seed: run.Head.Seed}, records)
 	if d := res.outcome.Decision; d != synod.None && res.Verdicts[d] == "" { // no member gave it: it was merged
 		res.Verdicts[d] = item.Grade(d).Verdict
 	}
 	res.Agreed, res.Decision, res.Withstands = res.outcome.Answered(), res.outcome.Decision, res.outcome.Withstands
 	res.Asked = r.asked(res.outcome.Asked)
-	res.Live = (res.outcome.Answered() || res.outcome.Status != council.Degraded) && res.outcome.Stopped != sim.Stalled
+	res.Live = (res.outcome.Answered() || res.outcome.Status != outcome.Degraded) && res.outcome.Stopped != sim.Stalled
 	res.calls.Made, res.calls.Reused = res.outcome.Calls.Made, res.outcome.Calls.Reused
 	res.tokens.Prompt, res.tokens.Completion = res.outcome.Tokens.Prompt, res.outcome.Tokens.Completion
 	res.uses = make([]llm.Use, len(records))

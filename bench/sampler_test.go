@@ -12,7 +12,7 @@ import (
 	"synod.dev/synod/bench/store"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // What is known of a question beside its text is in its sample, and nothing else.
@@ -47,7 +47,7 @@ func TestTimesOfSamples(t *testing.T) {
 
 // samplerOf is a sampler of a run of seats a, b and c; c has another model.
 func samplerOf() *sampler {
-	run := &Run{Manifest: Manifest{Seats: []council.Seat{{ID: "a"}, {ID: "b"}, {ID: "c"}}}}
+	run := &Run{Manifest: Manifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b"}, {ID: "c"}}}}
 	return &sampler{&export{reader: &reader{Run: run}, models: []string{"m", "m", "n"}, model: "all"},
 		&inspectai.Sample{Target: "4", Scores: map[string]inspectai.Score{}, Metadata: map[string]any{},
 			ModelUsage: map[string]inspectai.Usage{}}, &journal.Run{End: &journal.End{Stopped: "rounds"}}, &result{}}
@@ -115,7 +115,7 @@ func TestScoresOfSamples(t *testing.T) {
 
 // The time of a question is that of the last honest member that votes.
 func TestTimeOfTheLastHonestVoter(t *testing.T) {
-	r := &Run{Manifest: Manifest{Seats: []council.Seat{{ID: "a"}, {ID: "b"}, {ID: "c", Adversary: "silent"},
+	r := &Run{Manifest: Manifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b"}, {ID: "c", Adversary: "silent"},
 		{ID: "d", NonVoting: true}}}}
 	noted := []journal.Noted{{Tick: 3, Node: 1}, {Tick: 5, Node: 0}, {Tick: 7, Node: 1}, {Tick: 90, Node: 2},
 		{Tick: 80, Node: 3}, {Tick: 99, Node: 4}}
@@ -126,7 +126,7 @@ func TestTimeOfTheLastHonestVoter(t *testing.T) {
 
 // Answers are ranked by the record of the first honest seat that exists.
 func TestRankedAnswersNeedARecord(t *testing.T) {
-	r := &Run{Manifest: Manifest{Protocol: "decentllms", Seats: []council.Seat{{ID: "a", Adversary: "silent"},
+	r := &Run{Manifest: Manifest{Protocol: "decentllms", Seats: []plan.Seat{{ID: "a", Adversary: "silent"},
 		{ID: "b"}}}}
 	item, err := task.NewItem(synod.Question{ID: "q", Text: "?", Form: synod.Number}, "4")
 	if err != nil {
@@ -144,7 +144,7 @@ func TestRankedAnswersNeedARecord(t *testing.T) {
 
 // Confidence is compared with what was right for all members and for each model.
 func TestCalibrationByModel(t *testing.T) {
-	r := &Run{Manifest: Manifest{Seats: []council.Seat{{ID: "a", Model: "m"}, {ID: "b", Model: "n"}, {ID: "c",
+	r := &Run{Manifest: Manifest{Seats: []plan.Seat{{ID: "a", Model: "m"}, {ID: "b", Model: "n"}, {ID: "c",
 		Model: "n"},
 		{ID: "d", Model: "o"}}}}
 	c := r.calibrators()
@@ -196,9 +196,9 @@ func TestMarksOfFiles(t *testing.T) {
 
 // The use of some questions stands for the whole run, rounded up, and no reply is longer than its model allows.
 func TestEstimatesAreScaled(t *testing.T) {
-	r := &Run{Manifest: Manifest{N: 10, Repeat: 3, Planned: 7, Seats: []council.Seat{{ID: "a", Model: "m"}, {ID: "b",
+	r := &Run{Manifest: Manifest{N: 10, Repeat: 3, Planned: 7, Seats: []plan.Seat{{ID: "a", Model: "m"}, {ID: "b",
 		Model: "n"}}}}
-	spec := council.Spec{Models: map[string]council.Params{"m": {"max_tokens": 20}, "n": {"max_tokens": 0}}}
+	spec := plan.Spec{Models: map[string]plan.Params{"m": {"max_tokens": 20}, "n": {"max_tokens": 0}}}
 	u := use{questions: 4, seats: []seatUse{{answers: 2, scores: 1, prompt: 101}, {answers: 1, scores: 0, prompt: 4}}}
 	uses := r.scale(spec, u, 150, 10)
 	if uses[0].Calls != 23 || uses[0].Prompt != 758 || uses[0].Completion != 375 || uses[1].Calls != 8 ||
@@ -218,7 +218,7 @@ func TestEstimatesAreScaled(t *testing.T) {
 		t.Errorf("a council that calls no model: %+v", w)
 	}
 	for value, want := range map[any]int{"7": 7, 1: 1, -1: longestReply, nil: longestReply, math.Inf(1): longestReply} {
-		if got := longestOf(council.Params{"max_tokens": value}); got != want {
+		if got := longestOf(plan.Params{"max_tokens": value}); got != want {
 			t.Errorf("max_tokens %v: %d", value, got)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sim"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 )
 
@@ -74,7 +74,7 @@ func (r *reader) view(j job, past history) (*report.Question, error) {
 		return nil, err
 	}
 	q.Rounds = held(res, run.Opinions())
-	for i, record := range council.RecordsOf(r.plan, run) {
+	for i, record := range outcome.RecordsOf(r.plan, run) {
 		for t := range q.Rounds {
 			q.Rounds[t][i].Reasoning = record.Reasoning(t)
 		}

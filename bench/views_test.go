@@ -10,7 +10,7 @@ import (
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/task"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // The views of the questions add up to the figures of the report.
@@ -82,7 +82,7 @@ func TestViewsOfTheUnfinished(t *testing.T) {
 	run := create(t, plan(t, seven, 3, 1))
 	w, err := run.Write()
 	if err == nil {
-		err = errors.Join(w.Attempted(run, bench.Job{Question: "Sum 1/x"}, bench.Attempt{Stopped: council.PastTime,
+		err = errors.Join(w.Attempted(run, bench.Job{Question: "Sum 1/x"}, bench.Attempt{Stopped: outcome.PastTime,
 			Reason: "too late", Seconds: 1}), w.Close())
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 )
 
@@ -190,11 +190,11 @@ func (w *work) one(ctx context.Context, j job) error {
 	switch {
 	case err != nil:
 		return err
-	case d.stopped == council.Interrupted:
+	case d.stopped == outcome.Interrupted:
 	case d.failed:
 		w.count(func(p *Progress) {
 			p.Failed++
-			if d.stopped != council.OverBudget && d.stopped != council.Tripped {
+			if d.stopped != outcome.OverBudget && d.stopped != outcome.Tripped {
 				w.again = append(w.again, j)
 			}
 		})

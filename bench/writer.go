@@ -13,7 +13,7 @@ import (
 
 	"synod.dev/synod/bench/store"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // Writer is the folder of a run or a grid, open for writing by this process alone. Put and the readers of the
@@ -190,7 +190,7 @@ func (w *Writer) put(r *Run, j job, d *done) (bool, error) {
 
 // interrupted notes that the work on a run was interrupted.
 func (w *Writer) interrupted(r *Run) error {
-	return w.store.Attempted(store.Attempt{Key: store.Key{Cell: r.cell}, None: true, Stopped: council.Interrupted,
+	return w.store.Attempted(store.Attempt{Key: store.Key{Cell: r.cell}, None: true, Stopped: outcome.Interrupted,
 		Ended: time.Now()})
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -23,7 +24,7 @@ func TestAccusations(t *testing.T) {
 				"  - {id: w, model: dice, role: worker, count: 3}\n  - {id: e, model: dice, role: evaluator, count: " +
 				"4}\n"
 		}
-		spec, err := council.Parse([]byte("council: c\nprotocol: " + c.protocol +
+		spec, err := plan.Parse([]byte("council: c\nprotocol: " + c.protocol +
 			"\nf: 1\nmodels:\n  dice: {provider: " +
 			"simulated, ability: 0.9}\nseats:\n" + seats))
 		if err != nil {

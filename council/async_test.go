@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -57,13 +57,13 @@ func TestAsynchronousRoundsBearDelays(t *testing.T) {
 
 // Asynchronous rounds need r ≥ 2F+1: a complete graph of nine is good for F=2 and not for 3.
 func TestAsynchronousBound(t *testing.T) {
-	for f, want := range map[int]string{1: "4.3-strong", 2: "4.3", 3: council.None} {
+	for f, want := range map[int]string{1: "4.3-strong", 2: "4.3", 3: plan.None} {
 		text := strings.Replace(fmt.Sprintf(delayed, true), "f: 2", fmt.Sprintf("f: %d", f), 1)
-		spec, err := council.Parse([]byte(text))
+		spec, err := plan.Parse([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := council.NewPlan(spec)
+		p, err := plan.New(spec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,11 +10,13 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sim"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
 // opened opens the council of a plan until the test ends.
-func opened(t *testing.T, p *Plan) *Council {
+func opened(t *testing.T, p *plan.Plan) *Council {
 	t.Helper()
 	c, err := Open(p, Options{Env: llm.Env{Getenv: func(string) string { return "" }}})
 	if err != nil {
@@ -87,15 +89,15 @@ func TestHowManySeatsMayBeLate(t *testing.T) {
 		{"two in different rounds of one claim", whole, synod.Answering, []synod.NodeID{0, 1},
 			func(s *session) { s.round[1] = 1 }, false},
 		{"another was late in this round", each, synod.Scoring, []synod.NodeID{0},
-			func(s *session) { s.seats[3].late(LateCall{0, false}) }, false},
+			func(s *session) { s.seats[3].Late = []outcome.LateCall{{Round: 0}} }, false},
 		{"the same was late in this round", each, synod.Scoring, []synod.NodeID{0},
-			func(s *session) { s.seats[0].late(LateCall{0, false}) }, true},
+			func(s *session) { s.seats[0].Late = []outcome.LateCall{{Round: 0}} }, true},
 		{"another was late before", each, synod.Scoring, []synod.NodeID{0}, func(s *session) {
-			s.seats[3].late(LateCall{0, false})
+			s.seats[3].Late = []outcome.LateCall{{Round: 0}}
 			s.round = []int{1, 1, 1, 1, 1}
 		}, true},
 		{"another was late before, in one claim", whole, synod.Scoring, []synod.NodeID{0}, func(s *session) {
-			s.seats[3].late(LateCall{0, false})
+			s.seats[3].Late = []outcome.LateCall{{Round: 0}}
 			s.round = []int{1, 1, 1, 1, 1}
 		}, false},
 		{"another has no answer yet", each, synod.Answering, []synod.NodeID{0},
@@ -212,7 +214,7 @@ func TestUnanimousSessions(t *testing.T) {
 
 // A call of a real model takes longer than a message may.
 func TestCallTicks(t *testing.T) {
-	real, err := NewPlan(parsed(t, "pace: {within: 300ms}\nmodels: {d: {provider: simulated}, m: {provider: openai, "+
+	real, err := plan.New(parsed(t, "pace: {within: 300ms}\nmodels: {d: {provider: simulated}, m: {provider: openai, "+
 		"model: x}}\nseats: [{id: a, model: d}, {id: b, model: m}]\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +245,7 @@ func TestSessionCounts(t *testing.T) {
 	if r := s.seats[1]; r.Failure != "four" || r.Use.Calls != 5 || s.made != 5 || s.seats[0].Use.Calls != 0 {
 		t.Errorf("%+v; %d requests", r, s.made)
 	}
-	if len(told) != 4 || !reflect.DeepEqual(told[3], Progress{Round: -1, Rounds: c.plan.protocol.MaxRounds(),
+	if len(told) != 4 || !reflect.DeepEqual(told[3], Progress{Round: -1, Rounds: c.plan.Protocol().MaxRounds(),
 		Calls: 5, Planned: c.plan.Calls()}) {
 		t.Errorf("progress %+v", told)
 	}
@@ -264,7 +266,7 @@ func TestSessionCounts(t *testing.T) {
 			t.Errorf("after %s %s: lacking is %v", step.purpose, step.reply.Status, s.unanswered[1])
 		}
 	}
-	if late := s.seats[1].Late; !slices.Equal(late, []LateCall{{2, false}}) {
+	if late := s.seats[1].Late; !slices.Equal(late, []outcome.LateCall{{Round: 2}}) {
 		t.Errorf("late calls %v", late)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -63,7 +64,7 @@ func BenchmarkTenthFails(b *testing.B) {
 		start := time.Now()
 		const n = 3
 		for range n {
-			if o := decide(b, c, council.Ask{}); o.Status != council.Agreed {
+			if o := decide(b, c, council.Ask{}); o.Status != outcome.Agreed {
 				b.Fatal(o.Reason)
 			}
 		}

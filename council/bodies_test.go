@@ -15,6 +15,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 )
@@ -122,7 +124,7 @@ func TestBodiesOfResumedAndCachedRuns(t *testing.T) {
 				c := convene(t, one(cut.URL, head), fmt.Sprintf("limits.calls=%d", limit))
 				ask.Journal = filepath.Join(t.TempDir(), fmt.Sprint(limit))
 				o := decide(t, c, ask)
-				if o.Stopped != council.OverBudget {
+				if o.Stopped != outcome.OverBudget {
 					break
 				}
 				run, err := journal.Load(ask.Journal)
@@ -136,7 +138,7 @@ func TestBodiesOfResumedAndCachedRuns(t *testing.T) {
 			stored, folder := llmtest.Start(t, chooser), t.TempDir()
 			for range 3 {
 				text := strings.Replace(one(stored.URL, head), "model: x}", "model: x, cache: true}", 1)
-				spec, err := council.Parse([]byte(text))
+				spec, err := plan.Parse([]byte(text))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -20,6 +20,8 @@ import (
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 )
@@ -40,9 +42,9 @@ func fickle(c llmtest.Call) string {
 }
 
 // tried is how a council ended on the question, and the requests that it made.
-func tried(t *testing.T, text string, env llm.Env) council.Outcome {
+func tried(t *testing.T, text string, env llm.Env) outcome.Outcome {
 	t.Helper()
-	spec, err := council.Parse([]byte(text))
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +72,8 @@ breakers: {no_progress: 3, oscillation: 3, quorum: true, equivocation: true}
 // rounds; players that come together do not.
 func TestBreakerNoProgress(t *testing.T) {
 	o := tried(t, fmt.Sprintf(game, 1.0), llm.Env{})
-	if o.Stopped != council.Tripped || o.Trip == nil || o.Trip.Breaker != council.NoProgress || o.Trip.Round != 3 ||
-		o.Status != council.Undecided {
+	if o.Stopped != outcome.Tripped || o.Trip == nil || o.Trip.Breaker != outcome.NoProgress || o.Trip.Round != 3 ||
+		o.Status != outcome.Undecided {
 		t.Fatalf("stopped %s, %+v, %s", o.Stopped, o.Trip, o.Status)
 	}
 	if len(o.Votes) < 2 || !strings.HasSuffix(o.Continue(), ".jsonl --set breakers.no_progress=0") {
@@ -93,7 +95,7 @@ breakers: {%s: 3}
 `
 	for _, adversary := range []string{"oscillator", "silent", "saboteur", "mimic"} {
 		o := tried(t, fmt.Sprintf(text, 1.0, adversary, 1, "no_progress"), llm.Env{})
-		if o.Stopped != council.Tripped || o.Trip.Breaker != council.NoProgress || o.Trip.Round > 4 {
+		if o.Stopped != outcome.Tripped || o.Trip.Breaker != outcome.NoProgress || o.Trip.Round > 4 {
 			t.Errorf("%s: stopped %s, %+v", adversary, o.Stopped, o.Trip)
 		}
 		if o := tried(t, fmt.Sprintf(text, 0.2, adversary, 1, "no_progress"), llm.Env{}); o.Trip != nil &&
@@ -121,7 +123,7 @@ func TestBreakerOscillationTolerates(t *testing.T) {
 		text := strings.Replace(seven(server.URL, append(seats, "s77")...), "f: 3", fmt.Sprintf("f: %d", f), 1) +
 			"rule: {name: supermajority}\nbreakers: {oscillation: 2}\n"
 		o := tried(t, text, llm.Env{})
-		if got := o.Trip != nil && o.Trip.Breaker == council.Oscillation; got != want {
+		if got := o.Trip != nil && o.Trip.Breaker == outcome.Oscillation; got != want {
 			t.Errorf("F = %d: stopped %s, %+v", f, o.Stopped, o.Trip)
 		}
 	}
@@ -165,7 +167,7 @@ func TestBreakerDrift(t *testing.T) {
 		text = strings.Replace(text, "rounds: 6", "rounds: 12", 1) +
 			"breakers: {no_progress: 3, oscillation: 2, drift: 3}\n"
 		o := tried(t, text, llm.Env{})
-		if o.Trip == nil || o.Trip.Breaker != council.Drift || o.Trip.Round > 8 || o.Status != council.Undecided {
+		if o.Trip == nil || o.Trip.Breaker != outcome.Drift || o.Trip.Round > 8 || o.Status != outcome.Undecided {
 			t.Errorf("a seat that says %s: stopped %s, %+v", name, o.Stopped, o.Trip)
 			continue
 		}
@@ -205,7 +207,7 @@ func TestBreakerDriftLetsProgressBe(t *testing.T) {
 // ask over the game: the players hold one number at the end, but no vote ended the game, so
 // there is no decision. With votes there is.
 func TestGameDecidesByVotes(t *testing.T) {
-	for decision, want := range map[string]string{"continue": council.Undecided, "stop": council.Agreed} {
+	for decision, want := range map[string]string{"continue": outcome.Undecided, "stop": outcome.Agreed} {
 		server := llmtest.Start(t, func(c llmtest.Call) string {
 			if strings.Contains(c.User, "Does the game end here?") {
 				return fmt.Sprintf(`{"decision": %q}`, decision)
@@ -214,10 +216,10 @@ func TestGameDecidesByVotes(t *testing.T) {
 		})
 		o := tried(t, fmt.Sprintf("protocol: {name: game, rounds: 2}\nf: 0\nmodels: {m: {provider: openai, url: %q, "+
 			"model: m}}\nseats: [{id: p, model: m, count: 4}]\n", server.URL), llm.Env{})
-		if o.Status != want || (want == council.Agreed) != (o.Answer != nil) {
+		if o.Status != want || (want == outcome.Agreed) != (o.Answer != nil) {
 			t.Errorf("votes to %s: %s, %s", decision, o.Status, o.Reason)
 		}
-		if want == council.Undecided && !strings.Contains(o.Reason, "no vote ended the game: 0 of 4 players") {
+		if want == outcome.Undecided && !strings.Contains(o.Reason, "no vote ended the game: 0 of 4 players") {
 			t.Errorf("reason %q", o.Reason)
 		}
 	}
@@ -225,11 +227,11 @@ func TestGameDecidesByVotes(t *testing.T) {
 
 // Where a breaker stopped it a run goes on with what it has: nothing is asked twice.
 func TestBreakerResumes(t *testing.T) {
-	spec, err := council.Parse([]byte(fmt.Sprintf(game, 1.0)))
+	spec, err := plan.Parse([]byte(fmt.Sprintf(game, 1.0)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	decide := func(ask council.Ask, spec council.Spec) council.Outcome {
+	decide := func(ask council.Ask, spec plan.Spec) outcome.Outcome {
 		c, err := council.Convene(spec, llm.Env{})
 		if err != nil {
 			t.Fatal(err)
@@ -244,10 +246,10 @@ func TestBreakerResumes(t *testing.T) {
 	}
 	first := decide(council.Ask{Journal: filepath.Join(t.TempDir(), "a.jsonl")}, spec)
 	run, err := journal.Load(first.Journal)
-	if err != nil || !council.Unfinished(run) {
+	if err != nil || !outcome.Unfinished(run) {
 		t.Fatalf("%v, ended %v", err, run.End)
 	}
-	spec.Breakers = council.Breakers{}
+	spec.Breakers = plan.Breakers{}
 	whole := decide(council.Ask{}, spec)
 	rest := decide(council.Ask{Resume: run, Journal: filepath.Join(t.TempDir(), "b.jsonl")}, spec)
 	if rest.Stopped != whole.Stopped || rest.Rounds.Len() != whole.Rounds.Len() || rest.Calls.Made != whole.Calls.Made {
@@ -263,7 +265,7 @@ func TestBreakerOscillation(t *testing.T) {
 	text := seven(server.URL, "s41", "s41", "s42", "s42", "s42") +
 		"rule: {name: supermajority}\nbreakers: {oscillation: 2}\n"
 	o := tried(t, text, llm.Env{})
-	if o.Stopped != council.Tripped || o.Trip.Breaker != council.Oscillation || o.Trip.Round != 3 {
+	if o.Stopped != outcome.Tripped || o.Trip.Breaker != outcome.Oscillation || o.Trip.Round != 3 {
 		t.Fatalf("stopped %s, %+v", o.Stopped, o.Trip)
 	}
 	if o := tried(t, strings.Replace(text, "supermajority", "plurality", 1), llm.Env{}); o.Trip != nil {
@@ -286,10 +288,10 @@ func TestBreakerQuorum(t *testing.T) {
 		return strings.ReplaceAll(strings.Join(lines, "\n"), "timeout: 2m", "timeout: 2m, attempts: 1")
 	}
 	o := tried(t, gone(4), llm.Env{})
-	if o.Stopped != council.Tripped || o.Trip.Breaker != council.NoQuorum || o.Status != council.Degraded {
+	if o.Stopped != outcome.Tripped || o.Trip.Breaker != outcome.NoQuorum || o.Status != outcome.Degraded {
 		t.Errorf("four of seven gone: %s, %+v, %s", o.Stopped, o.Trip, o.Status)
 	}
-	if o := tried(t, gone(3), llm.Env{}); o.Trip != nil || o.Status != council.Agreed {
+	if o := tried(t, gone(3), llm.Env{}); o.Trip != nil || o.Status != outcome.Agreed {
 		t.Errorf("three of seven gone: %+v, %s: %s", o.Trip, o.Status, o.Reason)
 	}
 }
@@ -300,14 +302,14 @@ func TestBudgetInMoney(t *testing.T) {
 	text := seven(server.URL, "s41", "s42", "s42") + "limits: {usd: 0.007}\n"
 	prices := llm.Prices{{Server: "127.0.0.1:*", Model: "s*", Price: llm.Price{Prompt: 1, Completion: 5}}}
 	o := tried(t, text, llm.Env{Prices: prices})
-	if o.Stopped != council.OverBudget || o.Cost == nil || o.Cost.USD > 0.007 || o.Calls.Made == 0 {
+	if o.Stopped != outcome.OverBudget || o.Cost == nil || o.Cost.USD > 0.007 || o.Calls.Made == 0 {
 		t.Errorf("stopped %s after %d calls, cost %+v", o.Stopped, o.Calls.Made, o.Cost)
 	}
 	if o := tried(t, strings.Replace(text, "0.007", "10", 1),
-		llm.Env{Prices: prices}); o.Stopped == council.OverBudget {
+		llm.Env{Prices: prices}); o.Stopped == outcome.OverBudget {
 		t.Errorf("ten dollars were not enough: %+v", o.Cost)
 	}
-	spec, err := council.Parse([]byte(strings.ReplaceAll(text, "model: s42", "model: gpt-42"))) // others are free here
+	spec, err := plan.Parse([]byte(strings.ReplaceAll(text, "model: s42", "model: gpt-42"))) // others are free here
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,8 +337,8 @@ func TestEscalation(t *testing.T) {
 	defer hang.Close()
 	defer close(release)
 	file := filepath.Join(t.TempDir(), "told.json")
-	decide := func(escalate string) (council.Outcome, error) {
-		spec, err := council.Parse([]byte(strings.Replace(fmt.Sprintf(game, 1.0), "equivocation: true",
+	decide := func(escalate string) (outcome.Outcome, error) {
+		spec, err := plan.Parse([]byte(strings.Replace(fmt.Sprintf(game, 1.0), "equivocation: true",
 			"equivocation: true, escalate: "+escalate, 1)))
 		if err != nil {
 			t.Fatal(err)
@@ -354,7 +356,7 @@ func TestEscalation(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := <-got
-	if e.Why != council.Tripped || e.Outcome.Trip.Breaker != council.NoProgress || e.Continue != o.Continue() ||
+	if e.Why != outcome.Tripped || e.Outcome.Trip.Breaker != outcome.NoProgress || e.Continue != o.Continue() ||
 		e.Continue == "" {
 		t.Errorf("the webhook got %s, %+v, %q", e.Why, e.Outcome.Trip, e.Continue)
 	}
@@ -386,7 +388,7 @@ func TestBadBreakers(t *testing.T) {
 		"{no_progres: 1}":                             "no_progress",
 		"{escalate: {command: ['']}}":                 "begin with a program",
 	} {
-		_, err := council.Parse([]byte("breakers: " + text +
+		_, err := plan.Parse([]byte("breakers: " + text +
 			"\nmodels: {d: {provider: simulated}}\nseats: [{id: p, model: d}]\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -404,7 +406,7 @@ func TestBreakerEquivocation(t *testing.T) {
 			names = append(names, m.Suspects...)
 		}
 	}
-	if o.Trip == nil || o.Trip.Breaker != council.Equivocation ||
+	if o.Trip == nil || o.Trip.Breaker != outcome.Equivocation ||
 		o.Trip.Detail != "[b] told different members different things" || !slices.Contains(names, "b") {
 		t.Errorf("stopped %s, %+v; suspects %v", o.Stopped, o.Trip, names)
 	}
@@ -427,13 +429,13 @@ seats:
   - {id: e, model: d, role: evaluator, count: 4}
 breakers: {no_progress: 1, oscillation: 1, quorum: true, equivocation: true}
 `
-	if o := tried(t, text, llm.Env{}); o.Trip != nil || o.Status != council.Agreed {
+	if o := tried(t, text, llm.Env{}); o.Trip != nil || o.Status != outcome.Agreed {
 		t.Errorf("all are honest: %+v, %s", o.Trip, o.Status)
 	}
 	o := tried(t, strings.Replace(text, "{id: v, model: d,", "{id: v, model: d, adversary: {name: equivocator},", 1),
 		llm.Env{})
-	if o.Trip == nil || o.Trip.Breaker != council.Equivocation ||
-		o.Trip.Detail != "[v] told different members different things" || o.Status != council.Undecided ||
+	if o.Trip == nil || o.Trip.Breaker != outcome.Equivocation ||
+		o.Trip.Detail != "[v] told different members different things" || o.Status != outcome.Undecided ||
 		o.Answer != nil || len(o.Votes) == 0 {
 		t.Errorf("a worker equivocates: %+v, %s, votes %v", o.Trip, o.Status, o.Votes)
 	}
@@ -442,12 +444,12 @@ breakers: {no_progress: 1, oscillation: 1, quorum: true, equivocation: true}
 	}
 	one := "{id: g, model: gone, role: evaluator}\nbreakers"
 	if o := tried(t, strings.Replace(text, "breakers", "  - "+one, 1), llm.Env{}); o.Trip != nil ||
-		o.Status != council.Agreed {
+		o.Status != outcome.Agreed {
 		t.Errorf("one evaluator of five is gone: %+v, %s: %s", o.Trip, o.Status, o.Reason)
 	}
 	if o := tried(t, strings.Replace(text, "role: evaluator, count: 4",
 		"role: evaluator, count: 2}\n  - {id: g, model: gone, role: evaluator, count: 3", 1),
-		llm.Env{}); o.Status != council.Degraded && o.Status != council.Undecided {
+		llm.Env{}); o.Status != outcome.Degraded && o.Status != outcome.Undecided {
 		t.Errorf("three evaluators of five are gone: %+v, %s: %s", o.Trip, o.Status, o.Reason)
 	}
 }

@@ -2,12 +2,12 @@ package council
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sim"
-	"synod.dev/synod/llm"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 )
 
 // ClockRunner plays all seats in this process by the clock: a member that waits for a silent one
@@ -16,9 +16,9 @@ import (
 type ClockRunner struct{}
 
 // Play plays the machines and measures when they noted their opinions.
-func (ClockRunner) Play(ctx context.Context, p *Plan, run Run, models Models) ([]Record, error) {
-	c := newCrew(len(p.seats))
-	config := p.simulation(run, c, p.protocol.Join)
+func (ClockRunner) Play(ctx context.Context, p *plan.Plan, run Run, models Models) ([]outcome.Record, error) {
+	c := newCrew(len(p.Seats()))
+	config := simulation(p, run, c, p.Protocol().Join)
 	records, begun, notes := c.records, time.Now(), config.Notes
 	config.Notes = func(now synod.Tick, noted []sim.Noted) string {
 		for _, n := range noted {
@@ -34,35 +34,4 @@ func (ClockRunner) Play(ctx context.Context, p *Plan, run Run, models Models) ([
 		},
 	}))
 	return records, nil
-}
-
-// Clock reports whether the seats are played by the clock.
-func (r RunnerSpec) Clock() bool { return r.Name == RunnerClock }
-
-// checkClock refuses settings that shorten waiting by the times of other calls.
-func (p *Plan) checkClock() error {
-	if p.spec.Runner.Clock() && p.spec.Patience.spare() > 0 {
-		return errors.New("patience is for virtual time; with runner: {name: clock} a call may take pace.think")
-	}
-	return nil
-}
-
-// bounded returns a context that ends with the time that a call may take by the clock.
-func (s *session) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if p := s.council.plan; p.spec.Runner.Clock() {
-		return context.WithTimeoutCause(ctx, p.spec.Pace.Think, llm.ErrSlow)
-	}
-	return ctx, func() {}
-}
-
-// keepTimes writes the measured times into the journal.
-func (s *session) keepTimes(records []Record) {
-	if s.journal == nil || !s.council.plan.spec.Runner.Clock() {
-		return
-	}
-	for i := range records {
-		a := records[i].Account()
-		a.Said = nil // the journal has the replies
-		s.journal.Report(records[i].Seat, "", a)
-	}
 }

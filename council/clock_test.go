@@ -11,6 +11,8 @@ import (
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -32,14 +34,14 @@ func led(b string) string {
 
 // By the clock every silent leader costs its time-out, and the same run in virtual time costs none.
 func TestClockRunner(t *testing.T) {
-	play := func(text, path string) (council.Outcome, time.Duration) {
+	play := func(text, path string) (outcome.Outcome, time.Duration) {
 		c := convene(t, text)
 		defer c.Close()
 		begun := time.Now()
 		return decide(t, c, council.Ask{Question: sum, Seed: 1, Journal: path}), time.Since(begun)
 	}
 	for _, b := range []string{"0", "2"} {
-		virtual, path := council.Outcome{}, filepath.Join(t.TempDir(), "j")
+		virtual, path := outcome.Outcome{}, filepath.Join(t.TempDir(), "j")
 		var free time.Duration
 		synctest.Test(t, func(t *testing.T) { virtual, free = play(led(b), "") })
 		if free != 0 {
@@ -62,11 +64,11 @@ func TestClockRunner(t *testing.T) {
 		if _, err := council.Replay(run); err != nil {
 			t.Errorf("%s silent: %v", b, err)
 		}
-		p, err := council.PlanOf(run)
+		p, err := plan.Of(run)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range council.RecordsOf(p, run) {
+		for _, r := range outcome.RecordsOf(p, run) {
 			last := len(r.Opinions) - 1
 			if last >= 0 && r.Elapsed != max(1, int(r.Opinions[last].Tick)) {
 				t.Errorf("%s silent: seat %d has %d ms of its last opinion, in tick %d", b, r.Seat, r.Elapsed,
@@ -84,7 +86,7 @@ func TestClockEndsSlowCalls(t *testing.T) {
 	defer c.Close()
 	begun := time.Now()
 	o, err := c.Decide(context.Background(), council.Ask{Question: sum})
-	if took := time.Since(begun); err != nil || took > 20*time.Second || o.Status != council.Degraded {
+	if took := time.Since(begun); err != nil || took > 20*time.Second || o.Status != outcome.Degraded {
 		t.Fatalf("%s after %v: %v", o.Status, took, err)
 	}
 	if want := "took longer than pace.think"; !strings.Contains(o.Members[0].Trouble, want) {
@@ -100,7 +102,7 @@ func TestClockIsNotResumed(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	o, err := c.Decide(ctx, council.Ask{Question: sum, Journal: path})
-	if err != nil || o.Stopped != council.Interrupted {
+	if err != nil || o.Stopped != outcome.Interrupted {
 		t.Fatalf("%s: %v", o.Stopped, err)
 	}
 	run, err := journal.Load(path)

@@ -9,6 +9,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 )
 
 const confident = `
@@ -28,7 +30,7 @@ seats:
 func TestRuleProtocol(t *testing.T) {
 	text := fmt.Sprintf(confident, 1, "paper", "chain", "protocol", 0.3, 0.6, 6, "")
 	c := convene(t, text)
-	if b := c.Plan().Bound(); b.Guarantee != council.None || !strings.Contains(b.Note, "captures all that hear it") {
+	if b := c.Plan().Bound(); b.Guarantee != plan.None || !strings.Contains(b.Note, "captures all that hear it") {
 		t.Errorf("[CP-7] bound %+v", b)
 	}
 	for seed := range uint64(20) {
@@ -44,7 +46,7 @@ func TestRuleProtocol(t *testing.T) {
 			}
 		}
 	}
-	_, err := council.Parse([]byte("protocol: {name: sac}\nrule: {name: protocol}\nmodels: {d: {provider: " +
+	_, err := plan.Parse([]byte("protocol: {name: sac}\nrule: {name: protocol}\nmodels: {d: {provider: " +
 		"simulated}}\nseats: [{id: a, model: d, count: 3}]\n"))
 	if err == nil || !strings.Contains(err.Error(), "no decision step of its own") {
 		t.Errorf("sac under rule protocol: %v", err)
@@ -59,7 +61,7 @@ func TestEarlyStopWithConfidence(t *testing.T) {
 		text := fmt.Sprintf(confident, 6,
 			rapid.SampledFrom([]string{"paper", "pooled", "majority"}).Draw(t, "adopt"),
 			rapid.SampledFrom([]string{"complete", "ring", "chain", "tree"}).Draw(t, "graph"),
-			rapid.SampledFrom([]string{council.Majority, council.Plurality, council.ByProtocol}).Draw(t, "rule"),
+			rapid.SampledFrom([]string{plan.Majority, plan.Plurality, plan.ByProtocol}).Draw(t, "rule"),
 			rapid.Float64Range(0, 1).Draw(t, "ability"), rapid.Float64Range(0, 1).Draw(t, "skill"),
 			rapid.IntRange(3, 8).Draw(t, "seats"),
 			adversary(rapid.SampledFrom([]string{"", "replay", "weak-answer", "overconfident", "silent",
@@ -69,7 +71,7 @@ func TestEarlyStopWithConfidence(t *testing.T) {
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
 		early, whole := study(t, text, seed), study(t, text+"faults: {loss: 1e-300}\n", seed)
-		if early.Stopped == council.Early {
+		if early.Stopped == outcome.Early {
 			stopped++
 		}
 		if early.Status != whole.Status || fmt.Sprint(early.Votes) != fmt.Sprint(whole.Votes) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
 )
@@ -23,25 +24,35 @@ type member struct {
 }
 
 func (m member) GivesHiddenConfidence() bool { return m.can }
-func (m member) CanWeigh() bool              { return m.can }
+
+func (m member) CanWeigh() bool { return m.can }
+
+// powers checks what all seats can do.
+func powers(p protocol.Protocol, seats []plan.Seat, models map[string]llm.Model) error {
+	for i := range seats {
+		if err := checkPowers(p, &seats[i], models[seats[i].Model]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // A protocol that reads hidden states is refused before it runs if one member has
 // no probe. [CP-2]
 func TestHiddenConfidenceNeedsProbes(t *testing.T) {
-	c := &Council{plan: &Plan{seats: []Seat{{ID: "a", Model: "good"}, {ID: "b", Model: "bare"}}},
-		models: map[string]llm.Model{"good": member{can: true}, "bare": member{}}}
+	seats := []plan.Seat{{ID: "a", Model: "good"}, {ID: "b", Model: "bare"}}
+	models := map[string]llm.Model{"good": member{can: true}, "bare": member{}}
 	for _, mode := range []synod.ConfidenceMode{synod.NoConfidence, synod.StatedConfidence, synod.HiddenConfidence} {
 		refused := mode == synod.HiddenConfidence
-		c.plan.protocol = protocolWithConfidence{mode: mode}
-		err := c.checkPowers()
-		var bad *ConfigError
+		err := powers(protocolWithConfidence{mode: mode}, seats, models)
+		var bad *plan.ConfigError
 		if (err != nil) != refused || refused && (!errors.As(err, &bad) ||
 			!strings.Contains(err.Error(), `model "bare" has none`)) {
 			t.Errorf("%q: %v", mode, err)
 		}
 	}
-	c.models["bare"] = member{can: true}
-	if err := c.checkPowers(); err != nil {
+	models["bare"] = member{can: true}
+	if err := powers(protocolWithConfidence{mode: synod.HiddenConfidence}, seats, models); err != nil {
 		t.Error(err)
 	}
 }
@@ -54,21 +65,21 @@ func (weighing) Weighs() bool { return true }
 // A protocol that needs likelihoods is refused before it runs if a member that votes cannot give them: the error names
 // the parameter. Members without a vote, such as workers, need not.
 func TestLikelihoodNeedsWeighers(t *testing.T) {
-	c := &Council{plan: &Plan{seats: []Seat{{ID: "a", Model: "good"}, {ID: "b", Model: "bare"}}},
-		models: map[string]llm.Model{"good": member{can: true}, "bare": member{}}}
+	seats := []plan.Seat{{ID: "a", Model: "good"}, {ID: "b", Model: "bare"}}
+	models := map[string]llm.Model{"good": member{can: true}, "bare": member{}}
 	for mode, want := range map[synod.ConfidenceMode]string{
 		synod.LikelihoodConfidence: `probe: likelihood needs members that return the likelihood of a text, and model ` +
 			`"bare" does not; use probe: stated`,
 		synod.NoConfidence: "use score: stated",
 	} {
-		c.plan.protocol = weighing{protocolWithConfidence{mode: mode}}
-		var bad *ConfigError
-		if err := c.checkPowers(); !errors.As(err, &bad) || !strings.Contains(err.Error(), want) {
+		var bad *plan.ConfigError
+		if err := powers(weighing{protocolWithConfidence{mode: mode}}, seats, models); !errors.As(err, &bad) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", mode, err)
 		}
 	}
-	c.plan.seats[1].NonVoting = true
-	if err := c.checkPowers(); err != nil {
+	seats[1].NonVoting = true
+	if err := powers(weighing{}, seats, models); err != nil {
 		t.Error(err)
 	}
 }

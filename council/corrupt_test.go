@@ -10,6 +10,7 @@ import (
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -24,11 +25,11 @@ adversaries: %s
 // corrupted returns the seats with an adversary.
 func corrupted(t *testing.T, text string) (at []string, err error) {
 	t.Helper()
-	spec, err := council.Parse([]byte(text))
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		return nil, err
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ adversaries: {adversary: {name: inverter}, role: evaluator, members: 2}
 
 // A journal has the seats that were picked, and replays with them.
 func TestPlacedAdversariesAreRecorded(t *testing.T) {
-	spec, err := council.Parse(fmt.Appendf(nil, nine, "{family: star}", "{adversary: {name: replay}, seats: worst}"))
+	spec, err := plan.Parse(fmt.Appendf(nil, nine, "{family: star}", "{adversary: {name: replay}, seats: worst}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestPlacedAdversariesAreRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := council.PlanOf(run)
+	again, err := plan.Of(run)
 	if err != nil {
 		t.Fatal(err)
 	}

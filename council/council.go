@@ -1,41 +1,37 @@
-// Package council is the library's front door: it builds a council from a Spec and
-// puts questions to it.
+// Package council is the library's front door: it opens a council and puts questions to it.
 //
-//	spec, err := council.Load("council.yaml")
-//	plan, err := council.NewPlan(spec)              // pure: seats, graph, claim, cost
-//	c, err := council.Open(plan, council.Options{}) // opens the models
+//	spec, err := plan.Parse([]byte("models: {mine: {provider: given}}\nseats: [{id: a, model: mine, count: 5}]\n"))
+//	p, err := plan.New(spec) // seats, graph, claim, cost
+//	c, err := council.Open(p, council.Options{Models: map[string]llm.Model{"mine": model}})
 //	defer c.Close()
-//	outcome, err := c.Decide(ctx, council.Ask{Question: question})
+//	o, err := c.Decide(ctx, council.Ask{Question: synod.Question{Text: "What is 17 + 25?", Form: synod.Number}})
+//	fmt.Println(o.Status, o.Text)
 //
-// A Plan is everything that follows from the spec. A Council is a plan with open
-// models. It plays a question's machines over a Runner, which hands back one Record
-// per seat, and Judge makes the Outcome of those: the decision is code over the
-// members' own final answers (GR-3). Nothing in this package knows who is honest.
+// The model is any Go value that is an llm.Model. A council file (plan.Load) may name a provider instead.
+//
+// What a council is stands in package plan: a Plan is everything that follows from the spec. A Council is a plan with
+// open models. It plays a question's machines over a Runner, which hands back one outcome.Record per seat. What came
+// out stands in package outcome: outcome.Judge makes the Outcome of the records. The decision is code over the
+// members' own final answers (GR-3). None of these packages knows who is honest.
 package council
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/core/param"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/protocol"
-	"synod.dev/synod/protocol/grade"
 )
 
 // Council is a plan with open models. It may decide many questions, one after another
 // or at once.
 type Council struct {
-	plan   *Plan
+	plan   *plan.Plan
 	models map[string]llm.Model // by name in the council file
 	seats  []seated
 	prices llm.Prices
@@ -54,168 +50,12 @@ type seated struct {
 
 // Options determine how a council is opened. The zero value is usable.
 type Options struct {
-	Env    llm.Env   // what models may know of this machine
-	Pool   *llm.Pool // the owner of limits, breakers and clients; nil: that of the process
-	Runner Runner    // nil: that of the spec: a SimRunner, a ClockRunner, or what RegisterNodes has set
-}
-
-// Convene makes the plan of a spec and opens it.
-func Convene(spec Spec, env llm.Env) (*Council, error) {
-	p, err := NewPlan(spec)
-	if err != nil {
-		return nil, err
-	}
-	return Open(p, Options{Env: env})
-}
-
-// Open opens the models of a plan. It calls none of them. A model that cannot be opened
-// or cannot do what the protocol needs is a *ConfigError. The caller closes the council.
-func Open(p *Plan, o Options) (*Council, error) {
-	c := &Council{plan: p, models: map[string]llm.Model{}, prices: o.Env.Prices, record: o.Env.Record, runner: o.Runner}
-	if c.prices == nil {
-		c.prices = llm.Published()
-	}
-	if p.spec.Runner.Nodes() {
-		return c, c.openElsewhere(o.Env)
-	}
-	if err := p.linkless(); err != nil && c.runner == nil {
-		return nil, err
-	}
-	switch {
-	case c.runner != nil:
-	case p.spec.Runner.Clock():
-		c.runner = ClockRunner{}
-	default:
-		c.runner, c.reuse = SimRunner{}, p.simulated()
-	}
-	if o.Pool == nil {
-		o.Pool = llm.DefaultPool()
-	}
-	hedge, err := p.spec.hedge()
-	if err != nil {
-		return nil, &ConfigError{Section: "hedge", Err: err}
-	}
-	for _, s := range p.seats {
-		if c.models[s.Model] != nil {
-			continue
-		}
-		m, err := openModel(p.spec.Models[s.Model], o.Pool, llm.Options{Env: o.Env, Exact: p.spec.Exact == "paper",
-			Hedge: hedge})
-		if err != nil {
-			err = &ConfigError{Section: "models." + s.Model, Err: err}
-			return nil, errors.Join(err, c.Close())
-		}
-		c.models[s.Model] = m
-	}
-	if c.plan, err = c.priced(p); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	for i := range p.seats {
-		m := c.models[p.seats[i].Model]
-		c.seats = append(c.seats, seated{m, llm.InstantOf(m), free(p.seats[i].Kind)})
-	}
-	if err := errors.Join(p.checkSupport(), c.checkPowers(), c.checkPrices(p.spec.Limits)); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return c, nil
-}
-
-// settingsOf separates the provider of a model from its settings.
-func settingsOf(model Params) (provider string, decode func(into any) error) {
-	rest := maps.Clone(model)
-	provider, _ = rest["provider"].(string)
-	delete(rest, "provider")
-	return provider, func(into any) error { return param.Decode(rest, into) }
-}
-
-func openModel(settings Params, pool *llm.Pool, o llm.Options) (llm.Model, error) {
-	provider, decode := settingsOf(settings)
-	m, err := pool.Open(provider, decode, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", provider, err)
-	}
-	return m, nil
-}
-
-// OpenModel opens one model of the process's pool without a council, from settings as they stand under
-// models in a council file.
-func OpenModel(settings Params, env llm.Env) (llm.Model, error) {
-	provider, decode := settingsOf(settings)
-	if provider == "" {
-		return nil, errors.New("it names no provider (example: provider: openai)")
-	}
-	if err := llm.Check(provider, decode); err != nil {
-		return nil, err
-	}
-	return openModel(settings, llm.DefaultPool(), llm.Options{Env: env})
-}
-
-// checkPowers refuses a protocol that needs more of a model than it can do.
-func (c *Council) checkPowers() error {
-	weighs, _ := c.plan.protocol.(interface{ Weighs() bool })
-	reader, _ := c.plan.protocol.(interface{ ConfidenceMode() synod.ConfidenceMode })
-	hidden := reader != nil && reader.ConfidenceMode() == synod.HiddenConfidence
-	by := "score"
-	if reader != nil && reader.ConfidenceMode() == synod.LikelihoodConfidence {
-		by = "probe"
-	}
-	for _, s := range c.plan.seats {
-		m := c.models[s.Model]
-		if w, can := m.(llm.Weigher); weighs != nil && weighs.Weighs() && !s.NonVoting && (!can || !w.CanWeigh()) {
-			return &ConfigError{Section: "protocol",
-				Err: fmt.Errorf("%s: likelihood needs members that return the likelihood of a text, and model %q "+
-					"does not; use %s: stated", by, s.Model, by)}
-		}
-		probed, can := m.(llm.ConfidenceModel)
-		if hidden && (!can || !probed.GivesHiddenConfidence()) { // CP-2
-			return &ConfigError{Section: "protocol",
-				Err: fmt.Errorf("probe: hidden needs members with a trained probe, and model %q has none; give it "+
-					"probe: FILE (a model in the box can have one: synod research probe train), or use probe: stated",
-					s.Model)}
-		}
-	}
-	return nil
-}
-
-// acceptsGrading returns an error if more than F members cannot grade, because they are recorded and the recording has
-// no grades. A missing grade uses up F, so such a run would end undecided.
-func (c *Council) acceptsGrading() error {
-	if c.plan.grading() == nil {
-		return nil
-	}
-	var lacking []string
-	for _, s := range c.plan.seats {
-		if !llm.Replies(c.models[s.Model], grade.One) {
-			lacking = append(lacking, s.ID)
-		}
-	}
-	if f := c.plan.spec.F; len(lacking) > f {
-		return fmt.Errorf("protocol %s has its members grade texts, and the recordings of %s have no grades; at most "+
-			"F=%d members may lack them. Record a run of this protocol with synod ask --record, or use protocol: "+
-			"{name: sac}, in which a recorded member scores its own text 1 and others 0", c.plan.entry.Name,
-			strings.Join(lacking, ", "), f)
-	}
-	return nil
-}
-
-// Accepts reports why a question cannot be put to the council; nil if it can. Beside what Plan.Accepts
-// checks, every member must take every part of the question.
-func (c *Council) Accepts(q *synod.Question) error {
-	if err := c.plan.Accepts(q); err != nil || c.plan.spec.Runner.Nodes() { // nodes know their models
-		return err
-	}
-	if err := c.acceptsGrading(); err != nil {
-		return err
-	}
-	for _, p := range q.Attached() {
-		for _, s := range c.plan.seats {
-			if err := llm.TakesPart(c.models[s.Model], &p); err != nil {
-				return fmt.Errorf("member %s (model %s) cannot take the %s %s: %w; leave the part out, or give the "+
-					"seat another model", s.ID, s.Model, p.Kind, cmp.Or(p.Name, p.Media), err)
-			}
-		}
-	}
-	return nil
+	Env  llm.Env   // what models may know of this machine
+	Pool *llm.Pool // the owner of limits, breakers and clients; nil: that of the process
+	// Models are the models whose provider in the council file is plan.Given, by their names there. The council
+	// closes those that are llm.Closers.
+	Models map[string]llm.Model
+	Runner Runner // nil: that of the spec: a SimRunner, a ClockRunner, or what RegisterNodes has set
 }
 
 // Close closes the models and the runner: it ends child processes and connections, and completes recordings.
@@ -233,14 +73,14 @@ func (c *Council) Close() error {
 }
 
 // Plan returns the council's plan.
-func (c *Council) Plan() *Plan { return c.plan }
+func (c *Council) Plan() *plan.Plan { return c.plan }
 
 // Runner returns what plays the seats.
 func (c *Council) Runner() Runner { return c.runner }
 
 // Seats returns the seats in order, with the identities of their models.
-func (c *Council) Seats() []Seat {
-	seats := c.plan.Seats()
+func (c *Council) Seats() []plan.Seat {
+	seats := slices.Clone(c.plan.Seats())
 	for i := range seats {
 		info := c.models[seats[i].Model].Info()
 		seats[i].Kind, seats[i].Identity, seats[i].Server, seats[i].Served = info.Kind, info.Identity, info.Server,
@@ -262,8 +102,8 @@ type Ask struct {
 	// Replied is called with each reply of a member's model as it comes, one at a time; nil: nobody watches. A
 	// council of nodes never calls it, nor Noted.
 	Replied func(synod.NodeID, *synod.Reply)
-	Program string // the calling program, for the head of the journal
-	Limits  Limits // they only lower those of the council; 0: the council's
+	Program string      // the calling program, for the head of the journal
+	Limits  plan.Limits // they only lower those of the council; 0: the council's
 	// Draw asks for tokens and money as calls are to leave, beside Limits, with Granted at the beginning; nil: nobody
 	// is asked. A council of nodes never calls it. With TokensOnly it grants no money, and prices need not be known.
 	Draw       llm.Draw
@@ -303,51 +143,6 @@ func (e *JournalError) Error() string {
 
 func (e *JournalError) Unwrap() error { return e.Err }
 
-// Decide puts a question to the council. The outcome is complete whatever its status.
-// The error is for a run that could not begin; a *JournalError or *EscalationError
-// comes beside a complete outcome.
-func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
-	if err := cmp.Or(c.Accepts(&ask.Question), c.checkPrices(ask.Limits)); err != nil {
-		return Outcome{}, err
-	}
-	if ask.Resume != nil {
-		if err := c.resumable(&ask); err != nil {
-			return Outcome{}, err
-		}
-	}
-	start := time.Now()
-	s, err := c.begin(ctx, ask)
-	if err != nil {
-		return Outcome{}, err
-	}
-	defer s.cancel()
-	defer s.rest()
-	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Limits: s.ask.Limits,
-		Log: s.log(), Notes: s.notes, Watch: s.watch, crew: s.crew}, s)
-	if err != nil {
-		return Outcome{}, errors.Join(err, s.abandon())
-	}
-	if c.plan.spec.Runner.Nodes() {
-		s.keep(records)
-	} else {
-		s.account(records)
-		s.keepTimes(records)
-		s.missed(ctx, start)
-	}
-	o := s.judge(records)
-	c.completeIn(&o, records, s.uses)
-	if s.journal != nil {
-		o.Journal = s.journal.Path()
-	}
-	o.Charged = s.budget.Spent()
-	o.over, o.resume, o.Seconds = s.exceeded(), s.resume(&o), time.Since(start).Seconds()
-	err = s.close(&o)
-	if s.crew != nil {
-		c.spare.Put(s)
-	}
-	return o, errors.Join(err, c.plan.spec.Breakers.Escalate.send(&o))
-}
-
 // ResumeError reports that a run cannot be resumed from a journal: it belongs to another
 // run, or its lines do not follow from its replies.
 type ResumeError struct{ Err error }
@@ -357,142 +152,4 @@ func (e *ResumeError) Error() string { return "the journal cannot be resumed: " 
 
 func (e *ResumeError) Unwrap() error { return e.Err }
 
-// resumable checks the journal that a run is to be resumed from, before any call is made:
-// it is of this run, the prompts have not changed, and the effects in it follow from the
-// events and replies.
-func (c *Council) resumable(ask *Ask) error {
-	run := ask.Resume
-	if c.plan.spec.Runner.Nodes() {
-		if ask.Segment != nil { // nodes keep the replies of a run that was cut off; another one is begun
-			ask.Resume = nil
-			return nil
-		}
-		return &ResumeError{errors.New("nodes have played the run, and keep its replies; ask the question again")}
-	}
-	if c.plan.spec.Runner.Clock() {
-		if ask.Segment != nil { // the time of a run that was cut off is not known; another one is begun
-			ask.Resume = nil
-			return nil
-		}
-		return &ResumeError{errors.New("it was played by the clock, and its time would not be known; ask the " +
-			"question again")}
-	}
-	in := Instance{Question: ask.Question, Seed: ask.Seed}
-	if run.Head.Seed != ask.Seed || run.Head.Instance != string(c.plan.InstanceID(in)) {
-		return &ResumeError{errors.New("it belongs to another run: the question, the council or the seed is another")}
-	}
-	if changes := TemplateChanges(run.Head.Prompts, c.plan.DigestsFor(&ask.Question)); len(changes) > 0 {
-		return fmt.Errorf("the run was begun with other prompts:\n  %s", strings.Join(changes, "\n  "))
-	}
-	if _, err := c.plan.replay(run); err != nil {
-		return &ResumeError{err}
-	}
-	return nil
-}
-
-// complete adds what only the open models know.
-func (c *Council) complete(o *Outcome, records []Record) { c.completeIn(o, records, nil) }
-
-// completeIn is complete with a buffer, or nil.
-func (c *Council) completeIn(o *Outcome, records []Record, uses []llm.Use) {
-	uses = slices.Grow(uses[:0], 2*len(records))[:len(records)]
-	for i := range records {
-		s := c.plan.seats[i]
-		m := c.models[s.Model]
-		uses[i] = records[i].Use
-		uses[i].Model, uses[i].Info = s.Model, m.Info()
-		o.Members[i].Kind = uses[i].Info.Kind
-		if a, can := m.(llm.Adapter); can {
-			o.Members[i].Adapted = a.Adapted()
-		}
-	}
-	o.given = c.plan.spec.Models
-	o.Money = c.prices.Bill(uses)
-	o.Cost = o.Money.Cost()
-	c.bill(o, uses, uses[len(uses):])
-}
-
-// Replay plays a journal again without any model and returns the digest. The error is
-// a *journal.Divergence where something differs, and a *ConfigError if the council in
-// the journal cannot be built.
-func Replay(run *journal.Run) (digest string, err error) {
-	p, err := PlanOf(run)
-	if err != nil {
-		return "", err
-	}
-	return p.replay(run)
-}
-
-// Replay plays the journal of a run of this plan again without any model and returns the digest. The error is a
-// *journal.Divergence where something differs.
-func (p *Plan) Replay(run *journal.Run) (digest string, err error) { return p.replay(run) }
-
-// replay is Replay with the plan of the run.
-func (p *Plan) replay(run *journal.Run) (digest string, err error) {
-	if p.spec.Runner.Nodes() {
-		return "", &ConfigError{Section: "runner", Err: errors.New("nodes have played the run; the journal of each " +
-			"node can be replayed, and this one has only what they reported")}
-	}
-	in := InstanceOf(run)
-	keys, instance := p.identities(in.Seed), p.signedInstance(in)
-	return journal.Replay(run, func(id synod.NodeID) (synod.Machine, error) {
-		if id < 0 || int(id) >= len(p.seats) {
-			return nil, fmt.Errorf("council: there is no seat %d; the council has %d seats", id, len(p.seats))
-		}
-		return p.machine(keys.Identity(id, instance), &in.Question, p.protocol.Join), nil
-	})
-}
-
-// Verification is what the signed records of a run prove.
-type Verification struct {
-	Records   int      // how many opinions have a record that was checked
-	Claims    []string // what the records prove, each once
-	NotProved []string // what a reader could expect and they do not prove
-}
-
-// Verify checks the signed records in the opinions of a run against the keys of the
-// run, as a third party does. The error is about the first record that does not hold;
-// the Verification then counts those before it. Where all members were simulated,
-// tokens stand for signatures.
-func Verify(run *journal.Run, noted []journal.Noted) (v Verification, err error) {
-	p, err := PlanOf(run)
-	if err != nil {
-		return v, err
-	}
-	certified, ok := p.protocol.(protocol.Certified)
-	if !ok {
-		return v, nil
-	}
-	in := InstanceOf(run)
-	check := p.verifier(&in)
-	for _, n := range noted {
-		one, err := certified.Verify(protocol.VerifyInput{
-			Self: n.Node, Opinion: &n.Opinion, Question: &run.Head.Question, N: len(p.seats), Cast: p.roles,
-			F:     p.spec.F,
-			Check: check, Name: p.name,
-		})
-		if err != nil {
-			return v, fmt.Errorf("council: the record of seat %s: %w", p.name(n.Node), err)
-		}
-		if one != nil {
-			v.Records++
-			v.Claims, v.NotProved = addNew(v.Claims, one.Claims), addNew(v.NotProved, one.NotProved)
-		}
-	}
-	if v.Records > 0 && p.committee == nil {
-		v.NotProved = append(v.NotProved,
-			"that the members have separate owners: all keys are derived from the seed in the journal, so its reader "+
-				"can sign too")
-	}
-	return v, nil
-}
-
-// addNew appends the texts that the list does not have yet.
-func addNew(list, more []string) []string {
-	for _, s := range more {
-		if !slices.Contains(list, s) {
-			list = append(list, s)
-		}
-	}
-	return list
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -18,6 +18,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 )
@@ -70,11 +72,11 @@ var fiveToTwo = []string{"s42", "s42", "s42", "s42", "s42", "s41", "s41"}
 
 func convene(t testing.TB, text string, sets ...string) *council.Council {
 	t.Helper()
-	set, err := council.Set("test", sets)
+	set, err := plan.Set("test", sets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, _, err := council.Merge(council.Layer{Name: "file", Text: []byte(text)}, set)
+	spec, _, err := plan.Merge(plan.Layer{Name: "file", Text: []byte(text)}, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +88,7 @@ func convene(t testing.TB, text string, sets ...string) *council.Council {
 	return c
 }
 
-func decide(t testing.TB, c *council.Council, ask council.Ask) council.Outcome {
+func decide(t testing.TB, c *council.Council, ask council.Ask) outcome.Outcome {
 	t.Helper()
 	if ask.Question.Text == "" {
 		ask.Question = sum
@@ -106,7 +108,7 @@ func TestExactPaperCalls(t *testing.T) {
 	if s.Count() != 343 || o.Calls.Made != 343 || o.Calls.Planned != 343 || o.Calls.Reused != 0 {
 		t.Errorf("%d calls arrived, outcome says %+v; want 343", s.Count(), o.Calls)
 	}
-	if o.Status != council.Agreed || *o.Answer != "42" || o.Stopped != "rounds" || o.Rounds.Len() != 7 {
+	if o.Status != outcome.Agreed || *o.Answer != "42" || o.Stopped != "rounds" || o.Rounds.Len() != 7 {
 		t.Errorf("%s %v, stopped %s, %d rounds", o.Status, o.Answer, o.Stopped, o.Rounds.Len())
 	}
 	for _, c := range s.Calls() {
@@ -137,7 +139,7 @@ func TestReuseAndEarlyStop(t *testing.T) {
 	if s.Count() > 85 || o.Calls.Made != s.Count() {
 		t.Errorf("%d calls arrived, outcome says %d; at most 85 are needed", s.Count(), o.Calls.Made)
 	}
-	if o.Status != council.Agreed || *o.Answer != "42" || o.Stopped != council.Early {
+	if o.Status != outcome.Agreed || *o.Answer != "42" || o.Stopped != outcome.Early {
 		t.Errorf("%s %v, stopped %s", o.Status, o.Answer, o.Stopped)
 	}
 	if o.Calls.Planned != 343 || o.Calls.Reused == 0 {
@@ -249,15 +251,15 @@ func TestInterrupted(t *testing.T) {
 	c := convene(t, seven(s.URL, fiveToTwo...), "exact=paper")
 	path := filepath.Join(t.TempDir(), "j")
 	o, err := c.Decide(ctx, council.Ask{Question: sum, Seed: 7, Journal: path})
-	if err != nil || o.Stopped != council.Interrupted || o.Answer != nil {
+	if err != nil || o.Stopped != outcome.Interrupted || o.Answer != nil {
 		t.Fatalf("%v: stopped %s, answer %v", err, o.Stopped, o.Answer)
 	}
 	run, err := journal.Load(path)
-	if err != nil || !council.Unfinished(run) || len(run.Replies) < 7 {
+	if err != nil || !outcome.Unfinished(run) || len(run.Replies) < 7 {
 		t.Fatalf("%v: %d replies on file, end %v", err, len(run.Replies), run.End)
 	}
 	again := decide(t, c, council.Ask{Question: run.Head.Question, Seed: run.Head.Seed, Resume: run})
-	if again.Status != council.Agreed {
+	if again.Status != outcome.Agreed {
 		t.Errorf("resumed: %s", again.Reason)
 	}
 }
@@ -288,7 +290,7 @@ func TestBadMembers(t *testing.T) {
 				"model: bad42, timeout: 2m", "model: bad42, timeout: "+c.timeout)
 			// A member that is slow to fail must not be cut off before it fails.
 			o := decide(t, convene(t, text, "protocol.rounds=2", "patience={spare: 0}"), council.Ask{})
-			if o.Status != council.Agreed || *o.Answer != "42" {
+			if o.Status != outcome.Agreed || *o.Answer != "42" {
 				t.Fatalf("%s: %s", o.Status, o.Reason)
 			}
 			for _, m := range o.Members[5:] {
@@ -304,7 +306,7 @@ func TestBadMembers(t *testing.T) {
 func TestAllMembersBad(t *testing.T) {
 	s := llmtest.Start(t, stubborn, llmtest.With(llmtest.Unauthorized()))
 	o := decide(t, convene(t, seven(s.URL, fiveToTwo...)), council.Ask{})
-	if o.Status != council.Degraded || o.Answer != nil {
+	if o.Status != outcome.Degraded || o.Answer != nil {
 		t.Errorf("%s %v", o.Status, o.Answer)
 	}
 	for _, m := range o.Members {
@@ -319,7 +321,7 @@ func TestAllMembersBad(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	o := decide(t, convene(t, seven("http://127.0.0.1:1", fiveToTwo...)), council.Ask{})
-	if o.Status != council.Degraded || o.Members[0].Calls.Of(synod.Unavailable) == 0 {
+	if o.Status != outcome.Degraded || o.Members[0].Calls.Of(synod.Unavailable) == 0 {
 		t.Errorf("%s: %+v", o.Status, o.Members[0])
 	}
 }
@@ -328,7 +330,7 @@ func TestDeadline(t *testing.T) {
 	s := llmtest.Start(t, stubborn, llmtest.With(llmtest.Hang(time.Minute)))
 	start := time.Now()
 	o := decide(t, convene(t, seven(s.URL, fiveToTwo...), "limits.deadline=300ms"), council.Ask{})
-	if o.Stopped != council.PastTime || o.Status != council.Undecided || o.Answer != nil {
+	if o.Stopped != outcome.PastTime || o.Status != outcome.Undecided || o.Answer != nil {
 		t.Errorf("stopped %s, %s", o.Stopped, o.Status)
 	}
 	if time.Since(start) > 20*time.Second {
@@ -344,7 +346,7 @@ func TestBudget(t *testing.T) {
 	if s.Count() > 20 {
 		t.Errorf("%d calls arrived; the budget is 20", s.Count())
 	}
-	if o.Stopped != council.OverBudget || o.Decision != "42" || o.Status != council.Agreed {
+	if o.Stopped != outcome.OverBudget || o.Decision != "42" || o.Status != outcome.Agreed {
 		t.Errorf("stopped %s, %s %v", o.Stopped, o.Status, o.Answer)
 	}
 	if len(o.Votes) != 2 || len(o.Votes[0].Seats) != 5 {
@@ -370,7 +372,7 @@ func TestBudgetOfAllParts(t *testing.T) {
 		o = decide(t, convene(t, seven(s.URL, fiveToTwo...), fmt.Sprintf("limits.calls=%d", limit), "exact=paper"),
 			council.Ask{Resume: run})
 		if s.Count() > limit || limit == 20 && s.Count() > spent || limit == 40 && s.Count() <= spent ||
-			o.Stopped != council.OverBudget {
+			o.Stopped != outcome.OverBudget {
 			t.Errorf("stopped by %s; with a limit of %d calls %d have arrived, %d of them before", o.Stopped, limit,
 				s.Count(), spent)
 		}
@@ -416,7 +418,7 @@ func TestDiskFillsUp(t *testing.T) {
 	if !errors.As(err, &lost) || !lost.Cut || !strings.Contains(err.Error(), "no space left") {
 		t.Fatalf("the full disk must be said: %v", err)
 	}
-	if o.Status != council.Undecided || o.Answer != nil || o.Stopped != council.Unwritten ||
+	if o.Status != outcome.Undecided || o.Answer != nil || o.Stopped != outcome.Unwritten ||
 		!strings.Contains(o.Continue(), path) {
 		t.Errorf("%s, stopped %s, continue with %q", o.Status, o.Stopped, o.Continue())
 	}
@@ -432,7 +434,7 @@ func TestDiskFillsUp(t *testing.T) {
 	}
 	before := s.Count()
 	again := decide(t, c, council.Ask{Question: sum, Seed: 7, Resume: run, Journal: filepath.Join(dir, "again")})
-	if again.Status != council.Agreed || s.Count()-before != again.Calls.Made-len(run.Replies) {
+	if again.Status != outcome.Agreed || s.Count()-before != again.Calls.Made-len(run.Replies) {
 		t.Errorf("resumed: %s; %d calls of %d with %d replies", again.Status, s.Count()-before, again.Calls.Made,
 			len(run.Replies))
 	}
@@ -458,7 +460,7 @@ func TestNoCallsAfterFailedWrite(t *testing.T) {
 	o, err := convene(t, seven(s.URL, fiveToTwo...)).Decide(context.Background(),
 		council.Ask{Question: sum, Segment: segment, Journal: "q"})
 	var lost *council.JournalError
-	if !errors.As(err, &lost) || !lost.Cut || o.Stopped != council.Unwritten {
+	if !errors.As(err, &lost) || !lost.Cut || o.Stopped != outcome.Unwritten {
 		t.Errorf("stopped %s: %v", o.Stopped, err)
 	}
 	if s.Count() > 7 {
@@ -546,15 +548,15 @@ func TestGarbledFirstReplyIsAskedAgain(t *testing.T) {
 // A mistake is put down to the layer that came last to the section, not to the file
 // that began it.
 func TestMistakesHaveTheirLayer(t *testing.T) {
-	file := council.Layer{Name: "file", Text: []byte("protocol: {name: sac, rounds: 2}\nmodels: {d: {provider: " +
+	file := plan.Layer{Name: "file", Text: []byte("protocol: {name: sac, rounds: 2}\nmodels: {d: {provider: " +
 		"simulated}}\nseats: [{id: a, model: d, count: 3}]\nf: 0\n")}
 	for set, from := range map[string]string{"protocol.ronds=3": "--set", "protocol.rounds=-1": "--set",
 		"rule.name=majoriti": "--set", "council=x": ""} {
-		l, err := council.Set("--set", []string{set})
+		l, err := plan.Set("--set", []string{set})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = council.Merge(file, l)
+		_, _, err = plan.Merge(file, l)
 		if (err != nil) != (from != "") || err != nil && !strings.HasPrefix(err.Error(), from+": ") {
 			t.Errorf("%s: %v", set, err)
 		}

@@ -8,6 +8,8 @@ import (
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -39,10 +41,10 @@ func TestDecidedBeforeASlowCall(t *testing.T) {
 	if took := time.Since(start); took > 15*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	if o.Status != council.Agreed || o.Decision != "42" || o.Stopped != council.Early {
+	if o.Status != outcome.Agreed || o.Decision != "42" || o.Stopped != outcome.Early {
 		t.Errorf("%s %s, stopped %s", o.Status, o.Reason, o.Stopped)
 	}
-	if o.Bound.Guarantee == council.None || !strings.Contains(o.Bound.Note, "(a2) used up 1 of F=1") {
+	if o.Bound.Guarantee == plan.None || !strings.Contains(o.Bound.Note, "(a2) used up 1 of F=1") {
 		t.Errorf("the round was played without a seat: %+v", o.Bound)
 	}
 	sameFromJournal(t, o, path)
@@ -51,7 +53,7 @@ func TestDecidedBeforeASlowCall(t *testing.T) {
 // In a protocol of one round the slowest member is not waited for when the others decide.
 func TestDecidedWithoutTheSlowest(t *testing.T) {
 	s := llmtest.Start(t, stubborn, llmtest.For("slow42", slowAnswer))
-	for rule, want := range map[string]string{"majority": council.Agreed, "supermajority": council.Degraded} {
+	for rule, want := range map[string]string{"majority": outcome.Agreed, "supermajority": outcome.Degraded} {
 		path := filepath.Join(t.TempDir(), rule)
 		o := decide(t, convene(t, seven(s.URL, "s42", "s42", "s41", "slow42"), "protocol={name: majority}", "f=0",
 			"rule.name="+rule, "limits.deadline=3s", "seats=[{id: a, model: m0, count: 2}, {id: b, model: m3}]"),
@@ -64,7 +66,7 @@ func TestDecidedWithoutTheSlowest(t *testing.T) {
 	// Two against one: a third 41 would make a tie.
 	o := decide(t, convene(t, seven(s.URL, "s42", "s42", "s41", "slow42"), "protocol={name: majority}", "f=0",
 		"rule.name=plurality", "limits.deadline=2s"), council.Ask{})
-	if o.Answered() || o.Stopped != council.PastTime {
+	if o.Answered() || o.Stopped != outcome.PastTime {
 		t.Errorf("%s %v, stopped %s", o.Status, o.Answer, o.Stopped)
 	}
 }
@@ -78,12 +80,12 @@ func TestDeadlineKeepsTheDecision(t *testing.T) {
 		models             []string
 		answered           bool
 	}{
-		{"met by all", "", council.Agreed, []string{"s42", "s42", "s42", "s41", "slow42"}, true},
-		{"met without one", "", council.Degraded, []string{"s42", "s42", "s42", "s41", "never42"}, true},
-		{"not met", "", council.Undecided, []string{"s42", "s42", "s41", "s41", "never42"}, false},
-		{"a plurality that the missing may change", "rule.name=plurality", council.Undecided,
+		{"met by all", "", outcome.Agreed, []string{"s42", "s42", "s42", "s41", "slow42"}, true},
+		{"met without one", "", outcome.Degraded, []string{"s42", "s42", "s42", "s41", "never42"}, true},
+		{"not met", "", outcome.Undecided, []string{"s42", "s42", "s41", "s41", "never42"}, false},
+		{"a plurality that the missing may change", "rule.name=plurality", outcome.Undecided,
 			[]string{"s42", "s42", "s41", "s43", "never42"}, false},
-		{"support", "rule.support=4", council.Undecided, []string{"s42", "s42", "s42", "s41", "s41"}, false},
+		{"support", "rule.support=4", outcome.Undecided, []string{"s42", "s42", "s42", "s41", "s41"}, false},
 	} {
 		path := filepath.Join(t.TempDir(), "j")
 		if c.sets == "" {
@@ -98,17 +100,17 @@ func TestDeadlineKeepsTheDecision(t *testing.T) {
 		}
 		o := decide(t, convene(t, seven(s.URL, c.models...), sets...),
 			council.Ask{Journal: path})
-		if o.Status != c.status || o.Answered() != c.answered || o.Stopped != council.PastTime {
+		if o.Status != c.status || o.Answered() != c.answered || o.Stopped != outcome.PastTime {
 			t.Errorf("%s: %s %s, answered %v, stopped %s", c.name, o.Status, o.Reason, o.Answered(), o.Stopped)
 		}
-		if c.answered && (o.Advice().Code != council.ExitAgreed || o.Bound.Guarantee != council.None) {
+		if c.answered && (o.Advice().Code != outcome.ExitAgreed || o.Bound.Guarantee != plan.None) {
 			t.Errorf("%s: exit code %d, %+v", c.name, o.Advice().Code, o.Bound)
 		}
-		if !c.answered && o.Advice().Code != council.ExitDeadline {
+		if !c.answered && o.Advice().Code != outcome.ExitDeadline {
 			t.Errorf("%s: exit code %d", c.name, o.Advice().Code)
 		}
 		sameFromJournal(t, o, path)
-		if run, err := journal.Load(path); err != nil || run.End == nil || !council.Unfinished(run) {
+		if run, err := journal.Load(path); err != nil || run.End == nil || !outcome.Unfinished(run) {
 			t.Errorf("%s: %v, end %v", c.name, err, run.End)
 		}
 	}
@@ -120,7 +122,7 @@ func TestBudgetKeepsTheGuaranteeOfPlayedRounds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	o := decide(t, convene(t, seven(s.URL, fiveToTwo...), "exact=paper", "limits.calls=130"),
 		council.Ask{Journal: path})
-	if o.Decision != "42" || o.Stopped != council.OverBudget || o.Bound.Guarantee != "4.3" ||
+	if o.Decision != "42" || o.Stopped != outcome.OverBudget || o.Bound.Guarantee != "4.3" ||
 		!strings.Contains(o.Bound.Note, "it holds for the 2 of 6 rounds that every member finished") {
 		t.Errorf("%s %s, stopped %s, %+v", o.Status, o.Reason, o.Stopped, o.Bound)
 	}

@@ -12,6 +12,7 @@ import (
 	adversaries "synod.dev/synod/adversary"
 	"synod.dev/synod/adversary/defence"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/catalog"
 )
@@ -22,13 +23,13 @@ seats: [{id: a, model: m, count: 5}]
 `
 
 // plan returns the plan of a council of five with a protocol and switches.
-func guardedPlan(t *testing.T, text string) *council.Plan {
+func guardedPlan(t *testing.T, text string) *plan.Plan {
 	t.Helper()
-	spec, err := council.Parse([]byte(text + guarded))
+	spec, err := plan.Parse([]byte(text + guarded))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -71,7 +72,7 @@ func TestDefenceMistakes(t *testing.T) {
 		"defences: {rationale: on}\nprotocol: {name: sac, rationale: 3000}":      `which says the opposite`,
 		"defences: {support: off}\nf: 1\nrule: {support: 2}":                     `which says the opposite`,
 	} {
-		if _, err := council.Parse([]byte(text + guarded)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := plan.Parse([]byte(text + guarded)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -95,12 +96,12 @@ func TestDefenceCatalogue(t *testing.T) {
 	}
 	p := guardedPlan(t, "defences: {support: on, fence: off}")
 	for name, was := range map[string]bool{"support": true, "fence": false, "strict-trim": false, "rationale": true} {
-		overlay, on, err := p.Toggle(name)
+		overlay, on, err := plan.Toggle(p, name)
 		if err != nil || on != was || overlay["defences"] == nil {
 			t.Errorf("%s: %v %v %v", name, overlay, on, err)
 		}
 	}
-	if _, _, err := p.Toggle("one-answer"); err == nil {
+	if _, _, err := plan.Toggle(p, "one-answer"); err == nil {
 		t.Error("one-answer is toggled in sac")
 	}
 }
@@ -138,7 +139,7 @@ func init() {
 func TestDefencesReachPrompts(t *testing.T) {
 	ask := func(switches string) (all []synod.Prompt) {
 		readPrompts = nil
-		spec, err := council.Parse([]byte("protocol: {name: sac, rounds: 1, rationale: 100}\n" +
+		spec, err := plan.Parse([]byte("protocol: {name: sac, rounds: 1, rationale: 100}\n" +
 			"models: {m: {provider: reads}}\n" + "seats: [{id: a, model: m, count: 3}]\n" + switches))
 		if err != nil {
 			t.Fatal(err)
@@ -184,7 +185,7 @@ func bit(b bool) int {
 // A text that is no answer of the form wins no vote, even where its sender alone states that it is certain.
 func TestTypedVotes(t *testing.T) {
 	for value, decided := range map[string]bool{defence.On: false, defence.Off: true} {
-		spec, err := council.Parse([]byte(`protocol: {name: cp-wbft}
+		spec, err := plan.Parse([]byte(`protocol: {name: cp-wbft}
 rule: {name: protocol}
 models: {m: {provider: simulated, ability: 1}}
 seats: [{id: a, model: m, count: 4}, {id: x, model: m, adversary: {name: null-model}}]

@@ -11,6 +11,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 )
@@ -43,16 +44,16 @@ func (m *answers) Complete(_ context.Context, r llm.Request) (synod.Reply, error
 }
 
 // planFor returns the plan of a council file, by default one of three simulated members.
-func planFor(t *testing.T, text string) *council.Plan {
+func planFor(t *testing.T, text string) *plan.Plan {
 	t.Helper()
 	if text == "" {
 		text = "models: {m: {provider: simulated}}\nseats: [{id: a, model: m, count: 3}]\n"
 	}
-	spec, err := council.Parse([]byte(text))
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestDeskAsksNobody(t *testing.T) {
 func TestOpenSeat(t *testing.T) {
 	s := llmtest.Start(t, stubborn)
 	p := planFor(t, seven(s.URL, "s41", "s42", "s43"))
-	for want, settings := range map[string]council.Params{
+	for want, settings := range map[string]plan.Params{
 		"s42": nil, "own": {"provider": "openai", "url": s.URL, "model": "own"},
 	} {
 		m, err := council.OpenSeat(p, 1, settings,
@@ -199,8 +200,8 @@ func TestOpenSeat(t *testing.T) {
 			c.Close()
 		}
 	}
-	var bad *council.ConfigError
-	_, err := council.OpenSeat(p, 1, council.Params{"provider": "no such"}, council.Options{})
+	var bad *plan.ConfigError
+	_, err := council.OpenSeat(p, 1, plan.Params{"provider": "no such"}, council.Options{})
 	if !errors.As(err, &bad) || bad.Section != "models.m1" {
 		t.Errorf("a provider that does not exist: %v", err)
 	}

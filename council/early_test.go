@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -31,7 +32,7 @@ func TestRunWithFailedCallsDoesNotEndEarly(t *testing.T) {
 		text := strings.NewReplacer("{name: sac, rounds: 6}", "{name: debate, rounds: 8}", "f: 3", "f: 0").
 			Replace(seven(s.URL, "s42", "s42", "s41"))
 		o := decide(t, convene(t, text), council.Ask{})
-		if o.Stopped != council.Early || len(o.Votes) != 1 || *o.Answer != "42" {
+		if o.Stopped != outcome.Early || len(o.Votes) != 1 || *o.Answer != "42" {
 			t.Errorf("%d failed calls: stopped %s, votes %+v, %s", failed, o.Stopped, o.Votes, o.Reason)
 		}
 		if calls.Load() <= 1+failed {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -19,10 +21,10 @@ const escalateWithin = 5 * time.Second
 
 // Escalation is what a webhook or command receives, as JSON.
 type Escalation struct {
-	Version  int     `json:"version"`
-	Why      string  `json:"why"`      // breaker, budget, deadline
-	Continue string  `json:"continue"` // the command that resumes the run; "" if no journal was kept
-	Outcome  Outcome `json:"outcome"`
+	Version  int             `json:"version"`
+	Why      string          `json:"why"`      // breaker, budget, deadline
+	Continue string          `json:"continue"` // the command that resumes the run; "" if no journal was kept
+	Outcome  outcome.Outcome `json:"outcome"`
 }
 
 // EscalationError reports that a run was stopped, and that the webhook or the command of
@@ -37,12 +39,12 @@ func (e *EscalationError) Unwrap() error { return e.Err }
 // escalates reports whether a run that ended so is reported. An interruption is not:
 // the caller knows of it.
 func escalates(stopped string) bool {
-	return stopped == Tripped || stopped == OverBudget || stopped == PastTime
+	return stopped == outcome.Tripped || stopped == outcome.OverBudget || stopped == outcome.PastTime
 }
 
 // send reports the outcome to webhook and command, both at once, and waits for neither
 // longer than the council allows. The run is over by then.
-func (e Escalate) send(o *Outcome) error {
+func send(e plan.Escalate, o *outcome.Outcome) error {
 	if e.Webhook == "" && len(e.Command) == 0 || !escalates(o.Stopped) {
 		return nil
 	}

@@ -4,33 +4,30 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/adversary"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
 )
 
-// hijack makes a machine decide whatever a model might want the group to.
-type hijack struct{ synod.Machine }
+// hijack is a runner whose machines decide whatever a model might want the group to.
+type hijack struct{}
 
-func (hijack) Corrupt(_ synod.Seat, m synod.Machine) synod.Machine { return hijack{m} }
-
-func (h hijack) Step(now synod.Tick, e synod.Event) []synod.Effect {
-	out := h.Machine.Step(now, e)
-	for i, x := range out {
-		if _, ok := x.(synod.Decide); ok {
-			out[i] = synod.Decide{Answer: "666"}
-		}
+func (hijack) Play(ctx context.Context, p *plan.Plan, run Run, models Models) ([]outcome.Record, error) {
+	records, err := SimRunner{}.Play(ctx, p, run, models)
+	for i := range records {
+		a := synod.Answer("666")
+		records[i].Decided = &a
 	}
-	return out
+	return records, err
 }
 
 // smallest is a council file of a protocol with simulated members.
-func smallest(t *testing.T, e protocol.Entry) Spec {
+func smallest(t *testing.T, e protocol.Entry) plan.Spec {
 	t.Helper()
 	text := fmt.Sprintf("protocol: {name: %s}\nf: 1\nmodels: {d: {provider: simulated, ability: 0.8}}\nseats:\n",
 		e.Name)
@@ -41,7 +38,7 @@ func smallest(t *testing.T, e protocol.Entry) Spec {
 	} else {
 		text += "  - {id: a, model: d, count: 5}\n"
 	}
-	spec, err := Parse([]byte(text))
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", e.Name, err, text)
 	}
@@ -60,13 +57,13 @@ func TestFinalisationIsCode(t *testing.T) {
 	decided := 0
 	for _, e := range catalog.Protocols.All() {
 		q := suited(e)
-		rules := []string{Plurality, Majority, Supermajority}
+		rules := []string{plan.Plurality, plan.Majority, plan.Supermajority}
 		_, concludes := e.New().(protocol.Concluding)
 		if _, replies := e.New().(protocol.Accepting); concludes || replies {
-			rules = append(rules, ByProtocol)
+			rules = append(rules, plan.ByProtocol)
 		}
 		if _, staged := e.New().(protocol.Staged); staged {
-			rules = []string{ByProtocol}
+			rules = []string{plan.ByProtocol}
 		}
 		for _, rule := range rules {
 			for seed := range uint64(5) {
@@ -98,7 +95,7 @@ func text(a *synod.Answer) synod.Answer {
 
 // finish puts the question and checks the decision against the votes as they are
 // counted from the members' final answers, by a count written apart.
-func finish(t *testing.T, spec Spec, q synod.Question, seed uint64, hijacked bool) Outcome {
+func finish(t *testing.T, spec plan.Spec, q synod.Question, seed uint64, hijacked bool) outcome.Outcome {
 	t.Helper()
 	c, err := Convene(spec, llm.Env{})
 	if err != nil {
@@ -106,20 +103,18 @@ func finish(t *testing.T, spec Spec, q synod.Question, seed uint64, hijacked boo
 	}
 	defer c.Close()
 	if hijacked {
-		plan := *c.plan // the cached plan must not change
-		plan.adversaries = slices.Repeat([]adversary.Adversary{hijack{}}, len(plan.seats))
-		c.plan = &plan
+		c.runner = hijack{}
 	}
 	o, err := c.Decide(context.Background(), Ask{Question: q, Seed: seed + 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Answer == nil || spec.Rule.Name == ByProtocol {
+	if o.Answer == nil || spec.Rule.Name == plan.ByProtocol {
 		return o
 	}
 	votes, seats := map[synod.Answer]int{}, 0
 	for i, m := range o.Members {
-		if !c.plan.seats[i].NonVoting {
+		if !c.plan.Seats()[i].NonVoting {
 			seats++
 			if m.Final != nil {
 				votes[*m.Final]++
@@ -132,7 +127,7 @@ func finish(t *testing.T, spec Spec, q synod.Question, seed uint64, hijacked boo
 			t.Errorf("%s: %s was decided with %d votes, and %s has %d", o.Protocol, *o.Answer, n, a, k)
 		}
 	}
-	if spec.Rule.Name == Majority && 2*n <= seats || spec.Rule.Name == Supermajority && 3*n < 2*seats {
+	if spec.Rule.Name == plan.Majority && 2*n <= seats || spec.Rule.Name == plan.Supermajority && 3*n < 2*seats {
 		t.Errorf("%s: %s was decided by %s with %d of %d", o.Protocol, *o.Answer, spec.Rule.Name, n, seats)
 	}
 	return o

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 )
 
@@ -22,9 +22,9 @@ type Shape struct {
 // Shaped says which form is asked for, and which files have its schema and its tools.
 type Shaped struct{ Form, Schema, Tools string }
 
-// Shape reads the shape that is asked for, or else that of the council file: its keys form, schema and tools. A
+// ShapeOf reads the shape that is asked for, or else that of the council file: its keys form, schema and tools. A
 // schema without a form asks for json, tools for action. The error names what is missing.
-func (s *Spec) Shape(ask Shaped) (Shape, error) {
+func ShapeOf(s *plan.Spec, ask Shaped) (Shape, error) {
 	switch {
 	case ask.Schema != "" && ask.Tools != "":
 		return Shape{}, errors.New("a schema is for the form json, and tools are for the form action: give one of them")
@@ -34,7 +34,7 @@ func (s *Spec) Shape(ask Shaped) (Shape, error) {
 		ask.Form = string(synod.Action)
 	}
 	shape := Shape{Form: synod.Form(cmp.Or(ask.Form, string(s.Form)))}
-	if err := knownForm(shape.Form); err != nil {
+	if err := plan.KnownForm(shape.Form); err != nil {
 		return Shape{}, err
 	}
 	schema, tools := ask.Schema, ask.Tools
@@ -64,26 +64,6 @@ func (s *Spec) Shape(ask Shaped) (Shape, error) {
 		return Shape{}, fmt.Errorf("tools are for the form action, and the form is %s", shape.Form)
 	}
 	return shape, nil
-}
-
-func knownForm(f synod.Form) error {
-	if f != "" && !slices.Contains(synod.Forms(), f) {
-		return fmt.Errorf("form is %q; it must be one of %v", f, synod.Forms())
-	}
-	return nil
-}
-
-// checkShape reports keys of a council file that do not go together. Files are read when a question is asked.
-func (s *Spec) checkShape() error {
-	switch err := knownForm(s.Form); {
-	case err != nil:
-		return err
-	case s.Schema != "" && s.Form != synod.JSON:
-		return errors.New("schema needs form: json")
-	case s.Tools != "" && s.Form != synod.Action:
-		return errors.New("tools needs form: action")
-	}
-	return nil
 }
 
 // readSchema reads a JSON schema from a file, and checks it.

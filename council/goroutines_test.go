@@ -15,6 +15,8 @@ import (
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 )
 
 // goroutines is a Runner that plays each seat in its own goroutine with its own journal.
@@ -47,8 +49,8 @@ func (s *seat) run() {
 	}
 }
 
-func (g *goroutines) Play(_ context.Context, p *council.Plan, run council.Run,
-	models council.Models) (records []council.Record, err error) {
+func (g *goroutines) Play(_ context.Context, p *plan.Plan, run council.Run,
+	models council.Models) (records []outcome.Record, err error) {
 	n, keys, id := len(p.Seats()), sign.DeriveSymbolic(run.Instance.Seed, len(p.Seats())), p.InstanceID(run.Instance)
 	seats, queue := make([]*seat, n), map[synod.Tick][][]synod.Event{} // by tick, by seat
 	add := func(t synod.Tick, to synod.NodeID, e synod.Event) {
@@ -67,7 +69,7 @@ func (g *goroutines) Play(_ context.Context, p *council.Plan, run council.Run,
 			return nil, err
 		}
 		go s.run()
-		seats[i], records = s, append(records, council.Record{Seat: s.id})
+		seats[i], records = s, append(records, outcome.Record{Seat: s.id})
 		add(0, s.id, synod.Begin{})
 	}
 	stopped, now := sim.Stalled, synod.Tick(0)
@@ -92,7 +94,7 @@ func (g *goroutines) Play(_ context.Context, p *council.Plan, run council.Run,
 					calls = append(calls, sim.Call{Node: s.id, ID: x.ID, Prompt: x.Prompt})
 				case synod.Note:
 					notes = append(notes, sim.Noted{Node: s.id, Opinion: x.Opinion})
-					records[i].Opinions = append(records[i].Opinions, council.Noted{Tick: now, Opinion: x.Opinion})
+					records[i].Opinions = append(records[i].Opinions, outcome.Noted{Tick: now, Opinion: x.Opinion})
 				case synod.Decide:
 					decided++
 				}

@@ -8,16 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sim"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/catalog"
 )
 
 // pure is the JSON of an outcome without what only the open models, the clock and the
 // journal's owner know.
-func pure(t *testing.T, o Outcome) string {
+func pure(t *testing.T, o outcome.Outcome) string {
 	t.Helper()
 	o.Seconds, o.Journal, o.Digest, o.Money, o.Cost = 0, "", "", llm.Money{}, nil
 	for i := range o.Models {
@@ -41,12 +42,12 @@ func TestJudgeOfJournal(t *testing.T) {
 			seat := &spec.Seats[0]
 			switch variant {
 			case "adversary":
-				seat.Adversary = Params{"name": "equivocator"}
+				seat.Adversary = plan.Params{"name": "equivocator"}
 			case "breakers":
-				seat.Adversary = Params{"name": "equivocator"}
-				spec.Breakers = Breakers{NoProgress: 1, Oscillation: 1, Drift: 1, Quorum: true, Equivocation: true}
+				seat.Adversary = plan.Params{"name": "equivocator"}
+				spec.Breakers = plan.Breakers{NoProgress: 1, Oscillation: 1, Drift: 1, Quorum: true, Equivocation: true}
 			case "crash":
-				spec.Faults.Crashes = []Crash{{Node: 0}}
+				spec.Faults.Crashes = []plan.Crash{{Node: 0}}
 			}
 			for seed := range uint64(3) {
 				name := fmt.Sprintf("%s %s seed %d", e.Name, variant, seed)
@@ -65,11 +66,12 @@ func TestJudgeOfJournal(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				plan, err := PlanOf(run)
+				p, err := plan.Of(run)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				judged := Judge(plan, Instance{Question: run.Head.Question, Seed: run.Head.Seed}, RecordsOf(plan, run))
+				judged := outcome.Judge(p, plan.Instance{Question: run.Head.Question, Seed: run.Head.Seed},
+					outcome.RecordsOf(p, run))
 				if a, b := pure(t, printed), pure(t, judged); a != b {
 					t.Errorf("%s: %s", name, firstDifference(a, b))
 				}
@@ -77,7 +79,7 @@ func TestJudgeOfJournal(t *testing.T) {
 			}
 		}
 	}
-	for _, stopped := range []string{sim.Finished, Early, Tripped} {
+	for _, stopped := range []string{sim.Finished, outcome.Early, outcome.Tripped} {
 		if endings[stopped] == 0 {
 			t.Errorf("no run ended by %s: %v", stopped, endings)
 		}
@@ -93,97 +95,4 @@ func firstDifference(a, b string) string {
 		}
 	}
 	return "the judged outcome is longer"
-}
-
-// notes makes the record of a seat that held some answers, one a round.
-func notes(seat synod.NodeID, answers ...synod.Answer) Record {
-	r := Record{Seat: seat, Stopped: sim.Finished}
-	for i, a := range answers {
-		r.Opinions = append(r.Opinions, Noted{synod.Tick(i), &synod.Opinion{Round: i, Answer: a}})
-	}
-	return r
-}
-
-// Judge decides from records alone: the order of records does not matter, a missing
-// record is silence, and records that claim impossible things do no harm.
-func TestJudge(t *testing.T) {
-	p, err := NewPlan(parsed(t, "f: 2\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 5}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := Instance{Question: synod.Question{Text: "?", Form: synod.Number}}
-	all := []Record{notes(0, "1", "2"), notes(1, "2", "2"), notes(2, "2", "2"), notes(3, "1", "1"), notes(4, "3", "1")}
-	whole := Judge(p, in, all)
-	if whole.Status != Agreed || whole.Decision != "2" || whole.Votes[0].Independent != 2 || whole.Rounds.Len() != 2 {
-		t.Errorf("%s %s %+v", whole.Status, whole.Decision, whole.Votes)
-	}
-	if o := Judge(p, in, []Record{all[3], all[1], all[4], all[0], all[2]}); pure(t, o) != pure(t, whole) {
-		t.Error("the order of records matters")
-	}
-	if o := Judge(p, in, all[:3]); o.Status != Agreed || o.Members[4].Final != nil {
-		t.Errorf("three of five: %s, %s", o.Status, o.Reason)
-	}
-	if o := Judge(p, in, all[1:3]); o.Status != Degraded {
-		t.Errorf("two of five: %s, %s", o.Status, o.Reason)
-	}
-	if o := Judge(p, in, nil); o.Status != Undecided || o.Stopped != Interrupted {
-		t.Errorf("no records: %s, %s", o.Status, o.Stopped)
-	}
-	odd := notes(7, "9")
-	odd.Opinions[0].Retained, odd.Opinions[0].Scores = []synod.NodeID{-1, 99}, []synod.Judged{{Of: 99}}
-	wild := notes(0, "2")
-	wild.Opinions[0].Round, wild.Opinions[0].Silent = 1<<40, []synod.NodeID{99}
-	if o := Judge(p, in, []Record{odd, wild}); o.Status != Degraded {
-		t.Errorf("records of seats that do not exist: %s", o.Status)
-	}
-	for _, stopped := range []string{sim.Stalled, Interrupted} {
-		cut := append([]Record(nil), all...)
-		cut[2].Stopped = stopped
-		if o := Judge(p, in, cut); o.Status != Undecided || o.Answer != nil || o.Stopped != stopped ||
-			len(o.Votes) != 2 {
-			t.Errorf("%s: %s %v", stopped, o.Status, o.Answer)
-		}
-	}
-}
-
-// Late seats use up F, and the printed claim states it.
-func TestLateSeatsUseUpTheBound(t *testing.T) {
-	p, err := NewPlan(parsed(t, "f: 2\npatience: {spare: 2}\nmodels: {d: {provider: simulated}}\nseats: [{id: a, "+
-		"model: d, count: 7}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	records := []Record{notes(0, "1"), notes(1, "1"), notes(2, "1"), notes(3, "1"), notes(4, "1"), notes(5, "1"),
-		notes(6, "1")}
-	records[1].Late, records[4].Late, records[5].Late = []LateCall{{Round: 0}},
-		[]LateCall{{Round: 0}, {Round: 1, Refined: true}}, []LateCall{{Round: 1, Refined: true}}
-	o := Judge(p, Instance{Question: synod.Question{Text: "?", Form: synod.Number}}, records)
-	if fmt.Sprint(o.Late) != "[a2 a5 a6]" || o.Bound.Guarantee == None ||
-		!strings.Contains(o.Bound.Note, "(a2, a5) used up 2 of F=2, so it holds with at most 0 Byzantine among the "+
-			"others") {
-		t.Errorf("late %v, bound %+v", o.Late, o.Bound)
-	}
-}
-
-// The rounds of an outcome are a list in JSON, and can be read again.
-func TestRoundsAsJSON(t *testing.T) {
-	p, err := NewPlan(parsed(t, "models: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 2}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := Judge(p, Instance{}, []Record{notes(0, "1", "2"), notes(1, "2", "2")})
-	b, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var again Outcome
-	if err := json.Unmarshal(b, &again); err != nil {
-		t.Fatal(err)
-	}
-	if again.Rounds.Len() != 2 || o.Rounds.Len() != 2 || len(again.Rounds.All()[1].Members) != 2 {
-		t.Errorf("%d rounds, and %d from JSON", o.Rounds.Len(), again.Rounds.Len())
-	}
-	if back, err := json.Marshal(again.Rounds); err != nil || !strings.Contains(string(b), `"rounds":`+string(back)) {
-		t.Errorf("%s, and from JSON %s, %v", b, back, err)
-	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -42,8 +44,8 @@ func TestLimitHoldsAcrossResumes(t *testing.T) {
 				if ask.Resume, err = journal.Load(ask.Journal); err != nil {
 					t.Fatal(err)
 				}
-				if judged := council.Judge(c.Plan(), council.Instance{Question: sum, Seed: 7},
-					council.RecordsOf(c.Plan(), ask.Resume)); judged.Calls.Made != s.Count() ||
+				if judged := outcome.Judge(c.Plan(), plan.Instance{Question: sum, Seed: 7},
+					outcome.RecordsOf(c.Plan(), ask.Resume)); judged.Calls.Made != s.Count() ||
 					o.Calls.Made != s.Count() {
 					t.Errorf("resume %d: %d requests, %d in the outcome, %d in the journal",
 						n, s.Count(), o.Calls.Made, judged.Calls.Made)
@@ -90,8 +92,8 @@ func TestFaultIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	judged := council.Judge(c.Plan(), council.Instance{Question: sum, Seed: o.Seed}, council.RecordsOf(c.Plan(), run))
-	for _, o := range []council.Outcome{o, judged} {
+	judged := outcome.Judge(c.Plan(), plan.Instance{Question: sum, Seed: o.Seed}, outcome.RecordsOf(c.Plan(), run))
+	for _, o := range []outcome.Outcome{o, judged} {
 		for i, m := range o.Members {
 			if want := i == 0; (m.Misreports.Replies > 0) != want ||
 				strings.Contains(m.Misreports.First, "70000 completion tokens") != want {

@@ -11,6 +11,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 )
@@ -32,7 +34,7 @@ seats: [{id: a, model: m, count: 3}]
 	start := time.Now()
 	for i := range councils {
 		wait.Go(func() {
-			spec, err := council.Parse([]byte(text))
+			spec, err := plan.Parse([]byte(text))
 			if err != nil {
 				t.Error(err)
 				return
@@ -44,7 +46,7 @@ seats: [{id: a, model: m, count: 3}]
 			}
 			defer c.Close()
 			o, err := c.Decide(context.Background(), council.Ask{Question: sum, Seed: uint64(i)})
-			if err != nil || o.Status != council.Agreed {
+			if err != nil || o.Status != outcome.Agreed {
 				t.Errorf("council %d: %v, %s", i, err, o.Reason)
 			}
 		})

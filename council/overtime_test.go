@@ -9,6 +9,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 )
@@ -33,17 +35,17 @@ func simulated(n int, lines ...string) string {
 		fmt.Sprintf("seats: [{id: a, model: dice, count: %d}]\n", n) + strings.Join(lines, "\n")
 }
 
-func planOf(t *testing.T, text string, sets ...string) (*council.Plan, error) {
+func planOf(t *testing.T, text string, sets ...string) (*plan.Plan, error) {
 	t.Helper()
-	set, err := council.Set("test", sets)
+	set, err := plan.Set("test", sets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, _, err := council.Merge(council.Layer{Name: "file", Text: []byte(text)}, set)
+	spec, _, err := plan.Merge(plan.Layer{Name: "file", Text: []byte(text)}, set)
 	if err != nil {
 		return nil, err
 	}
-	return council.NewPlan(spec)
+	return plan.New(spec)
 }
 
 // The claim is that of the weakest round. A union of rounds earns one only with a protocol that
@@ -54,21 +56,21 @@ func TestBoundOverTime(t *testing.T) {
 		r              int
 		want, says     string
 	}{
-		{"sac, rounds: 6", "", 1, council.None, "the union of several rounds earns no claim"},
+		{"sac, rounds: 6", "", 1, plan.None, "the union of several rounds earns no claim"},
 		{"sac, rounds: 6", "f=0", 1, "4.3-strong", "r is the least of its rounds"},
 		{"w-msr, rounds: 6", "", 1, "validity", "the graphs of single rounds have r 1:"},
 		{"w-msr, rounds: 6, window: 2", "", 1, "validity", "unions of 2 rounds in a row have r 2"},
 		{"w-msr, rounds: 6, window: 3", "", 1, "convergence", "unions of 3 rounds in a row"},
-		{"debate, rounds: 6", "", 1, council.None, "promises nothing on any graph"},
-		{"cp-wbft, rounds: 6", "", 1, council.None, "captures all"},
+		{"debate, rounds: 6", "", 1, plan.None, "promises nothing on any graph"},
+		{"cp-wbft, rounds: 6", "", 1, plan.None, "captures all"},
 		{"sac, rounds: 6", "graph={schedule: [{family: complete}, {family: merg}]}", 3, "4.3-strong", "that of round"},
 		{"sac, rounds: 1", "graph={schedule: [{family: complete}, {family: ring}]}", 3, "4.3-strong",
 			"round 1"}, // the ring is not played
-		{"sac, rounds: 2", "graph={schedule: [{family: complete}, {family: ring}]}", 1, council.None,
+		{"sac, rounds: 2", "graph={schedule: [{family: complete}, {family: ring}]}", 1, plan.None,
 			"that of round 2"},
 		{"w-msr, rounds: 9", "graph={schedule: [{family: ring}, {family: complete}]}", 1, "convergence",
 			"once in every period"},
-		{"sac, rounds: 6", "f=0,faults.loss=0.1", 1, council.None, "messages may be lost"},
+		{"sac, rounds: 6", "f=0,faults.loss=0.1", 1, plan.None, "messages may be lost"},
 		{"sac, rounds: 6, asynchronous: true", "graph={schedule: [{family: complete}, {family: merg}]}", 3, "4.3",
 			"asynchronous round"},
 	} {
@@ -171,7 +173,7 @@ func TestFilterOverTime(t *testing.T) {
 	}
 }
 
-func checkRounds(t *testing.T, c *council.Council, o council.Outcome, checked, withByzantine *int) {
+func checkRounds(t *testing.T, c *council.Council, o outcome.Outcome, checked, withByzantine *int) {
 	t.Helper()
 	g, at := c.Plan().Graph(), map[string]int{}
 	for i, m := range o.Members {
@@ -207,7 +209,7 @@ func checkRounds(t *testing.T, c *council.Council, o council.Outcome, checked, w
 	}
 }
 
-func property42(t *testing.T, round int, m council.RoundSeat, bad func(string) bool) {
+func property42(t *testing.T, round int, m outcome.RoundSeat, bad func(string) bool) {
 	t.Helper()
 	low, any := synod.Score(0), false
 	for _, s := range m.Scores {
@@ -238,19 +240,19 @@ func TestNoEarlyEndOverTime(t *testing.T) {
 
 // The plan of a spec from Go code reads files in a schedule, and leaves the spec alone.
 func TestScheduleFromCode(t *testing.T) {
-	spec := council.Default()
-	spec.Models = map[string]council.Params{"dice": {"provider": "simulated"}}
-	spec.Seats = []council.SeatSpec{{ID: "a", Model: "dice", Count: 4}}
+	spec := plan.Default()
+	spec.Models = map[string]plan.Params{"dice": {"provider": "simulated"}}
+	spec.Seats = []plan.SeatSpec{{ID: "a", Model: "dice", Count: 4}}
 	part := map[string]any{"file": "testdata/none.edges"}
-	spec.Graph = council.Params{"schedule": []any{part, map[string]any{"family": "ring"}}}
-	if _, err := council.NewPlan(spec); err == nil || !strings.Contains(err.Error(), "none.edges") {
+	spec.Graph = plan.Params{"schedule": []any{part, map[string]any{"family": "ring"}}}
+	if _, err := plan.New(spec); err == nil || !strings.Contains(err.Error(), "none.edges") {
 		t.Errorf("%v", err)
 	}
 	if part["file"] != "testdata/none.edges" {
 		t.Errorf("the spec was changed: %v", part)
 	}
-	spec.Graph = council.Params{"schedule": []map[string]any{{"family": "ring"}, {"family": "star"}}}
-	p, err := council.NewPlan(spec)
+	spec.Graph = plan.Params{"schedule": []map[string]any{{"family": "ring"}, {"family": "star"}}}
+	p, err := plan.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

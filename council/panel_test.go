@@ -10,6 +10,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/decentllms"
@@ -33,13 +35,13 @@ seats:
 func TestIDL3UserAccepts(t *testing.T) {
 	for _, size := range [][2]int{{0, 2}, {1, 3}, {1, 4}, {2, 5}, {2, 6}} {
 		f, n := size[0], size[1]
-		spec, err := council.Parse(fmt.Appendf(nil, jury, f, "", n))
+		spec, err := plan.Parse(fmt.Appendf(nil, jury, f, "", n))
 		if err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(t.TempDir(), "j.jsonl")
 		o := decide(t, convene(t, fmt.Sprintf(jury, f, "", n)), council.Ask{Question: sum, Seed: 7, Journal: path})
-		if o.Status != council.Agreed || *o.Answer != "42" || o.Rule.Name != council.ByProtocol ||
+		if o.Status != outcome.Agreed || *o.Answer != "42" || o.Rule.Name != plan.ByProtocol ||
 			!strings.Contains(o.Reason, fmt.Sprintf("f+1 = %d identical", f+1)) {
 			t.Fatalf("f = %d of %d: %s, %v, %+v", f, n, o.Status, o.Reason, o.Rule)
 		}
@@ -47,17 +49,17 @@ func TestIDL3UserAccepts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := council.NewPlan(spec)
+		p, err := plan.New(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		accept := func(q *synod.Question, seed uint64, last []synod.Opinion) council.Outcome {
-			records := make([]council.Record, len(last))
+		accept := func(q *synod.Question, seed uint64, last []synod.Opinion) outcome.Outcome {
+			records := make([]outcome.Record, len(last))
 			for i := range last {
-				records[i] = council.Record{Seat: synod.NodeID(i), Opinions: []council.Noted{{Opinion: &last[i]}},
+				records[i] = outcome.Record{Seat: synod.NodeID(i), Opinions: []outcome.Noted{{Opinion: &last[i]}},
 					Stopped: "rounds"}
 			}
-			return council.Judge(plan, council.Instance{Question: *q, Seed: seed}, records)
+			return outcome.Judge(p, plan.Instance{Question: *q, Seed: seed}, records)
 		}
 		last := make([]synod.Opinion, 3+n)
 		for _, noted := range run.Opinions() {
@@ -71,12 +73,12 @@ func TestIDL3UserAccepts(t *testing.T) {
 				}
 				c := accept(&run.Head.Question, 7, end)
 				if (c.Decision == "42") != (good > f) || c.Decision != "42" && c.Decision != synod.None ||
-					(c.Status == council.Degraded) != (good <= f) {
+					(c.Status == outcome.Degraded) != (good <= f) {
 					t.Errorf("f = %d of %d, %b spoilt in way %d: %s %s", f, n, spoilt, way, c.Status, c.Reason)
 				}
 			}
 		}
-		if c := accept(&run.Head.Question, 8, last); c.Decision != synod.None || c.Status != council.Degraded {
+		if c := accept(&run.Head.Question, 8, last); c.Decision != synod.None || c.Status != outcome.Degraded {
 			t.Errorf("replies of one run are accepted in another: %s %s", c.Status, c.Reason)
 		}
 	}
@@ -110,18 +112,18 @@ func TestPanelSupport(t *testing.T) {
 	for k := range 4 {
 		o := decide(t, convene(t, fmt.Sprintf(jury, 1, fmt.Sprintf("rule: {support: %d}", k), 4)),
 			council.Ask{Question: sum, Seed: 7})
-		if o.Votes[0].Independent != 3 || len(o.Votes[0].Seats) != 4 || o.Status != council.Agreed ||
-			o.Rule.Name != council.ByProtocol {
+		if o.Votes[0].Independent != 3 || len(o.Votes[0].Seats) != 4 || o.Status != outcome.Agreed ||
+			o.Rule.Name != plan.ByProtocol {
 			t.Errorf("support %d: %s, %+v", k, o.Reason, o.Votes)
 		}
 	}
-	_, err := council.Parse(fmt.Appendf(nil, jury, 1, "rule: {support: 4}", 4))
+	_, err := plan.Parse(fmt.Appendf(nil, jury, 1, "rule: {support: 4}", 4))
 	if err == nil || !strings.Contains(err.Error(), "that answer independently, 3") {
 		t.Errorf("support of more workers than there are: %v", err)
 	}
 	o := decide(t, convene(t, fmt.Sprintf(jury, 1, "rule: {name: supermajority}", 4)),
 		council.Ask{Question: sum, Seed: 7})
-	if o.Status != council.Agreed || o.Rule.Name != council.Supermajority ||
+	if o.Status != outcome.Agreed || o.Rule.Name != plan.Supermajority ||
 		!strings.Contains(o.Reason, "3 needed (supermajority)") {
 		t.Errorf("an explicit rule: %s", o.Reason)
 	}
@@ -144,7 +146,7 @@ func TestLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := council.Verify(run, run.Opinions()); v.Records != 3 || err != nil || o.Status != council.Agreed {
+	if v, err := outcome.Verify(run, run.Opinions()); v.Records != 3 || err != nil || o.Status != outcome.Agreed {
 		t.Fatalf("%d records hold: %v; %s", v.Records, err, o.Reason)
 	}
 	if p := o.Presented.Value.(*decentllms.Panel); p.Evaluators[0].Scores["w1"] != (grade.Grades{20, 19, 18, 17, 16}) ||
@@ -179,7 +181,7 @@ func TestLedger(t *testing.T) {
 		r := decentllms.RecordOf(&noted[i].Opinion)
 		change(&noted[i].Opinion, r)
 		noted[i].Record = r
-		if v, err := council.Verify(again, noted); err == nil || v.Records != 0 {
+		if v, err := outcome.Verify(again, noted); err == nil || v.Records != 0 {
 			t.Errorf("%s was changed, and %d records hold", what, v.Records)
 		}
 	}
@@ -208,8 +210,8 @@ seats:
 	} {
 		o := tried(t, fmt.Sprintf(text, models[0], models[1], models[2], models[3]), llm.Env{})
 		switch {
-		case want == "" && o.Status != council.Agreed, want != "" &&
-			(o.Status != council.Degraded || !strings.HasPrefix(o.Reason, want+"; ")):
+		case want == "" && o.Status != outcome.Agreed, want != "" &&
+			(o.Status != outcome.Degraded || !strings.HasPrefix(o.Reason, want+"; ")):
 			t.Errorf("%v: %s: %s", models, o.Status, o.Reason)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/protocol/decentllms"
@@ -47,7 +48,7 @@ func seatOf(c llmtest.Call) int {
 }
 
 // neighbours returns the neighbours of every node of a named graph.
-func neighbours(t *testing.T, spec council.Params, n int) [][]int {
+func neighbours(t *testing.T, spec plan.Params, n int) [][]int {
 	t.Helper()
 	g, err := topology.FromSpec(spec, n, 0)
 	if err != nil {
@@ -65,7 +66,7 @@ func neighbours(t *testing.T, spec council.Params, n int) [][]int {
 // best first, and none that was dropped.
 func TestSACFilterOverHTTP(t *testing.T) {
 	const n, f = 7, 3
-	for family, graph := range map[string]council.Params{"family: merg": {"family": "merg"},
+	for family, graph := range map[string]plan.Params{"family: merg": {"family": "merg"},
 		"family: complete":          {"family": "complete"},
 		"family: er, r: 4, seed: 3": {"family": "er", "r": 4, "seed": 3}} {
 		for seed := range uint64(4) {
@@ -158,7 +159,7 @@ func TestCPWBFTOverHTTP(t *testing.T) {
 			o := decide(t, convene(t, networked(stub.URL, fmt.Sprintf("protocol: {name: cp-wbft, rounds: 1}\n"+
 				"graph: {family: %s}\nrule: {name: protocol}\n", family), n)), council.Ask{Seed: seed})
 			endAnswer, endConfidence := answer, confidence
-			for i, near := range neighbours(t, council.Params{"family": family}, n) {
+			for i, near := range neighbours(t, plan.Params{"family": family}, n) {
 				for _, j := range near {
 					if confidence[j] > endConfidence[i] {
 						endAnswer[i], endConfidence[i] = answer[j], confidence[j]

@@ -1,67 +1,25 @@
 package council
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/read"
-	"synod.dev/synod/protocol"
 )
 
-// patience is when a run stops waiting for its slowest calls. A call that is cut off counts as failed, however soon
-// its reply comes afterwards, and its seat is named as late.
-//
-// Nobody who controls at most F seats gains by it. The claims of the protocols hold whatever F seats do, silence
-// included, so a run in which at most F seats are late is one of the runs that they are about: a late seat counts
-// against F, and the claim that is printed allows so many fewer Byzantine ones. The ends of rounds stay where they
-// are in virtual time, so what members hear of one another does not depend on when a call was cut off.
-type patience struct {
-	spare  int    // seats that may be late at once, at most F; with F = 0 in a panel that is lenient, fewer than half
-	after  Factor // multiple of the median time of the calls that returned; 0: see batch.lastCall
-	byRule bool   // F is 0: the seats without which the rule decides may be late
-}
-
-// setPatience fills in the patience of a council that names none: F seats may be late, but never half of all. A run
-// by the clock and one as in the paper wait for every call. Nodes see their own calls only.
-func (p *Plan) setPatience() error {
-	if err := p.checkClock(); err != nil {
-		return err
-	}
-	set := p.spec.Patience
-	if err := set.validate(p.spec.F, p.spec.Exact); err != nil {
-		return err
-	}
-	p.patience.after = set.After
-	switch {
-	case set.Spare != nil:
-		p.patience.spare = *set.Spare
-		if *set.Spare > 0 {
-			p.spec.Patience.After = cmp.Or(set.After, 2)
-			p.patience.after = p.spec.Patience.After
-		}
-	case p.spec.Exact == "" && !p.spec.Runner.Clock() && !p.spec.Runner.Nodes():
-		p.patience.spare = min(p.spec.F, (len(p.seats)-1)/2)
-		p.patience.byRule = p.spec.F == 0
-		if l, ok := p.protocol.(protocol.Loose); ok && l.DecidesWithoutSome() && p.spec.F == 0 {
-			p.patience.spare = (len(p.seats) - 1) / 2 // nothing is guaranteed with F = 0, with them or without
-		}
-	}
-	return nil
-}
-
-// patience returns the patience of a run: a bench waits for every call unless the council file says otherwise,
+// patienceOf returns the patience of a run: a bench waits for every call unless the council file says otherwise,
 // because its figures must not depend on the time that calls take.
-func (s *session) patience() patience {
+func patienceOf(s *session) plan.Waiting {
 	p := s.council.plan
-	if s.ask.Final && p.spec.Patience.Spare == nil {
-		return patience{}
+	if s.ask.Final && p.Full().Patience.Spare == nil {
+		return plan.Waiting{}
 	}
-	return p.patience
+	return p.Patience()
 }
 
 // grace is the shortest time to wait for a slower member: differences of this size are usual among members that work.
@@ -72,14 +30,14 @@ const grace = 500 * time.Millisecond
 // decides without them, where F is 0 and nothing is claimed of runs in which a seat is faulty.
 func (b *batch) impatient() (at time.Time, ok bool) {
 	s := b.session
-	p := s.patience()
-	spared := p.spare > 0 && b.waitingSeats() <= p.spare && s.mayBeLate(b, p.spare)
-	if !spared && (!p.byRule || !b.met()) {
+	p := patienceOf(s)
+	spared := p.Spare > 0 && b.waitingSeats() <= p.Spare && s.mayBeLate(b, p.Spare)
+	if !spared && (!p.ByRule || !b.met()) {
 		return at, false
 	}
-	if p.after > 0 {
+	if p.After > 0 {
 		median := b.median()
-		return b.start.Add(time.Duration(float64(p.after) * float64(median))), median > 0
+		return b.start.Add(time.Duration(float64(p.After) * float64(median))), median > 0
 	}
 	return b.lastCall()
 }
@@ -144,7 +102,7 @@ func (s *session) leave(seat synod.NodeID, f *llm.Failure) {
 	if s.gone == nil {
 		s.gone = map[string]*llm.Failure{}
 	}
-	s.gone[s.council.plan.seats[seat].Model] = f
+	s.gone[s.council.plan.Seats()[seat].Model] = f
 }
 
 // cut notes that a call of a seat is cut off.
@@ -152,27 +110,14 @@ func (s *session) cut(seat synod.NodeID) {
 	if s.cutOff == nil {
 		s.cutOff = map[string]bool{}
 	}
-	s.cutOff[s.council.plan.seats[seat].Model] = true
-}
-
-// missed tells the breakers of models that were cut off, and have replied to nothing, that this question was late.
-func (s *session) missed(ctx context.Context, begun time.Time) {
-	for model := range s.cutOff {
-		replied := false
-		for i := range s.seats {
-			replied = replied || s.council.plan.seats[i].Model == model && s.seats[i].Statuses.Of(synod.OK) > 0
-		}
-		if !replied {
-			llm.Missed(ctx, s.council.models[model], begun)
-		}
-	}
+	s.cutOff[s.council.plan.Seats()[seat].Model] = true
 }
 
 // absent sets the reply of a seat that is not called again in this run.
 func (s *session) absent(seat synod.NodeID, r *synod.Reply) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.gone[s.council.plan.seats[seat].Model]; f != nil {
+	if f := s.gone[s.council.plan.Seats()[seat].Model]; f != nil {
 		*r = synod.Reply{Status: f.Status, Detail: f.Reason() + "; not called again in this run"}
 		return true
 	}
@@ -191,9 +136,9 @@ func (b *batch) await() {
 		return
 	}
 	var ids []string
-	for i := range s.council.plan.seats {
+	for i := range s.council.plan.Seats() {
 		if slices.ContainsFunc(b.waiting, func(w int) bool { return int(b.calls[w].Node) == i }) {
-			ids = append(ids, s.council.plan.seats[i].ID)
+			ids = append(ids, s.council.plan.Seats()[i].ID)
 		}
 	}
 	s.mu.Lock()
@@ -208,7 +153,7 @@ func (b *batch) await() {
 func (s *session) progress() {
 	if s.ask.Progress != nil {
 		p := s.council.plan
-		s.ask.Progress(Progress{Round: s.rounds, Rounds: p.protocol.MaxRounds(), Calls: s.made, Planned: p.calls,
+		s.ask.Progress(Progress{Round: s.rounds, Rounds: p.Protocol().MaxRounds(), Calls: s.made, Planned: p.Calls(),
 			Awaited: s.awaited})
 	}
 }
@@ -216,9 +161,9 @@ func (s *session) progress() {
 // met reports whether the answers that the seats hold now meet the rule, whatever the seats without one would say.
 func (b *batch) met() bool {
 	s := b.session
-	held := make([]synod.Answer, len(s.council.plan.seats))
+	held := make([]synod.Answer, len(s.council.plan.Seats()))
 	for i, o := range s.fixed.last {
-		held[i] = answerOf(o)
+		held[i] = outcome.AnswerOf(o)
 	}
 	for i, call := range b.calls {
 		r, asks := &b.replies[i], call.Prompt.Purpose == synod.Answering || call.Prompt.Purpose == synod.Refining
@@ -260,14 +205,14 @@ func (s *session) mayBeLate(b *batch, spare int) bool {
 	defer s.mu.Unlock()
 	for _, w := range b.waiting {
 		round, faulty := -1, 0
-		if p.eachRound() {
+		if plan.ClaimsEachRound(p) {
 			round = s.round[b.calls[w].Node]
 		}
 		for i := range s.seats {
 			waits := (round < 0 || s.round[i] == round) && slices.ContainsFunc(b.waiting, func(w int) bool {
 				return int(b.calls[w].Node) == i && b.calls[w].Prompt.Purpose != synod.Refining
 			})
-			if waits || s.seats[i].faulty(round) || s.lacks(i, round) {
+			if waits || s.seats[i].Faulty(round) || s.lacks(i, round) {
 				faulty++
 			}
 		}

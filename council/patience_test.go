@@ -15,6 +15,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -32,7 +34,7 @@ func TestPatience(t *testing.T) {
 	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	if o.Status != council.Agreed || *o.Answer != "42" || !strings.HasSuffix(fmt.Sprint(o.Late), "a5 a6]") ||
+	if o.Status != outcome.Agreed || *o.Answer != "42" || !strings.HasSuffix(fmt.Sprint(o.Late), "a5 a6]") ||
 		o.Members[5].Final != nil || o.Members[5].Calls.Of(synod.Timeout) == 0 {
 		t.Errorf("%s %s, late %v, %+v", o.Status, o.Reason, o.Late, o.Members[5])
 	}
@@ -44,7 +46,7 @@ func TestPatience(t *testing.T) {
 }
 
 // sameFromJournal checks that a journal replays, and that Judge makes the outcome of it.
-func sameFromJournal(t *testing.T, o council.Outcome, path string) {
+func sameFromJournal(t *testing.T, o outcome.Outcome, path string) {
 	t.Helper()
 	run, err := journal.Load(path)
 	if err != nil {
@@ -53,12 +55,12 @@ func sameFromJournal(t *testing.T, o council.Outcome, path string) {
 	if digest, err := council.Replay(run); err != nil || digest != o.Digest {
 		t.Errorf("replay gives %s, %v; the run's digest is %s", digest, err, o.Digest)
 	}
-	plan, err := council.PlanOf(run)
+	p, err := plan.Of(run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	judged := council.Judge(plan, council.Instance{Question: run.Head.Question, Seed: o.Seed},
-		council.RecordsOf(plan, run))
+	judged := outcome.Judge(p, plan.Instance{Question: run.Head.Question, Seed: o.Seed},
+		outcome.RecordsOf(p, run))
 	if fmt.Sprint(judged.Late, judged.Bound, judged.Votes) != fmt.Sprint(o.Late, o.Bound, o.Votes) {
 		t.Errorf("the journal is judged as late %v, %+v; the outcome has %v, %+v", judged.Late, judged.Bound, o.Late,
 			o.Bound)
@@ -86,8 +88,8 @@ func TestPatienceEndsEarly(t *testing.T) {
 		late    func(llmtest.Call) bool
 		stopped string
 	}{
-		{"late scores", []string{"s42", "s42", "s42", "s42", "s42", "s41", "slow41"}, scoring, council.Early},
-		{"no reply at all", []string{"s42", "s42", "s42", "s42", "s41", "s41", "slow41"}, everything, council.Early},
+		{"late scores", []string{"s42", "s42", "s42", "s42", "s42", "s41", "slow41"}, scoring, outcome.Early},
+		{"no reply at all", []string{"s42", "s42", "s42", "s42", "s41", "s41", "slow41"}, everything, outcome.Early},
 		{"decisive vote", []string{"s42", "s42", "s42", "s41", "s41", "s41", "slow42"}, scoring, "rounds"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -102,10 +104,10 @@ func TestPatienceEndsEarly(t *testing.T) {
 			if early.Stopped != c.stopped || whole.Stopped != "rounds" || fmt.Sprint(early.Late) != "[a6]" {
 				t.Errorf("stopped: %s and %s; late %v", early.Stopped, whole.Stopped, early.Late)
 			}
-			if c.stopped == council.Early && early.Rounds.Len() != 2 {
+			if c.stopped == outcome.Early && early.Rounds.Len() != 2 {
 				t.Errorf("it ended after round %d", early.Rounds.Len()-1)
 			}
-			if early.Status != council.Agreed || whole.Status != early.Status || *early.Answer != *whole.Answer {
+			if early.Status != outcome.Agreed || whole.Status != early.Status || *early.Answer != *whole.Answer {
 				t.Errorf("%s: %s; with all rounds: %s", early.Status, early.Reason, whole.Reason)
 			}
 			for i := range early.Members[:6] {
@@ -125,7 +127,7 @@ func TestPatienceIsBounded(t *testing.T) {
 	s := llmtest.Start(t, stubborn, llmtest.For("slow42", slow(700*time.Millisecond)))
 	o := decide(t, convene(t, seven(s.URL, "s42", "s42", "s42", "s42", "s42", "slow42", "slow42"), "protocol.rounds=1",
 		"patience={spare: 1, after: 1x}"), council.Ask{})
-	if strings.Contains(o.Bound.Note, "used up 2") || o.Bound.Guarantee == council.None || o.Status != council.Agreed {
+	if strings.Contains(o.Bound.Note, "used up 2") || o.Bound.Guarantee == plan.None || o.Status != outcome.Agreed {
 		t.Errorf("late %v: %s; %+v", o.Late, o.Reason, o.Bound)
 	}
 	if n := o.Members[5].Calls.Of(synod.Timeout) + o.Members[6].Calls.Of(synod.Timeout); n > 0 && len(o.Late) == 0 {
@@ -196,7 +198,7 @@ func wallTime(b *testing.B, latency func(*rand.Rand) time.Duration, questions in
 		start := time.Now()
 		question := synod.Question{ID: fmt.Sprint(i), Text: "What is 17 + 25?", Form: synod.Number}
 		o, err := c.Decide(context.Background(), council.Ask{Question: question, Seed: uint64(i)})
-		if err != nil || o.Status != council.Agreed || *o.Answer != "42" {
+		if err != nil || o.Status != outcome.Agreed || *o.Answer != "42" {
 			b.Fatalf("%v: %s", err, o.Reason)
 		}
 		if i >= 5 { // hedging needs to have seen some latencies

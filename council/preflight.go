@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -30,7 +31,7 @@ const preflightTime = 5 * time.Second
 // without a server has nothing to check.
 func (c *Council) Preflight(ctx context.Context) []Check {
 	var checks []Check
-	for _, s := range c.plan.seats {
+	for _, s := range c.plan.Seats() {
 		i := slices.IndexFunc(checks, func(k Check) bool { return k.Model == s.Model })
 		if i < 0 {
 			i = len(checks)
@@ -50,7 +51,7 @@ func (c *Council) Preflight(ctx context.Context) []Check {
 		wait.Go(func() {
 			found, err := p.Preflight(ctx)
 			if f, fatal := llm.AsPreflight(err); fatal {
-				s := llm.Settings{Name: k.Model, Keys: c.plan.spec.Models[k.Model]}
+				s := llm.Settings{Name: k.Model, Keys: c.plan.Full().Models[k.Model]}
 				k.Err, k.Advice = f, llm.Advice(f.Status, s, k.Server, f.Reason())
 			} else if err != nil {
 				found = "not checked: " + llm.AsFailure(err).Reason()
@@ -74,7 +75,7 @@ type ModelHealth struct {
 // Health returns the health of every model, in the order of the seats. It asks no model. It is empty for a
 // council of nodes, whose models are their owners'.
 func (c *Council) Health() (all []ModelHealth) {
-	for _, s := range c.plan.seats {
+	for _, s := range c.plan.Seats() {
 		m := c.models[s.Model]
 		if m == nil {
 			continue
@@ -94,86 +95,29 @@ func (c *Council) Health() (all []ModelHealth) {
 
 // Unreached returns the outcome of a run that is not begun because the members whose check
 // failed are so many that the rule cannot be met; nil if it can.
-func (c *Council) Unreached(ask Ask, checks []Check) *Outcome {
+func (c *Council) Unreached(ask Ask, checks []Check) *outcome.Outcome {
 	p := c.plan
-	records, gone := make([]Record, len(p.seats)), 0
-	for i, s := range p.seats {
-		records[i] = Record{Seat: synod.NodeID(i), Stopped: Preflight}
+	records, gone := make([]outcome.Record, len(p.Seats())), 0
+	for i, s := range p.Seats() {
+		records[i] = outcome.Record{Seat: synod.NodeID(i), Stopped: outcome.Preflight}
 		k := checks[slices.IndexFunc(checks, func(k Check) bool { return k.Model == s.Model })]
 		if k.Err == nil {
 			continue
 		}
-		records[i].Statuses[statusIndex(k.Err.Status)]++
+		records[i].Statuses.Count(k.Err.Status)
 		records[i].Failure = k.Err.Reason()
 		if !s.NonVoting {
 			gone++
 		}
 	}
-	_, live := p.spec.Rule.need(p.voters)
-	if p.voters-gone >= live {
+	_, live := p.Full().Rule.Need(p.Voters())
+	if p.Voters()-gone >= live {
 		return nil
 	}
-	o := Judge(p, Instance{Question: ask.Question, Seed: ask.Seed}, records)
+	o := outcome.Judge(p, plan.Instance{Question: ask.Question, Seed: ask.Seed}, records)
 	c.complete(&o, records)
-	o.Status = Degraded
+	o.Status = outcome.Degraded
 	o.Reason = fmt.Sprintf("%d of %d members that vote cannot answer, and %s needs %d; no question was asked", gone,
-		p.voters, p.spec.Rule.decider(), live)
+		p.Voters(), p.Full().Rule.Decider(), live)
 	return &o
-}
-
-// remedies says what to do about the failures of members, a line for each advice with those whom it is for: models, or
-// members whose replies could not be read, with the last words of the first of them.
-func (o *Outcome) remedies() string {
-	var advice []string
-	names, words := map[string][]string{}, map[string]string{}
-	for i := range o.Members {
-		m := &o.Members[i]
-		name, text := o.remedy(m)
-		if text == "" || slices.Contains(names[text], name) {
-			continue
-		}
-		if names[text] == nil {
-			advice = append(advice, text)
-			if u := m.Unreadable; u != nil && text == u.Help {
-				words[text] = fmt.Sprintf(". The last words of one, as %s wrote them: %q", m.ID, u.End)
-			}
-		}
-		names[text] = append(names[text], name)
-	}
-	lines := make([]string, len(advice))
-	for i, text := range advice {
-		lines[i] = "  " + strings.Join(names[text], ", ") + ": " + text + words[text]
-	}
-	return strings.Join(lines, "\n")
-}
-
-// remedy says what to do about the failures of one member, and for whom; "" if nothing failed or helps.
-func (o *Outcome) remedy(m *Member) (name, text string) {
-	switch u := m.Unreadable; {
-	case u != nil && m.Calls.Of(synod.Unreadable) > 0:
-		return m.ID, u.Help
-	case m.Calls.Of(synod.OK) > 0:
-		return "", ""
-	case o.nodes && m.Trouble != "":
-		return m.ID, "its owner can tell: synod node status"
-	}
-	for _, s := range synod.Statuses() {
-		if m.Calls.Of(s) == 0 || s == synod.OK {
-			continue
-		}
-		of := llm.Settings{Name: m.Model, Keys: o.given[m.Model]}
-		if text := llm.Advice(s, of, o.serverOf(m.Model), m.Trouble); text != "" {
-			return m.Model, text
-		}
-	}
-	return "", ""
-}
-
-// serverOf returns the server of a model; "" if it is not known.
-func (o *Outcome) serverOf(model string) string {
-	i := slices.IndexFunc(o.Models, func(r ModelResult) bool { return r.Model == model })
-	if i < 0 {
-		return ""
-	}
-	return o.Models[i].server
 }

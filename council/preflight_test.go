@@ -12,6 +12,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 )
 
@@ -110,7 +111,7 @@ models:
 			}
 			continue
 		}
-		if o == nil || o.Reason != c.reason || o.Status != council.Degraded || o.Stopped != council.Preflight ||
+		if o == nil || o.Reason != c.reason || o.Status != outcome.Degraded || o.Stopped != outcome.Preflight ||
 			o.Answer != nil || o.Seed != 3 || o.Question != sum.Text {
 			t.Errorf("%s: %+v", c.seats, o)
 			continue
@@ -119,14 +120,14 @@ models:
 		for _, m := range o.Members {
 			if m.Calls.Of(synod.Unavailable) == 1 && m.Trouble != "" {
 				gone = append(gone, m.ID)
-			} else if m.Calls != (council.StatusCount{}) || m.Trouble != "" {
+			} else if m.Calls != (outcome.StatusCount{}) || m.Trouble != "" {
 				t.Errorf("%s: %+v", c.seats, m)
 			}
 		}
 		if !slices.Equal(gone, c.gone) {
 			t.Errorf("%s: gone are %v", c.seats, gone)
 		}
-		if a := o.Advice(); a.Code != council.ExitDegraded || !strings.Contains(a.Next, "start the server") {
+		if a := o.Advice(); a.Code != outcome.ExitDegraded || !strings.Contains(a.Next, "start the server") {
 			t.Errorf("%s: %+v", c.seats, a)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 )
@@ -43,7 +44,7 @@ seats: [{id: d, model: dear}, {id: f, model: fair}, {id: b, model: brief}, {id: 
 		{"{name: cascade, prices: [9, 9, 9, 1, 9]}", []any{uint64(9), uint64(9), uint64(9), uint64(1), uint64(9)}, "u"},
 		{"{name: majority}", nil, ""},
 	} {
-		spec, err := council.Parse([]byte(text(c.protocol)))
+		spec, err := plan.Parse([]byte(text(c.protocol)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,7 @@ func TestNoPrices(t *testing.T) {
 		"{provider: openai, url: \"http://127.0.0.1:1\", model: m}": []float64{1, 1, 1},
 		"{provider: simulated}": nil,
 	} {
-		spec, err := council.Parse([]byte("voices: seats\nprotocol: {name: cascade}\nf: 1\n" +
+		spec, err := plan.Parse([]byte("voices: seats\nprotocol: {name: cascade}\nf: 1\n" +
 			"graph: {family: complete}\n" +
 			"models: {m: " + provider + "}\nseats: [{id: a, model: m, count: 3}]\n"))
 		if err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/grade"
@@ -29,7 +31,7 @@ func hostileText() string {
 }
 
 // proseCouncil is a council of four endpoints of which the first writes a text that all others like best.
-func proseCouncil(t *testing.T, text string) Spec {
+func proseCouncil(t *testing.T, text string) plan.Spec {
 	t.Helper()
 	s := llmtest.Start(t, func(c llmtest.Call) string {
 		if strings.Contains(string(c.Schema)+c.System, grade.Criteria()[0]) {
@@ -48,7 +50,7 @@ func proseCouncil(t *testing.T, text string) Spec {
 		file += fmt.Sprintf("  m%d: {provider: openai, url: %q, model: m%d}\n", i, s.URL, i)
 	}
 	file += "seats: [{id: a, model: m0}, {id: b, model: m1}, {id: c, model: m2}, {id: d, model: m3}]\n"
-	spec, err := Parse([]byte(file))
+	spec, err := plan.Parse([]byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,7 @@ func TestRecordedPanel(t *testing.T) {
 		for i := range 4 {
 			file += fmt.Sprintf("  m%d: {provider: recorded, path: %q, model: m%d}\n", i, path, i)
 		}
-		spec, err := Parse([]byte(file + "seats: [{id: a, model: m0}, {id: b, model: m1}, {id: c, model: m2}, " +
+		spec, err := plan.Parse([]byte(file + "seats: [{id: a, model: m0}, {id: b, model: m1}, {id: c, model: m2}, " +
 			"{id: d, model: m3}]\n"))
 		if err != nil {
 			t.Fatal(err)
@@ -120,9 +122,10 @@ func TestRecordedPanel(t *testing.T) {
 // panel without a decision has no rounds in it.
 func TestProseDigestsAndAdvice(t *testing.T) {
 	for _, protocol := range []string{"panel", "sac"} {
-		p, err := NewPlan(Spec{Protocol: Params{"name": protocol}, F: 1, Graph: Params{"family": "complete"},
-			Models: map[string]Params{"m": {"provider": "simulated"}},
-			Seats:  []SeatSpec{{ID: "a", Model: "m", Count: 5}}})
+		p, err := plan.New(plan.Spec{Protocol: plan.Params{"name": protocol}, F: 1,
+			Graph:  plan.Params{"family": "complete"},
+			Models: map[string]plan.Params{"m": {"provider": "simulated"}},
+			Seats:  []plan.SeatSpec{{ID: "a", Model: "m", Count: 5}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +135,7 @@ func TestProseDigestsAndAdvice(t *testing.T) {
 			prose[protocol+"/answer"] != plain[protocol+"/answer"] {
 			t.Errorf("%s: %v, and for numbers %v", protocol, prose, plain)
 		}
-		o := Outcome{Protocol: protocol, Rule: p.Rule(), Bound: p.Bound(), Status: Undecided}
+		o := outcome.Outcome{Protocol: protocol, Rule: p.Rule(), Bound: p.Bound(), Status: outcome.Undecided}
 		next := o.Advice().Next
 		if sac := protocol == "sac"; strings.Contains(next, "rounds") != sac ||
 			strings.Contains(next, "grades") == sac || strings.Contains(next, "plurality") != sac {
@@ -156,7 +159,7 @@ func TestLongTextUnchanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Status != Agreed || o.Answer == nil || string(*o.Answer) != want {
+	if o.Status != outcome.Agreed || o.Answer == nil || string(*o.Answer) != want {
 		t.Fatalf("%s: %s (%d bytes)", o.Status, o.Reason, len(o.Decision))
 	}
 	b, err := json.Marshal(o)
@@ -171,11 +174,12 @@ func TestLongTextUnchanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := PlanOf(run)
+	p, err := plan.Of(run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := Judge(plan, Instance{Question: run.Head.Question, Seed: run.Head.Seed}, RecordsOf(plan, run))
+	again := outcome.Judge(p, plan.Instance{Question: run.Head.Question, Seed: run.Head.Seed},
+		outcome.RecordsOf(p, run))
 	if string(again.Decision) != want {
 		t.Error("the journal changes the text")
 	}
@@ -192,7 +196,7 @@ func TestTooLongText(t *testing.T) {
 	}
 	defer c.Close()
 	o, err := c.Decide(context.Background(), Ask{Question: synod.Question{Text: "Explain.", Form: synod.Prose}})
-	if err != nil || o.Members[0].First != nil || o.Members[0].Calls[statusUnreadable] == 0 || !o.Answered() {
+	if err != nil || o.Members[0].First != nil || o.Members[0].Calls.Of(synod.Unreadable) == 0 || !o.Answered() {
 		t.Errorf("%v: %+v", err, o.Members[0])
 	}
 }
@@ -210,9 +214,10 @@ func TestSuit(t *testing.T) {
 	}{{"sac", synod.Prose, false, 4, "panel", true}, {"sac", synod.Prose, true, 4, "sac", true},
 		{"majority", synod.Prose, true, 4, "majority", false}, {"sac", synod.Number, false, 4, "sac", true},
 		{"sac", synod.Prose, false, 3, "panel", false}} {
-		s := Spec{Protocol: Params{"name": x.protocol}, Graph: Params{"family": "complete"}, F: 1,
-			Seats: []SeatSpec{{ID: "a", Count: x.seats}}}
-		if got := s.Suit(x.form, Chosen{Protocol: x.named, F: true}); got != x.decides || s.Protocol["name"] != x.want {
+		s := plan.Spec{Protocol: plan.Params{"name": x.protocol}, Graph: plan.Params{"family": "complete"}, F: 1,
+			Seats: []plan.SeatSpec{{ID: "a", Count: x.seats}}}
+		if got := s.Suit(x.form, plan.Chosen{Protocol: x.named, F: true}); got != x.decides ||
+			s.Protocol["name"] != x.want {
 			t.Errorf("%+v: %v, %v", x, got, s.Protocol)
 		}
 	}
@@ -220,7 +225,7 @@ func TestSuit(t *testing.T) {
 
 // Under SAC a member that changes its text takes over another member's first text, byte for byte: none is blended.
 func TestSACSelectsTexts(t *testing.T) {
-	spec, err := Parse([]byte("form: prose\nprotocol: {name: sac}\nf: 2\n" +
+	spec, err := plan.Parse([]byte("form: prose\nprotocol: {name: sac}\nf: 2\n" +
 		"models: {d: {provider: simulated, ability: 0.4}}\n" +
 		"seats: [{id: a, model: d, count: 7}]\n"))
 	if err != nil {

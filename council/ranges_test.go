@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // Every number of a council file has a range; an error names the key, the value, what is
@@ -49,13 +49,13 @@ func TestNumbersHaveRanges(t *testing.T) {
 		{"models.m0.top_p=1.5", "top_p is 1.5; it must be between 0 and 1"},
 		{"models.m0.max_tokens=9223372036854775807", "max_tokens is 9223372036854775807; it must be between 1 and"},
 	} {
-		set, err := council.Set("--set", []string{x.set})
+		set, err := plan.Set("--set", []string{x.set})
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec, _, err := council.Merge(council.Layer{Name: "file", Text: []byte(file)}, set)
+		spec, _, err := plan.Merge(plan.Layer{Name: "file", Text: []byte(file)}, set)
 		if err == nil {
-			_, err = council.NewPlan(spec)
+			_, err = plan.New(spec)
 		}
 		if err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.set, err, x.want)

@@ -3,46 +3,22 @@ package council
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/clean"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sim"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/read"
 )
 
-// The values of the council key reread.
-const (
-	RereadOnce  = "once"
-	RereadNever = "never"
-)
-
-// rereads reports whether members get a second chance: their reply could not be read, and one short request in the
-// same conversation asks for the answer alone. The papers know no such thing. A council whose guards read every reply
-// as free text is one of an experiment.
-func (p *Plan) rereads() bool {
-	return p.spec.Reread != RereadNever && p.spec.Exact == "" && !p.guards.Untyped
-}
-
-// checkReread refuses a value that is none.
-func (p *Plan) checkReread() error {
-	if all := []string{RereadOnce, RereadNever}; p.spec.Reread != "" && !slices.Contains(all, p.spec.Reread) {
-		return fmt.Errorf("reread is %.40q; it must be once or never%s", p.spec.Reread, synod.Hint(p.spec.Reread, all))
-	}
-	return nil
-}
-
-// Rereads reports whether the member of a seat is asked a second time for what could not be read.
-func (p *Plan) Rereads(seat int) bool { return p.rereads() && !free(p.seats[seat].Kind) }
-
 // secondChance returns the prompt of the second request for a reply; nil: there is none. The reply came and could not
 // be read, and it is the first one to its prompt. Simulated and recorded members have no second reply.
-func (p *Plan) secondChance(kind llm.Kind, asked *synod.Prompt, r *synod.Reply) *synod.Prompt {
-	if free(kind) || !p.rereads() || r.Status != synod.OK || r.Typed || asked.Exact || asked.Unread != "" {
+func secondChance(p *plan.Plan, kind llm.Kind, asked *synod.Prompt, r *synod.Reply) *synod.Prompt {
+	if plan.Free(kind) || !plan.SecondChances(p) || r.Status != synod.OK || r.Typed || asked.Exact ||
+		asked.Unread != "" {
 		return nil
 	}
 	if r.Reread != synod.RereadPending {
@@ -92,7 +68,7 @@ func second(asked *synod.Prompt, r, again synod.Reply) synod.Reply {
 
 // reread sends the second request for a reply that could not be read, within the time of its call.
 func (s *session) reread(ctx context.Context, seat *seated, call *sim.Call, r *synod.Reply) {
-	again := s.council.plan.secondChance(seat.model.Info().Kind, call.Prompt, r)
+	again := secondChance(s.council.plan, seat.model.Info().Kind, call.Prompt, r)
 	if again == nil || ctx.Err() != nil || s.lost() != nil {
 		return
 	}
@@ -114,8 +90,8 @@ func (s *session) write(seat *seated, call *sim.Call, r *synod.Reply) {
 	}
 }
 
-// unfinished returns the first reply of an earlier, cut-off run for which the second request is still to be sent.
-func (s *session) unfinished(call *sim.Call) (r synod.Reply, ok bool) {
+// unfinishedReply returns the first reply of an earlier, cut-off run for which the second request is still to be sent.
+func unfinishedReply(s *session, call *sim.Call) (r synod.Reply, ok bool) {
 	if s.ask.Resume == nil {
 		return r, false
 	}

@@ -14,6 +14,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -62,7 +64,7 @@ func TestReread(t *testing.T) {
 	if digest, err := council.Replay(run); err != nil || digest != o.Digest {
 		t.Errorf("replay gives %s, %v; the run's digest is %s", digest, err, o.Digest)
 	}
-	again := council.Judge(c.Plan(), council.Instance{Question: run.Head.Question, Seed: 7}, council.RecordsOf(c.Plan(),
+	again := outcome.Judge(c.Plan(), plan.Instance{Question: run.Head.Question, Seed: 7}, outcome.RecordsOf(c.Plan(),
 		run))
 	if again.Rereads != 1 || again.Calls != o.Calls || !reflect.DeepEqual(again.Members, o.Members) {
 		t.Errorf("the journal says %d rereads, calls %+v, %+v", again.Rereads, again.Calls, again.Members)
@@ -250,7 +252,7 @@ func TestRereadIsWithinTheBudget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	text := panelOf(s.URL, "{name: majority}", "late42")
 	o := decide(t, convene(t, text, "f=0", "limits.calls=1"), council.Ask{Journal: path})
-	if s.Count() != 1 || o.Stopped != council.OverBudget {
+	if s.Count() != 1 || o.Stopped != outcome.OverBudget {
 		t.Errorf("%d requests arrived; stopped %s", s.Count(), o.Stopped)
 	}
 	run, err := journal.Load(path)
@@ -267,7 +269,7 @@ func TestRereadIsWithinTheBudget(t *testing.T) {
 // nothing for others.
 func TestUnreadableAdversaryCostsItselfOneCall(t *testing.T) {
 	type result struct {
-		outcome council.Outcome
+		outcome outcome.Outcome
 		byModel map[string]int
 	}
 	play := func(handler llmtest.Handler, reread string) result {
@@ -304,7 +306,7 @@ func TestUnreadableAdversaryCostsItselfOneCall(t *testing.T) {
 	}
 }
 
-func finals(o council.Outcome) string {
+func finals(o outcome.Outcome) string {
 	var all []*synod.Answer
 	for _, m := range o.Members {
 		all = append(all, m.Final)

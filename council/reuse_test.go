@@ -10,6 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 )
 
@@ -112,7 +113,8 @@ func TestMachinesAreReusedWithJournals(t *testing.T) {
 			path := filepath.Join(dir, name+strconv.Itoa(i))
 			return playedJSON(t, c, council.Ask{Question: q, Seed: uint64(i), Journal: path})
 		}
-		if got, want := play("reused", reuse), play("fresh", fresh); got != want || !strings.Contains(got, `"digest":"`) {
+		if got, want := play("reused", reuse), play("fresh", fresh); got != want || !strings.Contains(got,
+			`"digest":"`) {
 			t.Fatalf("question %d:\n%s\nwith new machines:\n%s", i, got, want)
 		}
 	}
@@ -122,7 +124,7 @@ func TestMachinesAreReusedWithJournals(t *testing.T) {
 func TestOutcomesOutliveLaterQuestions(t *testing.T) {
 	for _, protocol := range []string{"{name: sac, rounds: 3}", "{name: cp-wbft}", "{name: game}"} {
 		c := convene(t, strings.Replace(sixAndReplay, "{name: sac, rounds: 3}", protocol, 1))
-		var outcomes []council.Outcome
+		var outcomes []outcome.Outcome
 		var want []string
 		for i := range 10 {
 			o := decide(t, c, council.Ask{Seed: uint64(i + 1),
@@ -137,7 +139,7 @@ func TestOutcomesOutliveLaterQuestions(t *testing.T) {
 	}
 }
 
-func encoded(t *testing.T, o *council.Outcome) string {
+func encoded(t *testing.T, o *outcome.Outcome) string {
 	t.Helper()
 	b, err := json.Marshal(o)
 	if err != nil {

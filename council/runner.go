@@ -2,17 +2,11 @@ package council
 
 import (
 	"context"
-	"encoding/binary"
-	"slices"
-	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/core/journal"
-	"synod.dev/synod/core/sign"
 	"synod.dev/synod/core/sim"
-	"synod.dev/synod/llm"
-	"synod.dev/synod/llm/read"
-	"synod.dev/synod/protocol"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 )
 
 // Runner plays the machines of a plan and returns one record per seat, in the order of seats. Only
@@ -20,17 +14,17 @@ import (
 // (Statuses, Use, Failure, Late) are set by the Models that answered the calls; a Runner may leave
 // them empty. An error means that the run could not begin.
 type Runner interface {
-	Play(ctx context.Context, p *Plan, run Run, models Models) ([]Record, error)
+	Play(ctx context.Context, p *plan.Plan, run Run, models Models) ([]outcome.Record, error)
 }
 
 // Run is what a Runner needs to know of one run of a question.
 type Run struct {
-	Instance Instance
-	Limits   Limits    // of the question, for members that call their own models; 0: none
-	Log      sim.Log   // receives the events and effects of every seat; may be nil
-	Notes    sim.Watch // a runner that sees all seats asks it in every tick, before the tick's calls, whether to stop
-	Watch    sim.Watch // the same after every tick; both may be nil
-	crew     *crew     // machines and memory of an earlier run; nil: everything is new
+	Instance plan.Instance
+	Limits   plan.Limits // of the question, for members that call their own models; 0: none
+	Log      sim.Log     // receives the events and effects of every seat; may be nil
+	Notes    sim.Watch   // a runner that sees all seats asks it in every tick, before the tick's calls, whether to stop
+	Watch    sim.Watch   // the same after every tick; both may be nil
+	crew     *crew       // machines and memory of an earlier run; nil: everything is new
 }
 
 // Models answers the model calls of seats.
@@ -53,7 +47,7 @@ type crew struct {
 	idle     []synod.Resetter // by seat: an honest machine of an earlier run; nil: none
 	taken    []bool           // by seat: the idle machine plays in this run
 	machines []synod.Machine  // by seat: that of the last run
-	records  []Record         // of the last run; the next one uses their lists of opinions again
+	records  []outcome.Record // of the last run; the next one uses their lists of opinions again
 }
 
 func newCrew(n int) *crew {
@@ -61,9 +55,9 @@ func newCrew(n int) *crew {
 }
 
 // newRecords returns the records of n seats, with room for the opinions of most runs.
-func newRecords(n int) []Record {
+func newRecords(n int) []outcome.Record {
 	const most = 4 // opinions of a seat, in most runs that end early
-	records, opinions := make([]Record, n), make([]Noted, most*n)
+	records, opinions := make([]outcome.Record, n), make([]outcome.Noted, most*n)
 	for i := range records {
 		records[i].Opinions = opinions[most*i : most*i : most*(i+1)]
 	}
@@ -73,18 +67,18 @@ func newRecords(n int) []Record {
 // join returns a function that joins a seat of the plan with an idle machine, if there is
 // one, and keeps the first new machine of a seat for the next run. An adversary may join
 // several times.
-func (c *crew) join(p *Plan) func(synod.Seat) synod.Machine {
+func (c *crew) join(p *plan.Plan) func(synod.Seat) synod.Machine {
 	clear(c.taken)
 	return func(seat synod.Seat) synod.Machine {
 		if c.taken[seat.Self] {
-			return p.protocol.Join(seat)
+			return p.Protocol().Join(seat)
 		}
 		c.taken[seat.Self] = true
 		if m := c.idle[seat.Self]; m != nil {
 			m.Reset(seat)
 			return m
 		}
-		m := p.protocol.Join(seat)
+		m := p.Protocol().Join(seat)
 		c.idle[seat.Self], _ = m.(synod.Resetter)
 		return m
 	}
@@ -92,397 +86,54 @@ func (c *crew) join(p *Plan) func(synod.Seat) synod.Machine {
 
 // Play runs the simulation. The secrets of all seats are derived from the seed of the
 // instance.
-func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
-	c, join := run.crew, p.protocol.Join
+func (SimRunner) Play(_ context.Context, p *plan.Plan, run Run, models Models) ([]outcome.Record, error) {
+	c, join := run.crew, p.Protocol().Join
 	if c != nil {
 		join = c.join(p)
 	} else {
-		c = newCrew(len(p.seats))
+		c = newCrew(len(p.Seats()))
 	}
-	config := p.simulation(run, c, join)
-	config.Ask, config.CallTicks = models.Ask, p.callTicks()
+	config := simulation(p, run, c, join)
+	config.Ask, config.CallTicks = models.Ask, p.CallTicks()
 	endRecords(c.records, sim.Run(config))
 	return c.records, nil
 }
 
 // simulation makes the machines of a run in one process, and prepares its records.
-func (p *Plan) simulation(run Run, c *crew, join func(synod.Seat) synod.Machine) sim.Config {
+func simulation(p *plan.Plan, run Run, c *crew, join func(synod.Seat) synod.Machine) sim.Config {
 	in, records := run.Instance, c.records
-	keys, id := p.identities(in.Seed), p.signedInstance(in)
+	keys, id := plan.Identities(p, in.Seed), plan.SignedInstance(p, in)
 	for i := range records {
-		records[i] = Record{Seat: synod.NodeID(i), Opinions: records[i].Opinions[:0]}
-		seat := p.seat(keys.Identity(synod.NodeID(i), id), &in.Question)
+		records[i] = outcome.Record{Seat: synod.NodeID(i), Opinions: records[i].Opinions[:0]}
+		seat := plan.SeatOf(p, keys.Identity(synod.NodeID(i), id), &in.Question)
 		if m, ok := c.machines[i].(synod.Resetter); ok {
 			m.Reset(seat)
 		} else {
-			c.machines[i] = p.join(seat, join)
+			c.machines[i] = plan.Join(p, seat, join)
 		}
 	}
 	return sim.Config{
-		Machines: c.machines, Faults: p.faults, Seed: in.Seed, Log: run.Log, Watch: run.Watch,
+		Machines: c.machines, Faults: p.Faults(), Seed: in.Seed, Log: run.Log, Watch: run.Watch,
 		Notes: func(now synod.Tick, notes []sim.Noted) string {
 			for _, n := range notes {
-				records[n.Node].Opinions = append(records[n.Node].Opinions, Noted{now, n.Opinion})
+				records[n.Node].Opinions = append(records[n.Node].Opinions, outcome.Noted{Tick: now,
+					Opinion: n.Opinion})
 			}
 			if run.Notes == nil {
 				return ""
 			}
 			return run.Notes(now, notes)
 		},
-		Opened: func(node synod.NodeID, first []synod.Given) { records[node].open(first) },
+		Opened: func(node synod.NodeID, first []synod.Given) { records[node].Open(first) },
 	}
 }
 
 // endRecords writes how a run ended into its records.
-func endRecords(records []Record, result sim.Result) {
+func endRecords(records []outcome.Record, result sim.Result) {
 	for i := range records {
 		records[i].Stopped, records[i].Ticks = result.Stopped, result.Ticks
 	}
 	for id, a := range result.Decided {
 		records[id].Decided = &a
 	}
-}
-
-// callTicks returns how much virtual time a model call takes. Calls of real models take
-// longer than a message may, so that members who wait for a silent neighbour until the
-// end of a round still call their models at the same time as the others.
-func (p *Plan) callTicks() synod.Tick {
-	for i := range p.seats {
-		if !free(p.seats[i].Kind) {
-			return p.pace.Within + 1
-		}
-	}
-	return 1
-}
-
-// free reports whether calls of a kind of model cost neither time nor money.
-func free(kind llm.Kind) bool { return kind == llm.Simulated || kind == llm.Recorded }
-
-// identities derives the identities of all seats of a simulation from its seed, so that
-// a replay has the same. Signatures are real, unless the protocol signs nothing, or all
-// members are simulated and nobody measures the time.
-func (p *Plan) identities(seed uint64) *sign.Derived {
-	switch {
-	case !p.signs():
-		return sign.DeriveUnsigned(seed, len(p.seats))
-	case p.simulated() && !p.spec.Runner.Clock():
-		return sign.DeriveSymbolic(seed, len(p.seats))
-	}
-	return sign.Derive(seed, len(p.seats))
-}
-
-// simulated reports whether all members are simulated.
-func (p *Plan) simulated() bool {
-	for i := range p.seats {
-		if p.seats[i].Kind != llm.Simulated {
-			return false
-		}
-	}
-	return true
-}
-
-// verifier checks the signatures of a simulation; nil for a protocol that signs nothing.
-func (p *Plan) verifier(in *Instance) synod.Verifier {
-	if !p.signs() || in.Check != nil {
-		return in.Check
-	}
-	if p.committee != nil {
-		return p.committee.Verifier(in.ID)
-	}
-	return p.identities(in.Seed).Verifier(p.InstanceID(*in))
-}
-
-// InstanceID identifies a run: signatures are bound to it, so that a message of one run
-// is invalid in another. In a simulation the seed is the nonce.
-func (p *Plan) InstanceID(in Instance) sign.Instance {
-	if in.ID != "" {
-		return in.ID
-	}
-	return sign.NewInstance(p.runKey, &in.Question, binary.BigEndian.AppendUint64(nil, in.Seed))
-}
-
-// signedInstance is InstanceID for a protocol that signs, and "" for others, which have
-// nothing to bind to it.
-func (p *Plan) signedInstance(in Instance) sign.Instance {
-	if !p.signs() {
-		return ""
-	}
-	return p.InstanceID(in)
-}
-
-// Ask starts the calls of a batch. A member that answers in this process is asked in
-// place, because starting a goroutine would take longer than its answer.
-func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
-	replies := s.newReplies(len(calls))
-	var b *batch // of calls that do not return at once; nil: there is none
-	for i := range calls {
-		call := &calls[i]
-		seat, round := &s.council.seats[call.Node], s.round[call.Node]
-		if s.ask.Resume != nil && s.known(call, round, &replies[i]) {
-			continue
-		}
-		if s.ending != "" {
-			replies[i] = dropped
-			continue
-		}
-		if !seat.free && s.absent(call.Node, &replies[i]) {
-			s.write(seat, call, &replies[i])
-			s.count(call, round, &replies[i])
-			continue
-		}
-		if seat.free {
-			s.complete(s.ctx, seat, call, round, &replies[i])
-			continue
-		}
-		if b == nil {
-			b = &batch{session: s, calls: calls, replies: replies, start: time.Now(),
-				finished: make(chan int, len(calls)), cancel: make([]context.CancelCauseFunc, len(calls)),
-				times: make([]time.Duration, len(calls))}
-		}
-		b.begin(i, seat, round)
-	}
-	if b != nil {
-		return b.wait
-	}
-	if s.crew == nil {
-		return func() []synod.Reply { return replies }
-	}
-	s.arrived = replies // sim.Run takes the replies of simulated members before it asks again
-	if s.wait == nil {
-		s.wait = func() []synod.Reply { return s.arrived }
-	}
-	return s.wait
-}
-
-// newReplies returns storage for the replies of a batch. Batches share one array. With simulated
-// members the next question uses it again.
-func (s *session) newReplies(n int) []synod.Reply {
-	from := len(s.replies)
-	if from+n > cap(s.replies) {
-		if s.crew == nil {
-			return make([]synod.Reply, n)
-		}
-		s.replies, from = make([]synod.Reply, 0, n+2*cap(s.replies)), 0
-	}
-	s.replies = s.replies[:from+n]
-	return s.replies[from : from+n : from+n]
-}
-
-// growStack makes the stack of a goroutine large while it is nearly empty. A call through the
-// layers, HTTP and JSON needs up to seventeen kilobytes, and a stack that grows later is copied each
-// time with its content.
-//
-//go:noinline
-func growStack(i int) byte {
-	var room [18 << 10]byte
-	return room[i%len(room)]
-}
-
-// batch is the calls that were started together.
-type batch struct {
-	session  *session
-	calls    []sim.Call
-	replies  []synod.Reply
-	start    time.Time
-	waiting  []int           // calls that have not returned
-	took     []time.Duration // by call, in the order of their returns, without those that were cut off
-	times    []time.Duration // by call: what it took; 0: it has not returned
-	finished chan int
-	cancel   []context.CancelCauseFunc
-}
-
-// begin starts a call in the background.
-func (b *batch) begin(i int, seat *seated, round int) {
-	ctx, cancel := context.WithCancelCause(b.session.ctx)
-	b.cancel[i] = cancel
-	b.waiting = append(b.waiting, i)
-	b.session.work(func() {
-		ctx, release := b.session.bounded(ctx)
-		defer release()
-		b.session.complete(ctx, seat, &b.calls[i], round, &b.replies[i])
-		b.times[i] = time.Since(b.start)
-		cancel(nil)
-		b.finished <- i
-	})
-}
-
-// work plays a call in the background: in a goroutine that has ended an earlier call of the run, whose stack is large
-// already, else in a new one. No call begins after rest.
-func (s *session) work(call func()) {
-	select {
-	case s.calls <- call:
-	default:
-		go func(calls <-chan func()) {
-			growStack(len(s.seats))
-			call()
-			if calls != nil {
-				for next := range calls {
-					next()
-				}
-			}
-		}(s.calls)
-	}
-}
-
-// rest ends the goroutines of work, those that are busy after their calls.
-func (s *session) rest() {
-	if s.calls != nil {
-		close(s.calls)
-		s.calls = nil
-	}
-}
-
-// wait returns the replies when every call has returned or was cut off: by patience, or because it
-// cannot change the decision.
-func (b *batch) wait() []synod.Reply {
-	for cut := false; len(b.waiting) > 0; {
-		b.await()
-		var over <-chan time.Time
-		at, late := b.impatient()
-		needless := false
-		if !late {
-			at, needless = b.needless()
-		}
-		if (late || needless) && !cut {
-			timer := time.NewTimer(time.Until(at))
-			over = timer.C
-			defer timer.Stop()
-		}
-		select {
-		case i := <-b.finished:
-			if r := &b.replies[i]; r.Status == synod.OK && r.Calls > 0 { // others are no measure
-				b.took = append(b.took, b.times[i])
-			}
-			b.waiting = slices.DeleteFunc(b.waiting, func(w int) bool { return w == i })
-		case <-over:
-			cut = true
-			var why error
-			if late {
-				why = llm.ErrLate
-				b.inVain()
-			} else {
-				b.session.settled = b.session.settled || b.session.unanimous()
-			}
-			for _, i := range b.waiting {
-				b.session.cut(b.calls[i].Node)
-				b.cancel[i](why)
-			}
-		}
-	}
-	b.await()
-	return b.replies
-}
-
-// eachRound reports whether the protocol's claim is about each round separately.
-func (p *Plan) eachRound() bool {
-	c, ok := p.protocol.(protocol.RoundClaims)
-	return ok && c.ClaimsEachRound()
-}
-
-// known sets the reply in the journal of an earlier, cut-off run, if it has one. The journal of
-// this run has it too (journal.Head.Known).
-func (s *session) known(call *sim.Call, round int, into *synod.Reply) bool {
-	r, ok := s.ask.Resume.Replies[journal.Key{Node: call.Node, ID: call.ID}]
-	unfinished := r.Reread == synod.RereadPending && s.ending == ""
-	if ok = ok && r.Status != synod.Dropped && !unfinished; ok {
-		*into = r
-		s.count(call, round, into)
-	}
-	return ok
-}
-
-// dropped is the reply to a call that is not sent because the run is ending.
-var dropped = synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
-
-// complete calls the model of a seat and sets the reply. A reply that cost something is in the
-// journal before anybody sees it. A call that failed only because the run is ending is dropped: a
-// resumed run asks again.
-func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, round int, r *synod.Reply) {
-	first, unfinished := s.unfinished(call)
-	switch {
-	case unfinished:
-		*r = first
-	case s.ctx.Err() != nil || s.lost() != nil:
-		*r = dropped
-	case seat.instant != nil && s.limited == nil:
-		s.instant.Prompt, s.instant.Seat = call.Prompt, s.council.plan.seats[call.Node].ID
-		s.ended(ctx, call.Node, r, seat.instant.Reply(&s.instant, r))
-	default:
-		s.asked(ctx, seat, call, r)
-	}
-	if !seat.free {
-		s.reread(ctx, seat, call, r)
-	}
-	s.write(seat, call, r)
-	if s.lost() != nil {
-		s.cancel() // also calls that wait for a retry
-	}
-	s.count(call, round, r)
-}
-
-// asked sets the reply of a model, or why there is none.
-func (s *session) asked(ctx context.Context, seat *seated, call *sim.Call, r *synod.Reply) {
-	request := s.request
-	request.Prompt, request.Seat = call.Prompt, s.council.plan.seats[call.Node].ID
-	var begun time.Time
-	if !seat.free {
-		begun = time.Now()
-		if s.journal != nil { // it is paid for even if this process does not live to see the reply
-			request.Asked = func(most synod.Usage) error {
-				return s.journal.Asked(call.Node, call.ID, journal.Cost{Calls: 1, Usage: most})
-			}
-		}
-	}
-	var err error
-	*r, err = seat.model.Complete(ctx, request)
-	read.SetVersion(r)
-	if r.Calls > 0 && !seat.free {
-		r.Took = int(max(time.Since(begun).Milliseconds(), 1))
-	}
-	s.ended(ctx, call.Node, r, err)
-}
-
-// ended sets how a call ended.
-func (s *session) ended(ctx context.Context, seat synod.NodeID, r *synod.Reply, err error) {
-	if r.Status = synod.OK; err == nil {
-		return
-	}
-	f := llm.AsFailure(err)
-	r.Status, r.Detail = f.Status, f.Reason()
-	if f.Lasting {
-		s.leave(seat, f)
-	}
-	if context.Cause(ctx) == llm.ErrLate { // one text, wherever the call was when it was cancelled
-		r.Status, r.Detail, r.Late = synod.Timeout, llm.ErrLate.Error(), true
-	}
-	if r.Status != synod.OK && s.ctx.Err() != nil {
-		r.Status, r.Late = synod.Dropped, false
-	}
-}
-
-// count adds a reply to the account of its seat.
-func (s *session) count(call *sim.Call, round int, r *synod.Reply) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	seat := &s.seats[call.Node]
-	seat.count(r)
-	seat.Misreports.add(call.ID, r)
-	seat.say(call.Prompt.Question, round, call.ID, call.Prompt.Purpose, r)
-	seat.unread(s.council.plan.seats[call.Node].Kind, call.Prompt, call.ID, r)
-	if r.Late {
-		seat.late(LateCall{round, call.Prompt.Purpose == synod.Refining})
-	}
-	s.watchFor(call.Node, r)
-	if call.Prompt.Purpose == synod.Answering && (r.Late || r.Status == synod.OK) {
-		s.unanswered[call.Node] = r.Late
-	}
-	if r.Status != synod.OK && (seat.Failure == "" ||
-		call.ID < s.failed[call.Node]) { // the first: later ones may only repeat it
-		seat.Failure, s.failed[call.Node] = r.Detail, call.ID
-	}
-	s.made += r.Calls
-	if s.ask.Replied != nil {
-		s.ask.Replied(call.Node, r)
-	}
-	s.progress()
 }

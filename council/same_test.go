@@ -11,6 +11,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -48,7 +50,8 @@ func TestSameMembers(t *testing.T) {
 			"knows-New York City", "knows-Boston", "knows-Boston", "knows-Boston"}, "new york city",
 			`[{"new york city" ["nyc"]}]`},
 		{"joined, shown as most spell it", 1, []string{"knows-NYC", "knows-NYC", "knows-NYC",
-			"knows-New York City", "knows-Boston", "knows-Boston", "none-Boston"}, "nyc", `[{"nyc" ["new york city"]}]`},
+			"knows-New York City", "knows-Boston", "knows-Boston", "none-Boston"}, "nyc",
+			`[{"nyc" ["new york city"]}]`},
 		{"called different", 1, []string{"none-NYC", "none-NYC", "none-New York City", "none-New York City",
 			"none-Boston", "none-Boston", "none-Boston"}, "boston", "[]"},
 		{"F say same of everything", 2, []string{"none-NYC", "none-NYC", "none-NYC", "none-New York", "none-New York",
@@ -75,11 +78,11 @@ func TestSameMembers(t *testing.T) {
 			if digest, err := council.Replay(run); err != nil || digest != o.Digest {
 				t.Errorf("replay: %s, %v; the run had %s", digest, err, o.Digest)
 			}
-			plan, err := council.PlanOf(run)
+			plan, err := plan.Of(run)
 			if err != nil {
 				t.Fatal(err)
 			}
-			again := council.Judge(plan, council.InstanceOf(run), council.RecordsOf(plan, run))
+			again := outcome.Judge(plan, outcome.InstanceOf(run), outcome.RecordsOf(plan, run))
 			if again.Decision != o.Decision || fmt.Sprint(again.Joined) != test.joined ||
 				fmt.Sprint(again.Votes) != fmt.Sprint(o.Votes) {
 				t.Errorf("from the journal: %q, joined %v, %v", again.Decision, again.Joined, again.Votes)
@@ -95,14 +98,14 @@ func TestSameMembers(t *testing.T) {
 // Records are a Byzantine member's choice: repeated, unknown and impossible pairs do not count, and being the same is
 // not carried over from pair to pair.
 func TestSameOfHostileRecords(t *testing.T) {
-	plan := convene(t, "same: members\nf: 1\nprotocol: {name: majority}\nmodels: {m: {provider: simulated}}\n"+
+	p := convene(t, "same: members\nf: 1\nprotocol: {name: majority}\nmodels: {m: {provider: simulated}}\n"+
 		"seats: [{id: a, model: m, count: 7}]\n").Plan()
-	noted := func(round int, a synod.Answer, record string) council.Noted {
+	noted := func(round int, a synod.Answer, record string) outcome.Noted {
 		o := &synod.Opinion{Round: round, Answer: a, Source: synod.Own}
 		if record != "" {
 			o.Record = synod.RawRecord(record)
 		}
-		return council.Noted{Opinion: o}
+		return outcome.Noted{Opinion: o}
 	}
 	const letters = `{"answers":["a","b","c"],"same":`
 	answers := []synod.Answer{"a", "b", "c", "d", "d", "d", "e"}
@@ -121,18 +124,18 @@ func TestSameOfHostileRecords(t *testing.T) {
 		"all pairs of three": {map[int]string{3: letters + `[[0,1],[1,2],[0,2]]}`,
 			4: letters + `[[0,1],[1,2],[0,2]]}`}, `[{"a" ["b" "c"]}]`},
 	} {
-		records := make([]council.Record, len(answers))
+		records := make([]outcome.Record, len(answers))
 		for i, a := range answers {
-			records[i] = council.Record{Seat: synod.NodeID(i), Stopped: "rounds",
-				Opinions: []council.Noted{noted(0, a, ""), noted(1, a, test.records[i])}}
+			records[i] = outcome.Record{Seat: synod.NodeID(i), Stopped: "rounds",
+				Opinions: []outcome.Noted{noted(0, a, ""), noted(1, a, test.records[i])}}
 		}
-		o := council.Judge(plan, council.Instance{Question: city, Seed: 1}, records)
+		o := outcome.Judge(p, plan.Instance{Question: city, Seed: 1}, records)
 		if got := fmt.Sprint(o.Joined); got != test.joined {
 			t.Errorf("%s: joined %s, want %s", name, got, test.joined)
 		}
 		// A run that was cut off before all verdicts has no decision that they could change.
-		records[6].Opinions, records[6].Stopped = records[6].Opinions[:1], council.PastTime
-		if o := council.Judge(plan, council.Instance{Question: city, Seed: 1}, records); o.Answered() {
+		records[6].Opinions, records[6].Stopped = records[6].Opinions[:1], outcome.PastTime
+		if o := outcome.Judge(p, plan.Instance{Question: city, Seed: 1}, records); o.Answered() {
 			t.Errorf("%s: cut off, yet decided %q", name, o.Decision)
 		}
 	}
@@ -149,7 +152,7 @@ func TestSameRefused(t *testing.T) {
 		"same: members\nprotocol: {name: majority}\nf: 2\n":                  "at least 5 seats are needed",
 		"same: members\nprotocol: {name: majority}\ngraph: {family: ring}\n": "needs a complete graph",
 	} {
-		_, err := council.Parse([]byte(text + rest))
+		_, err := plan.Parse([]byte(text + rest))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -1,9 +1,7 @@
 package council
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -11,6 +9,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sim"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -19,16 +19,15 @@ import (
 type session struct {
 	council  *Council
 	ask      Ask
-	instance Instance
+	instance plan.Instance
 	ctx      context.Context // ends at the deadline
 	cancel   context.CancelFunc
 	outer    context.Context // ends when the caller gives up
 	budget   *llm.Budget
 	limited  *llm.Budget     // budget; nil if nothing is limited, which is faster
-	limits   Limits          // of the question
 	journal  *journal.Writer // nil: none is kept
 	fixed    *fixedPoint
-	breaker  *breaker
+	breaker  *outcome.Breaker
 	round    []int                // by seat: the round that its next note is for
 	median   time.Duration        // of the calls of the last batch in which a call returned; 0: none yet
 	longest  time.Duration        // that a call of the run took which was not cut off
@@ -40,14 +39,13 @@ type session struct {
 	uses     []llm.Use            // buffer of completeIn
 	arrived  []synod.Reply        // of the last batch, if there is a crew
 	wait     func() []synod.Reply // returns arrived
-	judgment judgment             // buffers of judge
-	packing  []byte               // buffer of judge
+	judging  outcome.Judging      // buffers of judge
 	request  llm.Request          // of every call, without its prompt and seat
 	instant  llm.Request          // request with those of the last call to an instant model
 	calls    chan func()          // to goroutines that have ended a call; nil: a call ends its own
 
 	mu         sync.Mutex
-	seats      []Record                // by seat: the account of its calls
+	seats      []outcome.Record        // by seat: the account of its calls
 	unanswered []bool                  // by seat: its last call for an answer was late
 	tardy      []int                   // by seat: how many calls in a row were late
 	gone       map[string]*llm.Failure // by model: why it is not called again in this run
@@ -59,90 +57,6 @@ type session struct {
 	rounds     int // the last round that every live member has finished; -1: none
 }
 
-func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
-	p := c.plan
-	s := c.session()
-	s.ask, s.instance, s.ctx, s.outer = ask, Instance{Question: ask.Question, Seed: ask.Seed}, ctx, ctx
-	if ask.Journal != "" {
-		create := journal.Create
-		switch {
-		case ask.Segment != nil:
-			create = ask.Segment.Create
-		case ask.Resume != nil && ask.Resume.Continues(ask.Journal):
-			create = func(_ string, head journal.Head) (*journal.Writer, error) { return ask.Resume.Continue(head) }
-		}
-		head := journal.Head{
-			Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed,
-			Prompts:  p.DigestsFor(&ask.Question),
-			Instance: string(p.InstanceID(s.instance)), Identities: journal.DerivedIdentities,
-		}
-		if ask.Resume != nil {
-			head.Unanswered, head.Known = ask.Resume.Lost(), ask.Resume.Answered()
-		}
-		if ask.Mark != nil {
-			head.Origin = ask.Mark(head.Content())
-		}
-		w, err := create(ask.Journal, head)
-		if err != nil {
-			return nil, err
-		}
-		s.journal = w
-	}
-	s.limits = p.spec.Limits.lowered(ask.Limits)
-	limits := s.limits
-	if limits.Deadline > 0 && p.spec.Runner.Nodes() {
-		limits.Deadline += recordsTime
-	}
-	switch {
-	case limits.Deadline > 0:
-		s.ctx, s.cancel = context.WithTimeout(ctx, limits.Deadline)
-	case s.journal != nil || c.record != nil || !p.simulated():
-		s.ctx, s.cancel = context.WithCancel(ctx)
-	}
-	s.budget = llm.NewBudget(limits.Calls, limits.Tokens).WithMoney(limits.USD, c.prices)
-	if ask.Draw != nil {
-		prices := c.prices
-		if ask.TokensOnly {
-			prices = nil
-		}
-		s.budget.Drawing(ask.Draw, ask.Granted, prices)
-	}
-	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 || ask.Draw != nil {
-		s.limited = s.budget
-	}
-	s.request = llm.Request{Templates: p.templates, Sample: ask.Sample, Run: ask.Seed, Budget: s.limited,
-		Outage: ask.Outage}
-	if s.instant = s.request; !p.simulated() {
-		s.request.Rendered, s.calls = &llm.Renderings{}, make(chan func())
-	}
-	s.fixed.merges = p.merging(&ask.Question)
-	s.charge()
-	return s, nil
-}
-
-// session returns the session of a new question. It may be that of an earlier question, and its
-// memory may be used for a later one.
-func (c *Council) session() *session {
-	if c.reuse {
-		if old, ok := c.spare.Get().(*session); ok {
-			old.reset()
-			return old
-		}
-	}
-	p, n := c.plan, len(c.plan.seats)
-	s := &session{
-		council: c, fixed: newFixedPoint(p), breaker: newBreaker(p),
-		round: make([]int, n), seats: make([]Record, n), uses: make([]llm.Use, 2*n),
-		unanswered: make([]bool, n), tardy: make([]int, n),
-		lacked: make([][]int, n), failed: make([]synod.ConsultID, n),
-	}
-	if c.reuse {
-		s.crew = newCrew(n)
-	}
-	s.reset()
-	return s
-}
-
 // reset prepares the session for another question. It keeps buffers.
 func (s *session) reset() {
 	clear(s.round)
@@ -152,38 +66,12 @@ func (s *session) reset() {
 	clear(s.lacked)
 	clear(s.failed)
 	s.fixed.reset()
-	s.breaker.reset()
+	s.breaker.Reset()
 	*s = session{
 		council: s.council, crew: s.crew, cancel: func() {}, fixed: s.fixed, breaker: s.breaker, rounds: -1,
 		round: s.round, seats: s.seats, uses: s.uses, replies: s.replies[:0],
-		judgment: s.judgment, packing: s.packing, wait: s.wait,
+		judging: s.judging, wait: s.wait,
 		unanswered: s.unanswered, tardy: s.tardy, lacked: s.lacked, failed: s.failed,
-	}
-}
-
-// charge counts what the earlier part of the run has spent: a limit is one on the
-// question, however often it was cut off.
-func (s *session) charge() {
-	if s.ask.Resume == nil {
-		return
-	}
-	info := func(seat synod.NodeID) (m llm.Info, ok bool) {
-		if seat < 0 || int(seat) >= len(s.seats) {
-			return m, false
-		}
-		return s.council.models[s.council.plan.seats[seat].Model].Info(), true
-	}
-	for at, r := range s.ask.Resume.Replies {
-		if m, ok := info(at.Node); ok && r.Calls > 0 && r.Status != synod.Dropped {
-			s.budget.Charge(m, r.Calls, r.Spent())
-		}
-	}
-	for _, u := range s.ask.Resume.Lost() {
-		if m, ok := info(u.Node); ok {
-			s.budget.Charge(m, u.Calls, u.Usage)
-			s.seats[u.Node].Use.Lose(u.Calls)
-			s.made = synod.Sum(s.made, u.Calls)
-		}
 	}
 }
 
@@ -194,7 +82,7 @@ func (s *session) notes(_ synod.Tick, notes []sim.Noted) string {
 	for _, n := range notes {
 		s.round[n.Node] = n.Round + 1
 		s.mu.Lock()
-		if s.seats[n.Node].unanswered(n.Opinion) {
+		if s.seats[n.Node].Unanswered(n.Opinion) {
 			s.lacked[n.Node] = append(s.lacked[n.Node], n.Round)
 		}
 		s.mu.Unlock()
@@ -206,9 +94,9 @@ func (s *session) notes(_ synod.Tick, notes []sim.Noted) string {
 		return ""
 	}
 	s.settled = s.fixed.after(notes, s.late)
-	if s.settled && !s.council.plan.spec.Breakers.any() && s.ctx.Err() == nil && !s.budget.Exhausted() {
+	if s.settled && !s.council.plan.Full().Breakers.Any() && s.ctx.Err() == nil && !s.budget.Exhausted() {
 		s.cancel()
-		return Early
+		return outcome.Early
 	}
 	return ""
 }
@@ -220,26 +108,26 @@ func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 	if s.ending != "" {
 		return s.ending
 	}
-	trip := s.breaker.after(notes, s.dead)
+	trip := s.breaker.After(notes, s.dead)
 	s.mu.Lock()
 	s.rounds = s.fixed.complete
 	s.mu.Unlock()
 	switch {
 	case s.outer.Err() != nil:
-		s.ending = Interrupted
+		s.ending = outcome.Interrupted
 	case s.lost() != nil:
-		s.ending = Unwritten
+		s.ending = outcome.Unwritten
 	case s.ctx.Err() != nil:
-		s.ending = PastTime
+		s.ending = outcome.PastTime
 	case s.budget.Exhausted():
-		s.ending = OverBudget
+		s.ending = outcome.OverBudget
 	case trip != nil && s.ask.Final:
-		return Tripped
+		return outcome.Tripped
 	case trip != nil:
-		s.ending = Tripped
+		s.ending = outcome.Tripped
 	case s.settled:
 		s.cancel()
-		return Early
+		return outcome.Early
 	}
 	return ""
 }
@@ -260,7 +148,7 @@ func (s *session) lost() error {
 func (s *session) dead(seat int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.seats[seat].dead()
+	return s.seats[seat].Dead()
 }
 
 // late reports what patience cut off for a note: the seat is faulty in the round, or
@@ -269,8 +157,8 @@ func (s *session) late(n sim.Noted) (faulty, kept bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &s.seats[n.Node]
-	faulty = r.faulty(n.Round) || r.unanswered(n.Opinion)
-	return faulty, !faulty && slices.Contains(r.Late, LateCall{n.Round, true})
+	faulty = r.Faulty(n.Round) || r.Unanswered(n.Opinion)
+	return faulty, !faulty && slices.Contains(r.Late, outcome.LateCall{Round: n.Round, Refined: true})
 }
 
 // log is the journal as a sim.Log: nil, and not a nil pointer in an interface, if
@@ -280,100 +168,4 @@ func (s *session) log() sim.Log {
 		return nil
 	}
 	return s.journal
-}
-
-// judge is Judge. With a crew the outcome keeps nothing of the records.
-func (s *session) judge(records []Record) Outcome {
-	j := &s.judgment
-	j.take(s.council.plan, s.instance, records)
-	o := j.outcome()
-	if s.crew == nil {
-		o.Rounds.transcript = j.transcript()
-	} else {
-		o.Rounds.transcript, s.packing = j.packedTranscript(s.packing)
-	}
-	return o
-}
-
-// account adds what was counted of the seats' calls to their records.
-func (s *session) account(records []Record) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range records {
-		r := &s.seats[i]
-		records[i].Took, records[i].Said, records[i].Reported = r.Took, r.Said, r.Reported
-		records[i].Statuses, records[i].Use, records[i].Failure = r.Statuses, r.Use, r.Failure
-		records[i].Misreports, records[i].Late, records[i].Rereads = r.Misreports, r.Late, r.Rereads
-		records[i].Unread = r.Unread
-	}
-}
-
-func (s *session) abandon() error {
-	if s.journal == nil {
-		return nil
-	}
-	_, err := s.journal.Abandon()
-	return err
-}
-
-// close completes the journal. In a segment a run that was cut off without a decision gets
-// no end, and counts as unfinished.
-func (s *session) close(o *Outcome) error {
-	lost := s.lost()
-	if s.journal == nil && lost == nil {
-		return nil
-	}
-	var err error
-	switch {
-	case s.journal == nil:
-	case o.Stopped == Unwritten,
-		s.ask.Segment != nil && !o.Answered() && unfinished(o.Stopped) && !(o.Stopped == Tripped && s.ask.Final):
-		o.Digest, err = s.journal.Abandon()
-	default:
-		o.Digest, err = s.journal.Close(o.Stopped)
-	}
-	if err = cmp.Or(lost, err); err != nil {
-		return &JournalError{err, o.Stopped == Unwritten}
-	}
-	return nil
-}
-
-// exceeded says which limits the first refused call would have exceeded.
-func (s *session) exceeded() (all []Exceeded) {
-	limits, spent, short := s.budget.Limits(), s.budget.Spent(), s.budget.Short()
-	if short.Calls > 0 {
-		all = append(all, Exceeded{"limits.calls", fmt.Sprint(limits.Calls), fmt.Sprintf(
-			"%d were made, and the next call makes %d", spent.Calls, max(short.Calls, spent.Calls+1))})
-	}
-	if short.Tokens > 0 {
-		all = append(all, Exceeded{"limits.tokens", fmt.Sprint(limits.Tokens), fmt.Sprintf(
-			"%d were used, and with the next call it may become %d", spent.Tokens, short.Tokens)})
-	}
-	if short.USD > 0 {
-		all = append(all, Exceeded{"limits.usd", fmt.Sprintf("%.2g", limits.USD), fmt.Sprintf(
-			"$%.2g was spent, and with the next call it may become $%.2g", spent.USD, short.USD)})
-	}
-	return all
-}
-
-// resume is the command that resumes the run past what has cut it off, with %s for
-// the journal; "" if it was not cut off.
-func (s *session) resume(o *Outcome) string {
-	if _, cut := cutOff[o.Stopped]; !cut {
-		return ""
-	}
-	line, short := cmp.Or(s.ask.Again, "synod ask --resume")+" %s", s.budget.Short()
-	if o.Trip != nil {
-		line += " --set " + o.Trip.Continue
-	}
-	if short.Calls > 0 {
-		line += fmt.Sprintf(" --set limits.calls=%d", 2*short.Calls)
-	}
-	if short.Tokens > 0 {
-		line += fmt.Sprintf(" --set limits.tokens=%d", 2*short.Tokens)
-	}
-	if short.USD > 0 {
-		line += fmt.Sprintf(" --set limits.usd=%.2g", 2*short.USD)
-	}
-	return line
 }

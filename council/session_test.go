@@ -15,6 +15,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 )
@@ -31,7 +33,7 @@ func TestEachLimitAlone(t *testing.T) {
 		"{calls: 0, tokens: 0, usd: 0.01, deadline: 0s}": {"limits.usd is 0.01; $0.00", " --set limits.usd=0.0"},
 	} {
 		text := strings.Replace(seven(s.URL, fiveToTwo...), "graph:", "limits: "+limits+"\ngraph:", 1)
-		spec, err := council.Parse([]byte(text))
+		spec, err := plan.Parse([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +43,7 @@ func TestEachLimitAlone(t *testing.T) {
 		}
 		o, err := c.Decide(t.Context(), council.Ask{Question: sum, Journal: filepath.Join(t.TempDir(), "j")})
 		c.Close()
-		if err != nil || o.Stopped != council.OverBudget {
+		if err != nil || o.Stopped != outcome.OverBudget {
 			t.Errorf("%s: %v, stopped by %s", limits, err, o.Stopped)
 			continue
 		}
@@ -82,7 +84,7 @@ func TestProgress(t *testing.T) {
 		var last council.Progress
 		o := decide(t, c, council.Ask{Seed: 1, Progress: func(p council.Progress) { last = p },
 			Noted: func(seat synod.NodeID, o *synod.Opinion) { heard = append(heard, fmt.Sprint(seat, " ", o.Round)) }})
-		if o.Stopped != council.Early || o.Rounds.Len() != 2 || last.Calls != o.Calls.Made ||
+		if o.Stopped != outcome.Early || o.Rounds.Len() != 2 || last.Calls != o.Calls.Made ||
 			last.Planned != o.Calls.Planned ||
 			last.Rounds != 2 || last.Round != 0 {
 			t.Errorf("%q: stopped by %s after %d rounds; %+v of %+v", text, o.Stopped, o.Rounds.Len()-1, last, o.Calls)
@@ -110,7 +112,7 @@ func TestJournalsOfAsks(t *testing.T) {
 			ask.Journal = "q"
 		}
 		o, err := c.Decide(t.Context(), ask)
-		if err != nil || o.Stopped != council.Tripped {
+		if err != nil || o.Stopped != outcome.Tripped {
 			t.Fatalf("%+v: %v, stopped by %s", x, err, o.Stopped)
 		}
 		var run *journal.Run
@@ -207,7 +209,7 @@ func TestEscalationCommands(t *testing.T) {
 
 // One model is opened from settings as they stand in a council file.
 func TestOpenModel(t *testing.T) {
-	for want, settings := range map[string]council.Params{
+	for want, settings := range map[string]plan.Params{
 		"":                             {"provider": "simulated", "ability": 0.5},
 		"it names no provider":         {"ability": 0.5},
 		"ability":                      {"provider": "simulated", "ability": 7},
@@ -224,7 +226,7 @@ func TestOpenModel(t *testing.T) {
 // broken is a runner that cannot begin.
 type broken struct{}
 
-func (broken) Play(context.Context, *council.Plan, council.Run, council.Models) ([]council.Record, error) {
+func (broken) Play(context.Context, *plan.Plan, council.Run, council.Models) ([]outcome.Record, error) {
 	return nil, errors.New("no road")
 }
 
@@ -242,7 +244,7 @@ func TestRunnerThatCannotBegin(t *testing.T) {
 			t.Errorf("journal %q: %v", file, err)
 		}
 	}
-	if run, err := journal.Load(path); err != nil || !council.Unfinished(run) || run.End != nil {
+	if run, err := journal.Load(path); err != nil || !outcome.Unfinished(run) || run.End != nil {
 		t.Errorf("%v, %+v", err, run)
 	}
 }
@@ -252,13 +254,13 @@ func TestLimitsOfOneQuestion(t *testing.T) {
 	s := llmtest.Start(t, stubborn)
 	c := convene(t, seven(s.URL, fiveToTwo...), "limits.calls=20")
 	for _, test := range []struct {
-		limits  council.Limits
+		limits  plan.Limits
 		stopped string
 		most    int
 	}{
-		{council.Limits{Calls: 9}, council.OverBudget, 9},
-		{council.Limits{Calls: 1000}, council.OverBudget, 20},
-		{council.Limits{Deadline: time.Millisecond}, council.PastTime, 20},
+		{plan.Limits{Calls: 9}, outcome.OverBudget, 9},
+		{plan.Limits{Calls: 1000}, outcome.OverBudget, 20},
+		{plan.Limits{Deadline: time.Millisecond}, outcome.PastTime, 20},
 	} {
 		o, err := c.Decide(context.Background(), council.Ask{Question: sum, Seed: 7, Limits: test.limits})
 		if err != nil || o.Stopped != test.stopped || o.Calls.Made > test.most {
@@ -268,7 +270,7 @@ func TestLimitsOfOneQuestion(t *testing.T) {
 	}
 	// Other models at an address of this machine are free.
 	sold := convene(t, strings.ReplaceAll(seven(s.URL, fiveToTwo...), "model: s", "model: gpt-"))
-	_, err := sold.Decide(context.Background(), council.Ask{Question: sum, Limits: council.Limits{USD: 1}})
+	_, err := sold.Decide(context.Background(), council.Ask{Question: sum, Limits: plan.Limits{USD: 1}})
 	if err == nil || !strings.Contains(err.Error(), "usd needs the price of every model") {
 		t.Errorf("a limit in money without prices: %v", err)
 	}

@@ -15,8 +15,11 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/internal/llmtest"
 )
+
+var rewrite = flag.Bool("rewrite", false, "write the measured table anew")
 
 // thinking is how long the model of a member takes that works.
 var thinking = flag.Duration("think", 30*time.Millisecond, "with TestSlowMembers, the time of a call that works")
@@ -89,7 +92,7 @@ func TestSlowMembers(t *testing.T) {
 }
 
 // compare asks with some members in trouble. It returns the time divided by that without them.
-func (c slowCouncil) compare(t *testing.T, bad int, what string, base time.Duration, want *council.Outcome) float64 {
+func (c slowCouncil) compare(t *testing.T, bad int, what string, base time.Duration, want *outcome.Outcome) float64 {
 	t.Helper()
 	most := base + base/2 + time.Second
 	if c.serial {
@@ -97,7 +100,7 @@ func (c slowCouncil) compare(t *testing.T, bad int, what string, base time.Durat
 	}
 	var took time.Duration
 	for range 3 { // the machine may be busy
-		var o council.Outcome
+		var o outcome.Outcome
 		if took, o = c.ask(t, bad, what); o.Decision != want.Decision || o.Status != want.Status {
 			t.Fatalf("%d %s: %s %s", bad, what, o.Status, o.Reason)
 		}
@@ -131,7 +134,7 @@ func renewTable(t *testing.T, path, name, table string) {
 }
 
 // ask asks a council of which the last seats have trouble.
-func (c slowCouncil) ask(t *testing.T, bad int, what string, sets ...string) (time.Duration, council.Outcome) {
+func (c slowCouncil) ask(t *testing.T, bad int, what string, sets ...string) (time.Duration, outcome.Outcome) {
 	t.Helper()
 	s := llmtest.Start(t, obliging, llmtest.Latency(*thinking), llmtest.For("hangs42", llmtest.Hang(10*time.Minute)),
 		llmtest.For("bad-key42", llmtest.Unauthorized()), llmtest.For("slow42", slow(40**thinking)))
@@ -221,7 +224,7 @@ func TestPatienceIsWhatHelps(t *testing.T) {
 		{three, nil, false}, {three, []string{"patience.spare=0"}, true}, {three, []string{"rule.support=3"}, true},
 	} {
 		_, o := c.council.ask(t, 1, "hangs", append(c.sets, "limits.deadline=3s")...)
-		if waits := o.Stopped == council.PastTime; waits != c.waits {
+		if waits := o.Stopped == outcome.PastTime; waits != c.waits {
 			t.Errorf("%s of %d with %v: stopped %s; %s", c.council.protocol, c.council.n, c.sets, o.Stopped, o.Reason)
 		}
 	}
@@ -273,7 +276,7 @@ func sevenWith(url string) string {
 }
 
 // honestOpinions is what members but the last noted, and what was decided.
-func honestOpinions(o council.Outcome) string {
+func honestOpinions(o outcome.Outcome) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, o.Status, o.Decision)
 	for _, m := range o.Members[:6] {

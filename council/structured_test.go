@@ -11,6 +11,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/protocol/grade"
 )
@@ -44,7 +46,8 @@ func saying(url, protocol string, f int, rule string, answers ...string) string 
 	return b.String()
 }
 
-var invoices = []string{`{"total":12.5,"vendor":"Acme","tags":["b","a"]}`, `{"total":12.50,"vendor":"Acme","tags":["a","c"]}`,
+var invoices = []string{`{"total":12.5,"vendor":"Acme","tags":["b","a"]}`,
+	`{"total":12.50,"vendor":"Acme","tags":["a","c"]}`,
 	`{"vendor":"Acme","tags":["a"],"total":12.5}`, `{"total":13,"vendor":"Acme","note":"x"}`,
 	`{"total":1e6,"vendor":"Mallory","tags":["z"]}`}
 
@@ -54,7 +57,7 @@ func TestMergedOutcome(t *testing.T) {
 	c := convene(t, saying(s.URL, "majority", 1, "plurality", invoices...))
 	o := decide(t, c, council.Ask{Question: invoice, Journal: path})
 	const want = `{"tags":["a"],"total":12.5,"vendor":"Acme"}`
-	if o.Status != council.Agreed || *o.Answer != want || string(o.Value) != want {
+	if o.Status != outcome.Agreed || *o.Answer != want || string(o.Value) != want {
 		t.Fatalf("%s %s: %s", o.Status, o.Reason, o.Value)
 	}
 	if o.Withstands == nil || o.Fragile != "" {
@@ -141,15 +144,15 @@ func TestUndecidedField(t *testing.T) {
 	q.Schema = json.RawMessage(`{"type":"object","required":["vendor"],"properties":{"vendor":{"type":"string"}}}`)
 	o := decide(t, convene(t, saying(s.URL, "majority", 1, "plurality", `{"vendor":"A"}`, `{"vendor":"B"}`,
 		`{"vendor":"C"}`)), council.Ask{Question: q})
-	if o.Status != council.Undecided || o.Answer != nil || o.Value != nil || len(o.Fields) != 1 ||
+	if o.Status != outcome.Undecided || o.Answer != nil || o.Value != nil || len(o.Fields) != 1 ||
 		o.Fields[0].Decided || !strings.Contains(o.Reason, "/vendor: a tie") ||
-		o.Advice().Code != council.ExitUndecided {
+		o.Advice().Code != outcome.ExitUndecided {
 		t.Errorf("%s, %s, %+v", o.Status, o.Reason, o.Fields)
 	}
 	// Replies that do not follow the schema are no answers, and too few answers are no decision.
 	o = decide(t, convene(t, saying(s.URL, "majority", 1, "plurality", `{"vendor":"A"}`, `{"vendor":2}`, `{}`)),
 		council.Ask{Question: q})
-	if o.Status != council.Degraded || o.Fields != nil || o.Members[1].Calls.Of(synod.Unreadable) != 1 {
+	if o.Status != outcome.Degraded || o.Fields != nil || o.Members[1].Calls.Of(synod.Unreadable) != 1 {
 		t.Errorf("%s, %s", o.Status, o.Reason)
 	}
 }
@@ -179,7 +182,7 @@ func TestMergeByProtocol(t *testing.T) {
 			t.Errorf("%s: %v", c.protocol, err)
 			continue
 		}
-		if note := council1.Plan().MergeNote(); strings.Contains(note, "merged from") != c.merged {
+		if note := plan.MergeNote(council1.Plan()); strings.Contains(note, "merged from") != c.merged {
 			t.Errorf("%s: %s", c.protocol, note)
 		}
 		o := decide(t, council1, council.Ask{Question: invoice})
@@ -217,7 +220,7 @@ func TestToolCalls(t *testing.T) {
 		`{"arguments":{"currency":"EUR","amount":12.9},"name":"pay"}`, `{"name":"pay","arguments":{"amount":12.50}}`,
 		`{"name":"wait"}`, `{"name":"delete"}`)), council.Ask{Question: q})
 	const want = `{"arguments":{"amount":12.5,"currency":"EUR"},"name":"pay"}`
-	if o.Status != council.Agreed || string(o.Value) != want || len(o.Votes) != 2 || len(o.Votes[0].Seats) != 3 ||
+	if o.Status != outcome.Agreed || string(o.Value) != want || len(o.Votes) != 2 || len(o.Votes[0].Seats) != 3 ||
 		o.Votes[0].Independent != 3 || o.Fields != nil || o.Withstands == nil {
 		t.Errorf("%s %s: %s, %v, %v", o.Status, o.Reason, o.Value, o.Votes, o.Withstands)
 	}
@@ -229,26 +232,26 @@ func TestShape(t *testing.T) {
 	schema, tools := write(t, dir, "s.json", `{"type":"object"}`), write(t, dir, "t.json",
 		`[{"type":"function","function":{"name":"a","parameters":{"type":"object"}}},{"name":"b","input_schema":{"type":"object"}}]`)
 	for _, c := range []struct {
-		spec council.Spec
+		spec plan.Spec
 		ask  council.Shaped
 		want string
 	}{
-		{council.Spec{}, council.Shaped{}, "form "},
-		{council.Spec{}, council.Shaped{Schema: schema}, "form json"},
-		{council.Spec{}, council.Shaped{Tools: tools}, "form action"},
-		{council.Spec{Form: "json", Schema: schema}, council.Shaped{}, "form json"},
-		{council.Spec{Form: "json", Schema: schema}, council.Shaped{Form: "number"}, "form number"},
-		{council.Spec{}, council.Shaped{Form: "json"}, "give --schema FILE"},
-		{council.Spec{}, council.Shaped{Form: "action"}, "give --tools FILE"},
-		{council.Spec{}, council.Shaped{Form: "number", Schema: schema}, "the form is number"},
-		{council.Spec{}, council.Shaped{Schema: schema, Tools: tools}, "give one of them"},
-		{council.Spec{}, council.Shaped{Form: "xml"}, `form is "xml"`},
-		{council.Spec{}, council.Shaped{Schema: write(t, dir, "bad.json", `{"type":"objekt"}`)}, "objekt"},
-		{council.Spec{}, council.Shaped{Schema: filepath.Join(dir, "missing")}, "missing"},
-		{council.Spec{}, council.Shaped{Tools: write(t, dir, "web.json", `[{"type":"web_search"}]`)}, "only functions"},
-		{council.Spec{}, council.Shaped{Tools: schema}, "must be a JSON list"},
+		{plan.Spec{}, council.Shaped{}, "form "},
+		{plan.Spec{}, council.Shaped{Schema: schema}, "form json"},
+		{plan.Spec{}, council.Shaped{Tools: tools}, "form action"},
+		{plan.Spec{Form: "json", Schema: schema}, council.Shaped{}, "form json"},
+		{plan.Spec{Form: "json", Schema: schema}, council.Shaped{Form: "number"}, "form number"},
+		{plan.Spec{}, council.Shaped{Form: "json"}, "give --schema FILE"},
+		{plan.Spec{}, council.Shaped{Form: "action"}, "give --tools FILE"},
+		{plan.Spec{}, council.Shaped{Form: "number", Schema: schema}, "the form is number"},
+		{plan.Spec{}, council.Shaped{Schema: schema, Tools: tools}, "give one of them"},
+		{plan.Spec{}, council.Shaped{Form: "xml"}, `form is "xml"`},
+		{plan.Spec{}, council.Shaped{Schema: write(t, dir, "bad.json", `{"type":"objekt"}`)}, "objekt"},
+		{plan.Spec{}, council.Shaped{Schema: filepath.Join(dir, "missing")}, "missing"},
+		{plan.Spec{}, council.Shaped{Tools: write(t, dir, "web.json", `[{"type":"web_search"}]`)}, "only functions"},
+		{plan.Spec{}, council.Shaped{Tools: schema}, "must be a JSON list"},
 	} {
-		x, err := c.spec.Shape(c.ask)
+		x, err := council.ShapeOf(&c.spec, c.ask)
 		got := "form " + string(x.Form)
 		if err != nil {
 			got = err.Error()

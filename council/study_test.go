@@ -10,6 +10,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -33,7 +35,7 @@ seats:
   - {id: a, model: good, count: %d}
   - {id: m, model: bad%s}
 `, rapid.SampledFrom([]string{"complete", "ring"}).Draw(t, "graph"), rapid.IntRange(0, 3).Draw(t, "f"),
-			rapid.SampledFrom([]string{council.Majority, council.Plurality, council.Supermajority}).Draw(t, "rule"),
+			rapid.SampledFrom([]string{plan.Majority, plan.Plurality, plan.Supermajority}).Draw(t, "rule"),
 			rapid.Float64Range(0, 1).Draw(t, "ability"), rapid.Float64Range(0, 1).Draw(t, "stubbornness"),
 			rapid.Float64Range(0, 1).Draw(t, "weak ability"), n-1, adversary(name))
 		seed := rapid.Uint64().Draw(t, "seed")
@@ -44,7 +46,7 @@ seats:
 		if whole.Stopped != "rounds" {
 			t.Fatalf("the whole run stopped: %s", whole.Stopped)
 		}
-		if early.Stopped == council.Early {
+		if early.Stopped == outcome.Early {
 			stopped++
 		}
 		if early.Status != whole.Status || fmt.Sprint(early.Votes) != fmt.Sprint(whole.Votes) {
@@ -64,8 +66,8 @@ func adversary(name string) string {
 	return ", adversary: {name: " + name + "}"
 }
 
-func study(t *rapid.T, text string, seed uint64) council.Outcome {
-	spec, err := council.Parse([]byte(text))
+func study(t *rapid.T, text string, seed uint64) outcome.Outcome {
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,7 @@ func TestStrongGroupKeepsItsAccuracy(t *testing.T) {
 func groupsOf(t *testing.T, text string, questions int) (strong, weak group) {
 	t.Helper()
 	truth := synod.Answer("7")
-	spec, err := council.Parse([]byte(text))
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +140,7 @@ func groupsOf(t *testing.T, text string, questions int) (strong, weak group) {
 // group counts right answers of a group of members.
 type group struct{ n, right0, rightT int }
 
-func (g *group) add(m council.Member, truth synod.Answer) {
+func (g *group) add(m outcome.Member, truth synod.Answer) {
 	g.n++
 	if m.First != nil && *m.First == truth {
 		g.right0++

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/grade"
 )
 
 // sized is a council of so many models behind a stub, with more text of its file. Model m0 writes the best text.
-func sized(t *testing.T, n int, grades bool, more string, options ...llmtest.Option) Spec {
+func sized(t *testing.T, n int, grades bool, more string, options ...llmtest.Option) plan.Spec {
 	t.Helper()
 	s := llmtest.Start(t, func(c llmtest.Call) string {
 		if grades && strings.Contains(string(c.Schema)+c.System, grade.Criteria()[0]) {
@@ -30,7 +32,7 @@ func sized(t *testing.T, n int, grades bool, more string, options ...llmtest.Opt
 		file += fmt.Sprintf("  m%d: {provider: openai, url: %q, model: m%d, attempts: 1}\n", i, s.URL, i)
 		seats += fmt.Sprintf("  - {id: s%d, model: m%d}\n", i, i)
 	}
-	spec, err := Parse([]byte(file + seats))
+	spec, err := plan.Parse([]byte(file + seats))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,12 +48,12 @@ func TestProseAtEverySize(t *testing.T) {
 		more  string
 		calls int
 		claim string
-	}{{1, 0, "", 1, None}, {2, 0, "", 4, None}, {3, 0, "", 9, None}, {4, 1, "", 16, "best-of"},
+	}{{1, 0, "", 1, plan.None}, {2, 0, "", 4, plan.None}, {3, 0, "", 9, plan.None}, {4, 1, "", 16, "best-of"},
 		{7, 1, "", 49, "best-of"},
 		{7, 2, "f: 3\nprotocol: {name: majority}\n", 49, "best-of"}, {5, 1, "protocol: {name: sac}\n", 25, "best-of"},
-		{3, 0, "f: 1\nrule: {name: supermajority, support: 2}\n", 9, None}} {
+		{3, 0, "f: 1\nrule: {name: supermajority, support: 2}\n", 9, plan.None}} {
 		for _, grades := range []bool{true, false} {
-			spec, ok := new(Spec), false
+			spec, ok := new(plan.Spec), false
 			base := sized(t, x.n, grades, x.more)
 			if *spec, ok = base.ForProse(strings.Contains(x.more, "protocol")); !ok {
 				t.Fatalf("%+v: no prose", x)
@@ -67,7 +69,7 @@ func TestProseAtEverySize(t *testing.T) {
 			}
 			claim, calls := x.claim, x.calls
 			if !grades { // each member is asked for every mark a second time
-				claim, calls = None, 2*x.calls
+				claim, calls = plan.None, 2*x.calls
 			}
 			if err != nil || !o.Answered() || grades && o.Decision != "A sentence by m0." || o.Bound.F != x.f ||
 				o.Calls.Made > calls || o.Bound.Guarantee != claim || len(o.Rounds.All()) > 2 {
@@ -90,7 +92,7 @@ func TestProseWithDeadMembers(t *testing.T) {
 			}
 			file += fmt.Sprintf("  m%d: {provider: openai, url: %q, model: m%d, attempts: 1}\n", i, url, i)
 		}
-		spec, err := Parse([]byte(file + "seats: [{id: a, model: m0}, {id: b, model: m1}, {id: c, model: m2}]\n"))
+		spec, err := plan.Parse([]byte(file + "seats: [{id: a, model: m0}, {id: b, model: m1}, {id: c, model: m2}]\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +127,7 @@ func TestGuessedForm(t *testing.T) {
 	for i := range 3 {
 		file += fmt.Sprintf("  m%d: {provider: openai, url: %q, model: m%d}\n", i, s.URL, i)
 	}
-	spec, err := Parse([]byte(file + "seats: [{id: a, model: m0}, {id: b, model: m1}, {id: c, model: m2}]\n"))
+	spec, err := plan.Parse([]byte(file + "seats: [{id: a, model: m0}, {id: b, model: m1}, {id: c, model: m2}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +155,7 @@ func TestGuessedForm(t *testing.T) {
 		answers[model] = "A spider has some legs.\nAnswer: " + value
 	}
 	o, err := c.Decide(context.Background(), Ask{Question: q})
-	if err != nil || o.Status != Undecided || o.Answer != nil || o.Words == nil {
+	if err != nil || o.Status != outcome.Undecided || o.Answer != nil || o.Words == nil {
 		t.Errorf("without agreement: %v %s %v %+v", err, o.Status, o.Answer, o.Words)
 	}
 	q.Guessed = false // the control: somebody has named the form

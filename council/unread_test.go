@@ -9,6 +9,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 )
 
@@ -46,8 +48,8 @@ func TestUnreadableRepliesAreExplained(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again := council.Judge(k.Plan(), council.Instance{Question: run.Head.Question, Seed: run.Head.Seed},
-				council.RecordsOf(k.Plan(), run))
+			again := outcome.Judge(k.Plan(), plan.Instance{Question: run.Head.Question, Seed: run.Head.Seed},
+				outcome.RecordsOf(k.Plan(), run))
 			if got := again.Members[0].Unreadable; got == nil || got.Help != u.Help || got.End != u.End ||
 				got.Replies != u.Replies {
 				t.Errorf("the journal says %+v; want %+v", got, u)
@@ -77,8 +79,8 @@ func TestUnreadableScoreCountsOnce(t *testing.T) {
 
 // What a node reports of its unreadable replies is text of another machine: it is cleaned and bounded.
 func TestReportedUnreadIsCleaned(t *testing.T) {
-	var r council.Record
-	a := council.Account{Unread: &council.Unread{Replies: 2, End: strings.Repeat("x", 5000) + "\x1b[2J\n",
+	var r outcome.Record
+	a := outcome.Account{Unread: &outcome.Unread{Replies: 2, End: strings.Repeat("x", 5000) + "\x1b[2J\n",
 		Help: "run this"}}
 	if err := r.SetAccount(&a); err != nil {
 		t.Fatal(err)

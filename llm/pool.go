@@ -41,6 +41,7 @@ type Pool struct {
 	habits map[string]*habits // by file
 	swept  time.Time
 	tended atomic.Int64 // how many Tend run
+	given  atomic.Int64 // how many models Given has wrapped
 
 	breaker breakerConfig // zero but in tests
 }

@@ -22,7 +22,7 @@ import (
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/task"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // Experiment is the name of the grid of an attack.
@@ -73,7 +73,7 @@ func (s Spec) Manifest() (*manifest.Manifest, error) {
 // target is the council that is attacked.
 type target struct {
 	path   string
-	plan   *council.Plan // without what it has learned
+	plan   *plan.Plan // without what it has learned
 	learns bool
 }
 
@@ -82,14 +82,14 @@ func (s Spec) target() (t target, err error) {
 	if t.path, err = filepath.Abs(s.Council); err != nil {
 		return t, err
 	}
-	spec, err := council.Load(t.path)
+	spec, err := plan.Load(t.path)
 	if err != nil {
 		return t, err
 	}
 	if t.learns = spec.Learns(); t.learns {
-		spec.Trust = council.TrustSpec{}
+		spec.Trust = plan.Trust{}
 	}
-	if t.plan, err = council.NewPlan(spec); err != nil {
+	if t.plan, err = plan.New(spec); err != nil {
 		return t, err
 	}
 	if err := Honest(t.plan); err != nil {
@@ -146,7 +146,7 @@ func plots(defences bool, where map[string]string) (all []map[string]any) {
 }
 
 // Honest returns an error if a council seats adversaries itself.
-func Honest(p *council.Plan) error {
+func Honest(p *plan.Plan) error {
 	for _, s := range p.Seats() {
 		if s.Adversary != "" {
 			return fmt.Errorf("it seats the adversary %s itself; remove it: the attack is compared with the council "+
@@ -208,9 +208,9 @@ func (s Spec) attacks(t target) (all []placed, rules int, err error) {
 }
 
 // Names returns the names of the adversaries that attack: those listed, or all that apply to the protocol of the plan
-// if the list is empty or has All. learns says whether the council does (council.Spec.Learns), which its plan does not
+// if the list is empty or has All. learns says whether the council does (plan.Spec.Learns), which its plan does not
 // know. It fails for a name that is unknown, does not sit in a seat, or needs a setting that the council does not have.
-func Names(p *council.Plan, listed []string, learns bool) ([]string, error) {
+func Names(p *plan.Plan, listed []string, learns bool) ([]string, error) {
 	if len(listed) == 0 || slices.Contains(listed, All) {
 		return Applicable(p, learns), nil
 	}
@@ -238,7 +238,7 @@ func Names(p *council.Plan, listed []string, learns bool) ([]string, error) {
 // Applicable returns the names of the adversaries that do more than give a wrong answer or none in the protocol of
 // a plan. Other names of an adversary are left out, and those that need parameters, or a council that learns if this
 // one does not.
-func Applicable(p *council.Plan, learns bool) (names []string) {
+func Applicable(p *plan.Plan, learns bool) (names []string) {
 	for _, e := range adversary.Seated(learns) {
 		if e.Where.Admits(p.Traits()) {
 			names = append(names, e.Name)
@@ -301,7 +301,7 @@ func (a placed) overlay(given map[string]any) map[string]any {
 }
 
 // enough returns an error if k members cannot be adversaries at any of the places.
-func enough(p *council.Plan, k int, places []place) error {
+func enough(p *plan.Plan, k int, places []place) error {
 	n := len(p.Seats())
 	switch {
 	case k < 1:
@@ -316,7 +316,7 @@ func enough(p *council.Plan, k int, places []place) error {
 
 // places returns where adversaries sit. Ids of seats make one list. A rule chooses among the members of each role,
 // because many attacks do nothing in one of them: who only judges gives no answer, and who answers judges nobody.
-func (s Spec) places(p *council.Plan) (all []place, err error) {
+func (s Spec) places(p *plan.Plan) (all []place, err error) {
 	rules := s.Seats
 	if len(rules) == 0 {
 		rules = []string{Worst}
@@ -348,7 +348,7 @@ func (s Spec) places(p *council.Plan) (all []place, err error) {
 }
 
 // byRole returns a place for each role of the council, or the place itself if there is one role.
-func byRole(p *council.Plan, at place) (all []place) {
+func byRole(p *plan.Plan, at place) (all []place) {
 	in := map[string]int{}
 	for _, x := range p.Seats() {
 		in[string(x.Role)]++
@@ -364,7 +364,7 @@ func byRole(p *council.Plan, at place) (all []place) {
 	return all
 }
 
-func ids(p *council.Plan) (all []string) {
+func ids(p *plan.Plan) (all []string) {
 	for _, s := range p.Seats() {
 		all = append(all, s.ID)
 	}

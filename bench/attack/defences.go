@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // toggle is a defence that is measured: the council without it if the council has it, else with it.
@@ -24,16 +24,16 @@ type toggle struct {
 }
 
 // toggles returns the defences that Spec.Defences names; All stands for every one that can be switched in this council.
-func (s Spec) toggles(p *council.Plan) (all []toggle, err error) {
+func (s Spec) toggles(p *plan.Plan) (all []toggle, err error) {
 	names, every := s.Defences, slices.Contains(s.Defences, All)
 	if every {
 		names = nil
-		for _, d := range p.Defences() {
+		for _, d := range plan.Defences(p) {
 			names = append(names, d.Name)
 		}
 	}
 	for _, name := range names {
-		overlay, on, err := p.Toggle(name)
+		overlay, on, err := plan.Toggle(p, name)
 		switch {
 		case err != nil && every:
 			continue // such as co-error where no pair is known
@@ -106,10 +106,11 @@ type Measured struct {
 
 // Change is what a defence does: the figures with it minus those without it, paired by question.
 type Change struct {
-	Capture    *metrics.Rate `json:"capture"`
-	Accuracy   *metrics.Rate `json:"accuracy"`
-	Liveness   *metrics.Rate `json:"liveness"`
-	CostFactor *float64      `json:"cost_factor"` // tokens with it over those without; calls where no member counts tokens
+	Capture  *metrics.Rate `json:"capture"`
+	Accuracy *metrics.Rate `json:"accuracy"`
+	Liveness *metrics.Rate `json:"liveness"`
+	// tokens with it over those without; calls where no member counts tokens
+	CostFactor *float64 `json:"cost_factor"`
 }
 
 // measure adds the rows of the cells in which a defence is toggled.

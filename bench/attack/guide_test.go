@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/attack"
 	"synod.dev/synod/bench/manifest"
-	plans "synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the generated tables of docs/research/adversaries.md")
@@ -44,7 +44,7 @@ func TestPresetHasEveryAdversary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan, err := plans.NewPlan(spec)
+			plan, err := plan.New(spec)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/core/param"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/reliability"
 )
 
@@ -94,9 +94,9 @@ func (s Spec) Planned() (*manifest.Manifest, error) {
 }
 
 // Learned returns the parameters of a protocol with what answers say about the seats of a plan.
-func Learned(p *council.Plan, seen []reliability.Observation) map[string]any {
+func Learned(p *plan.Plan, seen []reliability.Observation) map[string]any {
 	o := map[string]any{}
-	weights, together := p.Learned(seen)
+	weights, together := plan.Learned(p, seen)
 	if len(weights) > 0 {
 		o["weights"] = weights
 	}
@@ -118,7 +118,7 @@ func learnedIn(g *bench.Grid) (map[string]map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		plan, err := council.NewPlan(spec)
+		plan, err := plan.New(spec)
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +210,7 @@ func (l *learning) measured() (yaml.MapSlice, error) {
 		if i > 0 {
 			others = append(others, l.other(c, phaseNew, nil), l.other(c, phasePlurality, map[string]any{
 				"protocol": map[string]any{"name": "majority"},
-				"rule":     map[string]any{"name": string(council.Plurality)}}))
+				"rule":     map[string]any{"name": string(plan.Plurality)}}))
 		}
 		if len(learned) > 0 {
 			overlay["protocol"] = learned
@@ -272,7 +272,7 @@ func SetPhase(name string, params map[string]any, over bool) {
 // best returns the seat without the adversary that has the largest weights in the history without adversaries.
 func (l *learning) best(a placed) (string, error) {
 	k := a.k
-	at, err := council.PlaceAdversaries(l.target.plan.Graph().Built, l.target.plan.Seats(), council.Adversaries{
+	at, err := plan.PlaceAdversaries(l.target.plan.Graph().Built, l.target.plan.Seats(), plan.Adversaries{
 		Members: &k, Seats: a.at.seats, Role: a.at.role, Seed: a.at.seed})
 	if err != nil {
 		return "", err

@@ -16,6 +16,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -115,7 +116,7 @@ func (t *Tried) serve(m *meter, use func(address string)) {
 // asking convenes a council whose members are at a server. limits is a part of the file.
 func (t *Tried) asking(address, limits, key string) (*council.Council, bool) {
 	protocols := councils()
-	spec, err := council.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
+	spec, err := plan.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
 		"plurality}\nmodels: {m: {provider: openai, url: %q, model: m, key_env: KEY, max_tokens: %d, attempts: 1}}\n"+
 		"seats: [{id: m, model: m, count: %d}]\n%s\n",
 		protocols[t.Rand.IntN(len(protocols))],

@@ -12,6 +12,8 @@ import (
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/record/certificate"
 )
@@ -29,13 +31,13 @@ var certificateTrials = []Trial{
 type run struct {
 	council *council.Council
 	ask     council.Ask
-	outcome council.Outcome
+	outcome outcome.Outcome
 }
 
 // play has a council of simulated members decide a question. With a path it keeps a journal.
 func (t *Tried) play(path string) (r run, ok bool) {
 	protocols := councils()
-	spec, err := council.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
+	spec, err := plan.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
 		"plurality}\n"+
 		"models: {m: {provider: simulated, ability: 0.9}}\nseats: [{id: m, model: m, count: %d}]\n",
 		protocols[t.Rand.IntN(len(protocols))], 4+t.Rand.IntN(3)))
@@ -80,7 +82,7 @@ func (t *Tried) certify() (s certificate.Statement, owner sign.Secret, ok bool) 
 	if owner, ok = t.secret(); !ok {
 		return s, owner, false
 	}
-	s, err = r.council.Plan().Owned(council.InstanceOf(kept), &r.outcome, owner.PublicKey())
+	s, err = outcome.Owned(r.council.Plan(), outcome.InstanceOf(kept), &r.outcome, owner.PublicKey())
 	return s, owner, t.Need(err)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 var journalTrials = []Trial{
@@ -60,7 +61,7 @@ func replayed(t *Tried) {
 	if !t.Need(err) {
 		return
 	}
-	digest, err := r.council.Plan().Replay(kept)
+	digest, err := council.ReplayOf(r.council.Plan(), kept)
 	t.Check(err == nil && digest == kept.Digest() && digest == r.outcome.Digest,
 		"the run has the digest %s, its replay %s: %v",
 		r.outcome.Digest, digest, err)
@@ -100,10 +101,10 @@ func firstWrite(whole []byte) int {
 }
 
 // resume goes on with the run in a journal that was cut off.
-func (t *Tried) resume(r *run) (council.Outcome, error) {
+func (t *Tried) resume(r *run) (outcome.Outcome, error) {
 	cutOff, lock, err := journal.Resume(r.ask.Journal)
 	if err != nil {
-		return council.Outcome{}, err
+		return outcome.Outcome{}, err
 	}
 	defer lock.Close()
 	ask := r.ask
@@ -123,7 +124,7 @@ func flippedJournal(t *Tried) {
 		digest := ""
 		kept, err := journal.Read(bytes.NewReader(bad))
 		if err == nil {
-			digest, err = r.council.Plan().Replay(kept)
+			digest, err = council.ReplayOf(r.council.Plan(), kept)
 		}
 		t.Check(err != nil || digest == r.outcome.Digest, "bit %d of %d is flipped, and the replay has another "+
 			"digest without an error", bit, 8*len(whole))

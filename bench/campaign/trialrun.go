@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -24,7 +25,7 @@ var runTrials = []Trial{
 func supported(t *Tried) {
 	protocols := councils()
 	n, support := 4+t.Rand.IntN(3), 2+t.Rand.IntN(2)
-	spec, err := council.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
+	spec, err := plan.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
 		"plurality, support: %d}\nmodels: {m: {provider: simulated, ability: 0.%d}}\n"+
 		"seats: [{id: m, model: m, count: %d}]\n",
 		protocols[t.Rand.IntN(len(protocols))], support, 3+t.Rand.IntN(6), n))

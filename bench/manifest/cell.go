@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/param"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // cell is a cell of the grid before its questions are read.
@@ -23,7 +23,7 @@ type cell struct {
 	params   map[string]any // of reports
 	layers   []layer
 	settings Settings
-	spec     council.Spec
+	spec     plan.Spec
 	assumed  report.Assumptions
 	notes    []string // of the overlays
 	remark   string
@@ -89,7 +89,7 @@ func (m *Manifest) firstLayers(o Options) (all []layer, err error) {
 		all = append(all, layer{"members." + o.Members, chosen, m.dir})
 	}
 	if !o.builtin() {
-		file, err := council.Load(o.Members)
+		file, err := plan.Load(o.Members)
 		if err != nil {
 			return nil, fmt.Errorf("members are %q, which is none of %s and not a council file: %w", o.Members,
 				m.memberKinds(), err)
@@ -125,7 +125,7 @@ func (m *Manifest) instead() map[string]string {
 }
 
 // embeds reports whether the models of a file that the experiment names are embedded.
-func (m *Manifest) embeds(file council.Spec) bool {
+func (m *Manifest) embeds(file plan.Spec) bool {
 	wanted, _ := m.Members["embedded"]["models"].(map[string]any)
 	for name := range wanted {
 		if file.Models[name]["provider"] == "embedded" {
@@ -141,7 +141,7 @@ func (m *Manifest) lastLayers(o Options) (all []layer, err error) {
 		all = append(all, layer{"full", m.Full, m.dir})
 	}
 	if len(o.Set) > 0 {
-		tree, err := council.Assign(setLayer, o.Set)
+		tree, err := plan.Assign(setLayer, o.Set)
 		if err != nil {
 			return nil, err
 		}
@@ -265,7 +265,7 @@ func (c *cell) setName(m *Manifest, of combination, used map[string]bool) error 
 // merge merges the layers into the council and the settings.
 func (c *cell) merge(o Options, used map[string]bool) error {
 	settings := map[string]any{}
-	var councils []council.Layer
+	var councils []plan.Layer
 	var overlays []map[string]any
 	for _, l := range c.layers {
 		filled, err := fill(l.tree, c.vars, used)
@@ -310,10 +310,10 @@ func (c *cell) merge(o Options, used map[string]bool) error {
 
 // apply adds the settings of an overlay to settings, and returns its layers of a council file: those of the file that
 // it names, and its own.
-func (c *cell) apply(l layer, settings map[string]any) (councils []council.Layer, err error) {
+func (c *cell) apply(l layer, settings map[string]any) (councils []plan.Layer, err error) {
 	of, own := l.split()
 	if file, ok := own["council_file"].(string); ok {
-		from, err := council.File(under(l.dir, file))
+		from, err := plan.File(under(l.dir, file))
 		if err != nil {
 			return nil, fmt.Errorf("%s: council_file: %w", l.name, err)
 		}
@@ -326,7 +326,7 @@ func (c *cell) apply(l layer, settings map[string]any) (councils []council.Layer
 	}
 	mergeTrees(settings, own)
 	if len(of) > 0 {
-		from, err := council.Tree(l.name, of, l.dir)
+		from, err := plan.Tree(l.name, of, l.dir)
 		if err != nil {
 			return nil, err
 		}
@@ -336,14 +336,14 @@ func (c *cell) apply(l layer, settings map[string]any) (councils []council.Layer
 }
 
 // settle sets the council of a cell that runs, and, if possible, that of a blank one.
-func (c *cell) settle(councils []council.Layer) error {
+func (c *cell) settle(councils []plan.Layer) error {
 	switch {
 	case c.settings.runs():
 		return c.convene(councils)
 	case c.settings.Blank != "":
 		why := c.settings.Blank
 		if err := c.convene(councils); err != nil { // the council is only described
-			c.spec = council.Spec{}
+			c.spec = plan.Spec{}
 		}
 		c.settings.Blank = why
 	}
@@ -377,8 +377,8 @@ func (c *cell) assume(settings map[string]any) {
 }
 
 // convene makes the council of the cell, with its replaced seats.
-func (c *cell) convene(layers []council.Layer) error {
-	spec, origin, err := council.Merge(layers...)
+func (c *cell) convene(layers []plan.Layer) error {
+	spec, origin, err := plan.Merge(layers...)
 	if err != nil {
 		return err
 	}
@@ -392,7 +392,7 @@ func (c *cell) convene(layers []council.Layer) error {
 	if c.settings.Replace.none() {
 		return nil
 	}
-	plan, err := council.NewPlan(spec)
+	plan, err := plan.New(spec)
 	if err != nil {
 		if c.settings.Blank != "" {
 			return nil
@@ -408,7 +408,7 @@ func (c *cell) convene(layers []council.Layer) error {
 }
 
 // unprobed returns why the models of a council have no hidden confidence; "" if they have.
-func unprobed(spec *council.Spec) string {
+func unprobed(spec *plan.Spec) string {
 	for _, s := range spec.Seats {
 		m := spec.Models[s.Model]
 		if m["provider"] != "simulated" && m["provider"] != "recorded" && m["probe"] == nil {

@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/computed"
 	"synod.dev/synod/bench/report"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -253,7 +253,7 @@ func (c *cell) describe() {
 		set("rounds", rounds)
 	}
 	set("exact", c.spec.Exact)
-	plan, err := council.ReadPlan(c.spec)
+	plan, err := plan.Read(c.spec)
 	if err != nil {
 		return // the run reports it
 	}
@@ -286,7 +286,7 @@ func (c *cell) describe() {
 
 // harm says what the seats of adversaries do to the graph, and which honest members never hear
 // one.
-func harm(plan *council.Plan) string {
+func harm(plan *plan.Plan) string {
 	h := plan.Harm()
 	if h == nil {
 		return ""
@@ -295,13 +295,13 @@ func harm(plan *council.Plan) string {
 }
 
 // Model returns a model of the manifest for a kind of members, or that of a council file.
-func (m *Manifest) Model(members, name string) (council.Params, error) {
+func (m *Manifest) Model(members, name string) (plan.Params, error) {
 	o := Options{Members: cmp.Or(members, simulatedMembers)}
 	layers, err := m.firstLayers(o)
 	if err != nil {
 		return nil, err
 	}
-	var found council.Params
+	var found plan.Params
 	for _, l := range layers {
 		models, _ := l.tree["models"].(map[string]any)
 		if model, ok := models[name].(map[string]any); ok {

@@ -15,7 +15,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/param"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // Settings are the keys of an overlay that are not those of a council file.
@@ -67,7 +67,7 @@ type Reads struct {
 
 var (
 	settingKeys = keysOf(&Settings{})
-	councilKeys = keysOf(&council.Spec{})
+	councilKeys = keysOf(&plan.Spec{})
 )
 
 func keysOf(v any) (keys []string) {

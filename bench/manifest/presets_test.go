@@ -17,7 +17,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/bench/report"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/nightly"
 )
 
@@ -160,7 +160,7 @@ func TestSACRoundsEndWhereGroupsEnd(t *testing.T) {
 
 // seatedAs reports whether adversaries and weak members sit where SAC's reference code puts
 // them: {6}, {6,3} and {6,3,0} of seven nodes, {7} of nine; weak members at the first others.
-func seatedAs(seats []council.Seat, n, b int) bool {
+func seatedAs(seats []plan.Seat, n, b int) bool {
 	adversaries := map[int]map[int]string{7: {1: "6", 2: "36", 3: "036"}, 9: {1: "7"}}[n][b]
 	weak := map[int]string{1: "01", 2: "0", 3: ""}[b]
 	gotA, gotW := "", ""

@@ -5,18 +5,18 @@ import (
 	"maps"
 
 	"synod.dev/synod/core/param"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 func (r *Replace) none() bool { return r.Number == 0 && r.Seats == nil }
 
 // places returns the indexes of the seats that are replaced.
-func (r *Replace) places(plan *council.Plan, seed uint64) ([]int, error) {
-	of := council.Adversaries{Seats: r.Seats, Seed: seed}
+func (r *Replace) places(p *plan.Plan, seed uint64) ([]int, error) {
+	of := plan.Adversaries{Seats: r.Seats, Seed: seed}
 	if r.Number > 0 {
 		of.Members = &r.Number
 	}
-	seats := plan.Seats()
+	seats := p.Seats()
 	if list, ok := r.Seats.([]any); ok {
 		ids := make([]any, len(list))
 		for i, at := range list {
@@ -31,12 +31,12 @@ func (r *Replace) places(plan *council.Plan, seed uint64) ([]int, error) {
 		}
 		of.Seats = ids
 	}
-	return council.PlaceAdversaries(plan.Graph().Built, seats, of)
+	return plan.PlaceAdversaries(p.Graph().Built, seats, of)
 }
 
 // seated returns the single seats of a council, of which those at the given indexes are changed.
-func (r *Replace) seated(all []council.Seat, specs []council.SeatSpec, placed []int) ([]council.SeatSpec, error) {
-	var single []council.SeatSpec
+func (r *Replace) seated(all []plan.Seat, specs []plan.SeatSpec, placed []int) ([]plan.SeatSpec, error) {
+	var single []plan.SeatSpec
 	for _, s := range specs {
 		for range max(s.Count, 1) {
 			one := s

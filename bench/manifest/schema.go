@@ -5,7 +5,7 @@ import (
 	"maps"
 
 	"synod.dev/synod/core/param"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // node is a part of a JSON schema.
@@ -17,8 +17,8 @@ type node = map[string]any
 // from the structs that manifests are read into and from the catalogues, so it has what other modules
 // added to them. What depends on variables and axes is not checked by it.
 func Schema() ([]byte, error) {
-	overlay := council.OverlaySchema(param.Fields(&Settings{}))
-	root := council.TableSchema(param.Fields(&Manifest{}))
+	overlay := plan.OverlaySchema(param.Fields(&Settings{}))
+	root := plan.TableSchema(param.Fields(&Manifest{}))
 	keys := root["properties"].(node)
 	described := func(of node, key string, with node) {
 		of[key] = joined(of[key].(node), with)

@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/research"
 	"synod.dev/synod/core/param"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
@@ -133,7 +133,7 @@ func providerNames() (out []string) {
 
 // settings returns the keys that --set takes, such as limits.calls=, and the values of those with a list of values.
 func settings() (out []string) {
-	r := council.NewReference()
+	r := plan.NewReference()
 	var walk func(prefix string, fields []param.Field)
 	walk = func(prefix string, fields []param.Field) {
 		for _, f := range fields {

@@ -16,6 +16,8 @@ import (
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/council"
+	counciloutcome "synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/link"
@@ -37,11 +39,11 @@ seats: [{id: a, model: own, count: 4}]
 // startNodes starts the nodes of a council file on loopback and writes council.roster and alice.key, which may
 // ask, into a folder. The nodes end with the test.
 func startNodes(dir, text string, ended func(func())) error {
-	spec, err := council.Parse([]byte(text))
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		return err
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func askAtOnce(t *testing.T, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	spec, err := council.Load(path)
+	spec, err := plan.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,16 +155,16 @@ func askAtOnce(t *testing.T, text string) {
 }
 
 // judgedAgain returns the outcome of the run in a journal.
-func judgedAgain(path string) (o council.Outcome, err error) {
+func judgedAgain(path string) (o counciloutcome.Outcome, err error) {
 	run, err := journal.Load(path)
 	if err != nil {
 		return o, err
 	}
-	p, err := council.PlanOf(run)
+	p, err := plan.Of(run)
 	if err != nil {
 		return o, err
 	}
-	o = council.Judge(p, council.InstanceOf(run), council.RecordsOf(p, run))
+	o = counciloutcome.Judge(p, counciloutcome.InstanceOf(run), counciloutcome.RecordsOf(p, run))
 	o.Digest = run.Digest()
 	return o, nil
 }

@@ -20,7 +20,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node"
@@ -108,11 +109,11 @@ func (c *changing) roster(before *roster.Signed, of ...*owner) *roster.Signed {
 		text += fmt.Sprintf("  - {id: %s, model: d}\n", x.seat)
 		o.Members[x.seat] = roster.Member{Key: x.secret.PublicKey(), Addresses: []string{x.address}}
 	}
-	spec, err := council.Parse([]byte(text))
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	plan, err := council.NewPlan(spec)
+	plan, err := plan.New(spec)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -273,7 +274,7 @@ func (l *load) ask(caller int) {
 		return
 	}
 	var client *call.Client
-	var plan *council.Plan
+	var plan *plan.Plan
 	for {
 		n := l.asked.Add(1)
 		if n > int64(l.most) {
@@ -299,14 +300,14 @@ func (l *load) ask(caller int) {
 }
 
 // one asks one question. Every tenth one needs a certificate too.
-func (l *load) one(client *call.Client, plan *council.Plan, n int) {
+func (l *load) one(client *call.Client, plan *plan.Plan, n int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer cancel()
 	begun := time.Now()
 	q := synod.Question{Text: fmt.Sprintf("What is %d + 25?", n), Form: synod.Number}
 	res, err := client.Ask(ctx, q)
 	problem := ""
-	var o council.Outcome
+	var o outcome.Outcome
 	if err != nil {
 		problem = err.Error()
 	} else if o = res.Judge(client.Roster, plan, q); o.Answer == nil || string(*o.Answer) != fmt.Sprint(n+25) {
@@ -328,8 +329,8 @@ func (l *load) one(client *call.Client, plan *council.Plan, n int) {
 	}
 }
 
-func certify(ctx context.Context, client *call.Client, plan *council.Plan, res *call.Result, q synod.Question,
-	o *council.Outcome) string {
+func certify(ctx context.Context, client *call.Client, plan *plan.Plan, res *call.Result, q synod.Question,
+	o *outcome.Outcome) string {
 	s, err := res.Statement(client.Roster, plan, q, o)
 	if err == nil {
 		_, err = client.Certify(ctx, &s)

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/committee"
 	"synod.dev/synod/network/link"
@@ -37,7 +38,7 @@ func (d *drawRule) add(cmd *cobra.Command) {
 }
 
 // of returns the rule for the seats of a plan; nil without flags.
-func (d *drawRule) of(p *council.Plan) (*roster.Draw, error) {
+func (d *drawRule) of(p *plan.Plan) (*roster.Draw, error) {
 	if d.size == 0 {
 		if d.f > 0 || len(d.beacons) > 0 {
 			return nil, errors.New("--committee-f and --beacon need --committee N")
@@ -47,7 +48,7 @@ func (d *drawRule) of(p *council.Plan) (*roster.Draw, error) {
 	r := &roster.Draw{Size: d.size, F: d.f}
 	seats := p.Seats()
 	for _, id := range d.beacons {
-		at := slices.IndexFunc(seats, func(s council.Seat) bool { return s.ID == id })
+		at := slices.IndexFunc(seats, func(s plan.Seat) bool { return s.ID == id })
 		if at < 0 {
 			return nil, fmt.Errorf("--beacon is %q, and the council file has no such seat", id)
 		}
@@ -165,7 +166,7 @@ func askDraw(ctx context.Context, s *roster.Signed, path, key, question string) 
 
 // openDraw reads the file of a draw of a roster, or begins one for a question and a run.
 func openDraw(s *roster.Signed, path, question, run string) (*drawFile, error) {
-	hash, sum := s.Hash(), council.QuestionHash(&synod.Question{Text: question})
+	hash, sum := s.Hash(), outcome.QuestionHash(&synod.Question{Text: question})
 	b, err := durable.ReadFile(path, 1<<20)
 	if errors.Is(err, os.ErrNotExist) && question != "" && run != "" {
 		return &drawFile{Roster: hash[:], Question: sum, Run: run, Proofs: make([][]byte, len(s.Draw.Beacons))}, nil

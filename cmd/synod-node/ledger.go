@@ -11,7 +11,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node"
 	"synod.dev/synod/network/roster"
@@ -33,13 +33,13 @@ func ledgerOf(kind, dir string, secret sign.Secret, within int, log *slog.Logger
 	dir = filepath.Join(dir, "ledger")
 	return func(n *node.Node) (node.Recorder, error) {
 		switch kind {
-		case council.LedgerLog:
+		case plan.LedgerLog:
 			return &recorder{Keeper: ledger.Keep(dir, func(context.Context) (ledger.Ledger, error) {
 				return opened(ledger.Open(filepath.Join(dir, "log"), secret))
 			}, log)}, nil
-		case council.LedgerSmartBFT:
+		case plan.LedgerSmartBFT:
 			return replicate(n, dir, secret, within, log)
-		case council.LedgerCometBFT:
+		case plan.LedgerCometBFT:
 			return startComet(n, dir, secret, within, log)
 		}
 		return nil, fmt.Errorf("the roster's ledger is %q, which this version of synod-node does not know", kind)

@@ -19,7 +19,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/internal/program"
 	"synod.dev/synod/llm"
@@ -411,12 +411,12 @@ func (f *running) neighbours(c *node.HostConfig) error {
 }
 
 // ownModel returns the settings of the model of a seat in a council file.
-func ownModel(path, seat string) (council.Params, error) {
-	spec, err := council.Load(path)
+func ownModel(path, seat string) (plan.Params, error) {
+	spec, err := plan.Load(path)
 	if err != nil {
 		return nil, err
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node"
@@ -50,7 +51,7 @@ type processes struct {
 	dir     string
 	secrets []sign.Secret
 	signed  *roster.Signed
-	plan    *council.Plan
+	plan    *plan.Plan
 	hosts   *hosts // nil: loopback addresses
 	running []*exec.Cmd
 	more    func(seat int) (args, env []string) // nil: none
@@ -68,11 +69,11 @@ func convene(t *testing.T, text, links string) *processes {
 // conveneOn makes a council whose processes run on hosts.
 func conveneOn(t *testing.T, h *hosts, text, links string) *processes {
 	t.Helper()
-	spec, err := council.Parse([]byte(text))
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := council.NewPlan(spec)
+	plan, err := plan.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func (p *processes) connected() {
 	p.t.Fatal("the nodes do not find one another")
 }
 
-func (p *processes) ask(q synod.Question, meanwhile func()) (*call.Result, council.Outcome) {
+func (p *processes) ask(q synod.Question, meanwhile func()) (*call.Result, outcome.Outcome) {
 	p.t.Helper()
 	transport, err := link.NewTLS(p.secrets[0].LinkKey())
 	if err != nil {

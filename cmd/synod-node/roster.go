@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/program"
 	"synod.dev/synod/network/node/terms"
 	"synod.dev/synod/network/roster"
@@ -53,15 +53,15 @@ func (d *drafting) options() (o terms.Options, err error) {
 	return o, nil
 }
 
-func (d *drafting) plan() (*council.Plan, error) {
+func (d *drafting) plan() (*plan.Plan, error) {
 	if d.council == "" {
 		return nil, errors.New("give the council file with -c FILE")
 	}
-	spec, err := council.Load(d.council)
+	spec, err := plan.Load(d.council)
 	if err != nil {
 		return nil, err
 	}
-	return council.NewPlan(spec)
+	return plan.New(spec)
 }
 
 func rosterNew() *cobra.Command {
@@ -116,12 +116,12 @@ func rosterNew() *cobra.Command {
 }
 
 // gather returns plan and members, from an invitation with acceptances or from flags.
-func (d *drafting) gather(invitation string, members, joins []string) (*council.Plan, terms.Options, error) {
+func (d *drafting) gather(invitation string, members, joins []string) (*plan.Plan, terms.Options, error) {
 	o, err := d.options()
 	if err != nil {
 		return nil, o, err
 	}
-	var p *council.Plan
+	var p *plan.Plan
 	if invitation == "" {
 		if len(joins) > 0 {
 			return nil, o, errors.New("acceptances need the invitation: --invitation FILE")
@@ -145,7 +145,7 @@ func (d *drafting) gather(invitation string, members, joins []string) (*council.
 	return p, o, nil
 }
 
-func invited(path string, joins []string) (*council.Plan, terms.Options, error) {
+func invited(path string, joins []string) (*plan.Plan, terms.Options, error) {
 	i, err := readInvitation(path)
 	if err != nil {
 		return nil, terms.Options{}, err
@@ -360,7 +360,7 @@ func rosterVerify() *cobra.Command {
 				return &coded{exitVerify, err}
 			}
 			err = s.Verify()
-			var p *council.Plan
+			var p *plan.Plan
 			if err == nil {
 				p, err = terms.Plan(s.Roster)
 			}

@@ -7,7 +7,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/nodetest"
 	"synod.dev/synod/llm/models"
 	"synod.dev/synod/network/node/call"
@@ -67,7 +68,7 @@ func TestBoxInNamespaces(t *testing.T) {
 }
 
 // same compares what the nodes did with a simulation that has the replies in their journals.
-func (p *processes) same(res *call.Result, o *council.Outcome) {
+func (p *processes) same(res *call.Result, o *outcome.Outcome) {
 	p.t.Helper()
 	if len(res.Missing) > 0 {
 		p.t.Fatal(res.Missing)
@@ -86,7 +87,7 @@ func (p *processes) same(res *call.Result, o *council.Outcome) {
 			p.t.Errorf("seat %d has the journal %s, and in the simulator %s", i, f.Digest, digests[i])
 		}
 	}
-	want := council.Judge(p.plan, council.Instance{Question: res.Question,
+	want := outcome.Judge(p.plan, plan.Instance{Question: res.Question,
 		Check: p.signed.Committee().Verifier(res.Instance)}, records)
 	want.Models, o.Models = nil, nil // times of calls differ
 	a, _ := json.Marshal(o)

@@ -10,13 +10,13 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // The files in examples/serve can be read, and use flags that exist.
 func TestExamples(t *testing.T) {
 	dir := filepath.Join("..", "..", "examples", "serve")
-	if _, err := council.Load(filepath.Join(dir, "councils", "three.yaml")); err != nil {
+	if _, err := plan.Load(filepath.Join(dir, "councils", "three.yaml")); err != nil {
 		t.Error(err)
 	}
 	cmd := serveCommand()

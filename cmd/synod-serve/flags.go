@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/llm"
 
@@ -161,7 +161,7 @@ func (f *flags) registry(ctx context.Context, home *app.App, stderr io.Writer, l
 				return nil, err
 			}
 		} else {
-			o.Default = func() (council.Spec, error) {
+			o.Default = func() (plan.Spec, error) {
 				if s, err := home.Council(); err != nil || len(home.AbsentModels(s)) == 0 {
 					return s, err
 				}

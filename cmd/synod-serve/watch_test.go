@@ -14,13 +14,13 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // TestWatch: "synod bench watch" prints an address on loopback where the folder is shown, needs no model and no
 // council, and ends when it is interrupted.
 func TestWatch(t *testing.T) {
-	spec, err := council.Parse([]byte(diceFile))
+	spec, err := plan.Parse([]byte(diceFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func TestSummaryOfOtherEncoding(t *testing.T) {
 	}
 }
 
-// A summary has every field of an opinion that council.Judge counts; Unreadable, for one,
+// A summary has every field of an opinion that outcome.Judge counts; Unreadable, for one,
 // becomes the unreadable replies of a model in a report.
 func TestSummaryOfWholeOpinion(t *testing.T) {
 	half := 0.5

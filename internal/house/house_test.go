@@ -54,40 +54,42 @@ var ranks = map[string]float64{
 	"llm":                 2,
 	"core/sim":            3,
 	"internal/newcomer":   6,   // a protocol, an adversary and a task as newcomers write them, for tests
-	"internal/nodetest":   7,   // it plays runs of nodes under sim
+	"internal/nodetest":   9,   // it plays runs of nodes under sim
 	"record/ledger/child": 3,   // a ledger in a child process
 	"internal/ledgertest": 3,   // checks ledgers of every kind
 	"internal/forge":      5.7, // councils and forged certificates, for campaign and tests
 	"internal/simtest":    6,   // it scripts players of the game and evaluators
 	"bench/metrics":       3,
-	"council":             6,
+	"council/plan":        6, // what a council is
+	"council/outcome":     7, // what came out
+	"council":             8, // how it is played
 	"bench/report":        4,
 	"council/seating":     4, // which models to seat, from names and from measurements
 	"bench/store":         6, // the database and the journals of a run or grid
-	"bench":               7,
-	"bench/campaign":      7, // executions of protocols with adversaries, for tests and for users
+	"bench":               9,
+	"bench/campaign":      9, // executions of protocols with adversaries, for tests and for users
 	"network/link":        3, // authenticated streams between nodes
-	"network/node":        7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
-	"cmd/synod":           12,
-	"internal/manual":     12, // writes the manual pages of the command line
-	"internal/mutants":    9,  // runs mutation tests
-	"internal/bugs":       9,  // seeds bugs
+	"network/node":        9, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
+	"cmd/synod":           14,
+	"internal/manual":     14, // writes the manual pages of the command line
+	"internal/mutants":    14, // runs mutation tests
+	"internal/bugs":       14, // seeds bugs
 	"internal/altered":    0,  // builds both from changed texts
 	"internal/house":      0,  // tests of these rules
 	"internal/nightly":    -2, // tests that make nightly plays
 	"internal/golden":     -2, // golden files of tests of all packages
 
-	"cmd/cli":              11,
-	"cmd/cli/app":          8,  // what all groups of commands share
-	"cmd/cli/display":      9,  // prints what several groups show
-	"cmd/cli/questions":    9,  // finds the questions of a task or a file
-	"cmd/cli/verification": 9,  // checks certificates for several groups and for synod-serve
-	"cmd/cli/ask":          10, // the groups of commands
-	"cmd/cli/bench":        10,
-	"cmd/cli/graph":        10,
-	"cmd/cli/operate":      10,
-	"cmd/cli/research":     10,
-	"cmd/cli/setup":        10,
+	"cmd/cli":              13,
+	"cmd/cli/app":          10, // what all groups of commands share
+	"cmd/cli/display":      11, // prints what several groups show
+	"cmd/cli/questions":    11, // finds the questions of a task or a file
+	"cmd/cli/verification": 11, // checks certificates for several groups and for synod-serve
+	"cmd/cli/ask":          12, // the groups of commands
+	"cmd/cli/bench":        12,
+	"cmd/cli/graph":        12,
+	"cmd/cli/operate":      12,
+	"cmd/cli/research":     12,
+	"cmd/cli/setup":        12,
 
 	"internal/llmtest":    2, // a test server for llm, council, lab and the command line
 	"council/reliability": 1,

@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/bench/campaign"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/newcomer"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
@@ -58,11 +58,11 @@ func command(t *testing.T, args ...string) string {
 
 // attackers returns who attacks a protocol.
 func attackers(t *testing.T, protocol string) []string {
-	spec, err := council.Load(file(t, protocol))
+	spec, err := plan.Load(file(t, protocol))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

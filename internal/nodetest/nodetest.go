@@ -16,6 +16,8 @@ import (
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -61,7 +63,7 @@ func (l *seatLog) Effect(now synod.Tick, id synod.NodeID, x synod.Effect) {
 
 // Run is a run that nodes have played.
 type Run struct {
-	Plan     *council.Plan
+	Plan     *plan.Plan
 	Secrets  []sign.Secret // by seat
 	Question synod.Question
 	Instance sign.Instance
@@ -78,7 +80,7 @@ func (absent) Step(synod.Tick, synod.Event) []synod.Effect { return nil }
 
 // Simulate plays a run under package sim with the same identities and replies. It returns the digests of
 // the seats' journals, each up to the tick in which the seat decides, and the records.
-func Simulate(t testing.TB, r Run) (digests []string, records []council.Record) {
+func Simulate(t testing.TB, r Run) (digests []string, records []outcome.Record) {
 	t.Helper()
 	p, n, dir := r.Plan, len(r.Secrets), t.TempDir()
 	log := &seatLog{writers: make([]*journal.Writer, n), ended: make([]synod.Tick, n)}
@@ -133,7 +135,7 @@ func Simulate(t testing.TB, r Run) (digests []string, records []council.Record) 
 
 // finish closes the journals, and returns the digest and the record of each seat.
 func finish(t testing.TB, result sim.Result, desks []*council.Desk, log *seatLog) (digests []string,
-	records []council.Record) {
+	records []outcome.Record) {
 	t.Helper()
 	for i := range desks {
 		digest, err := log.writers[i].Close(result.Stopped)

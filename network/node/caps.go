@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/node/call"
@@ -139,7 +139,7 @@ func (d *daily) left(caller string) error {
 
 // budget returns what one run of a caller may spend: the limits of the council, and what is left of the day, in all and
 // for the caller.
-func (d *daily) budget(l council.Limits, caller string) *llm.Budget {
+func (d *daily) budget(l plan.Limits, caller string) *llm.Budget {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.today()

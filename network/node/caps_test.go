@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -56,7 +56,7 @@ func TestDailyUSD(t *testing.T) {
 	if err := n.daily.left("alice"); err != nil || n.daily.USD != 0 {
 		t.Errorf("the next day: $%v, %v", n.daily.USD, err)
 	}
-	if n.daily.budget(council.Limits{USD: 5}, "alice") == nil {
+	if n.daily.budget(plan.Limits{USD: 5}, "alice") == nil {
 		t.Error("there is no budget")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/network/node/call"
 )
 
@@ -19,7 +19,7 @@ func waiting(t *testing.T, adversary, commit string, seed byte) *network {
 }
 
 // firstOf returns the first answer of the hostile node that counts as given independently; None: none does.
-func firstOf(o *council.Outcome) synod.Answer {
+func firstOf(o *outcome.Outcome) synod.Answer {
 	if a := o.Members[4].First; a != nil {
 		return *a
 	}
@@ -31,7 +31,7 @@ func firstOf(o *council.Outcome) synod.Answer {
 // Without commitments the copy counts.
 func TestNodesCopyNothing(t *testing.T) {
 	const copier = "copier, waits: 400"
-	count := func(name, commit string, seed byte, voices int) (*call.Result, council.Outcome) {
+	count := func(name, commit string, seed byte, voices int) (*call.Result, outcome.Outcome) {
 		net := waiting(t, name, commit, seed)
 		net.startAll()
 		defer func() {
@@ -107,7 +107,7 @@ func TestCommitmentsCostTwoMessages(t *testing.T) {
 }
 
 // certifies fails if there is no certificate of a decision: whoever does not commit must not prevent one.
-func (net *network) certifies(res *call.Result, o *council.Outcome) {
+func (net *network) certifies(res *call.Result, o *outcome.Outcome) {
 	net.t.Helper()
 	s, err := res.Statement(net.signed.Roster, net.plan, sum, o)
 	if err == nil {

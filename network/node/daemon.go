@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node/terms"
@@ -33,7 +34,7 @@ func Open(c Config) (n *Node, err error) {
 	if n.roster.Draw != nil {
 		n.peers = nil // it plays no run yet, and only proves draws
 	}
-	if a := n.plan.Linked(n.seat); a != nil { // for experiments
+	if a := plan.Linked(n.plan, n.seat); a != nil { // for experiments
 		n.transport = &hostile{Transport: c.Transport, node: n, attack: a}
 	}
 	if n.model, err = council.OpenSeat(n.plan, n.seat, c.Model, council.Options{Env: c.Env}); err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/network/node"
 	"synod.dev/synod/network/node/call"
 	"synod.dev/synod/network/roster"
@@ -149,7 +149,7 @@ func TestSimulatedNodeIsRefused(t *testing.T) {
 		"models: {m: {provider: openai, url: 'http://127.0.0.1:1', model: x}}\nseats: [{id: a, model: m, count: "+
 		"2}]\n", 42)
 	_, err := node.Open(node.Config{Roster: net.signed, Secret: net.secrets[0], Dir: t.TempDir(), Program: "test",
-		Model:     council.Params{"provider": "simulated", "ability": 1},
+		Model:     plan.Params{"provider": "simulated", "ability": 1},
 		Transport: net.memory.Join(net.secrets[0].PublicKey(), net.signed.MayAsk)})
 	if err == nil || !strings.Contains(err.Error(), "the roster says that it is endpoint") {
 		t.Errorf("a simulated node of an endpoint's seat: %v", err)

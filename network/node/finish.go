@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/node/call"
@@ -79,7 +79,7 @@ func (r *run) keepRecord(f *call.Final, own []call.Receipt) {
 
 // signVote signs the first and the last answer of the seat, after the pair is on disk. Neighbours keep the signed slip,
 // so that a second pair would be proof of equivocation.
-func (r *run) signVote(record *council.Record) ([]byte, error) {
+func (r *run) signVote(record *outcome.Record) ([]byte, error) {
 	n := r.node
 	b := call.Vote(n.hash[:], &r.question, record)
 	sum := sha256.Sum256(b)
@@ -105,7 +105,7 @@ func (r *run) fail(err error) {
 }
 
 // unsigned returns the record of the seat without its signatures.
-func (r *run) unsigned(record council.Record, digest string) (*call.Final, error) {
+func (r *run) unsigned(record outcome.Record, digest string) (*call.Final, error) {
 	text, err := call.EncodeRecord(record)
 	if err != nil {
 		return nil, err

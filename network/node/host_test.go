@@ -14,7 +14,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node"
@@ -50,11 +50,11 @@ func rosterWith(t testing.TB, before *roster.Signed, text string, o terms.Option
 		text += "{id: " + m.id + ", model: d}"
 		o.Members[m.id] = roster.Member{Key: m.secret.PublicKey(), Addresses: []string{"localhost:1"}}
 	}
-	spec, err := council.Parse([]byte(text + "]\n"))
+	spec, err := plan.Parse([]byte(text + "]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/roster"
@@ -35,7 +35,7 @@ type Config struct {
 	Secret    sign.Secret    // of a member of the roster
 	Dir       string         // the node's folder: journals, signed slots, evidence
 	Transport link.Transport
-	Model     council.Params // the settings of its own model; nil: those of the roster's council file
+	Model     plan.Params // the settings of its own model; nil: those of the roster's council file
 	Env       llm.Env
 	Caps      Caps
 	Log       *slog.Logger // nil: nothing is logged
@@ -60,7 +60,7 @@ type Node struct {
 	hash       [sha256.Size]byte
 	committee  sign.Committee
 	secret     sign.Secret
-	plan       *council.Plan
+	plan       *plan.Plan
 	seat       synod.NodeID
 	peers      []synod.NodeID
 	within     time.Duration

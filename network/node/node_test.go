@@ -13,7 +13,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/nodetest"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node"
@@ -42,7 +43,7 @@ type network struct {
 	secrets []sign.Secret
 	caller  sign.Secret
 	signed  *roster.Signed
-	plan    *council.Plan
+	plan    *plan.Plan
 	memory  *link.Memory
 	dirs    []string
 	nodes   []*node.Node
@@ -60,11 +61,11 @@ func convene(t testing.TB, text string, seed byte) *network {
 // conveneAt is convene for members that change says more about, such as their addresses.
 func conveneAt(t testing.TB, text string, seed byte, change func(seat int, m *roster.Member)) *network {
 	t.Helper()
-	spec, err := council.Parse([]byte(text))
+	spec, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func (net *network) client() *call.Client {
 }
 
 // ask puts a question and judges.
-func (net *network) ask(q synod.Question) (*call.Result, council.Outcome) {
+func (net *network) ask(q synod.Question) (*call.Result, outcome.Outcome) {
 	net.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -172,7 +173,7 @@ func (net *network) ask(q synod.Question) (*call.Result, council.Outcome) {
 
 // simulate plays the same run under package sim, with the same identities.
 func (net *network) simulate(q synod.Question, in sign.Instance, absent ...int) (digests []string,
-	records []council.Record) {
+	records []outcome.Record) {
 	net.t.Helper()
 	return nodetest.Simulate(net.t, nodetest.Run{Plan: net.plan, Secrets: net.secrets, Question: q, Instance: in,
 		Absent: absent})
@@ -229,7 +230,7 @@ func TestSameAsSimulator(t *testing.T) {
 // compare asks nodes a question and plays it in the simulator. It returns what differs.
 func (net *network) compare(t *testing.T, q synod.Question) (differ []string) {
 	t.Helper()
-	res, outcome := net.ask(q)
+	res, o := net.ask(q)
 	if len(res.Missing) > 0 {
 		return []string{fmt.Sprint("missing: ", res.Missing)}
 	}
@@ -240,12 +241,12 @@ func (net *network) compare(t *testing.T, q synod.Question) (differ []string) {
 				digests[i]))
 		}
 	}
-	want := council.Judge(net.plan, council.Instance{Question: q,
+	want := outcome.Judge(net.plan, plan.Instance{Question: q,
 		Check: net.signed.Committee().Verifier(res.Instance)}, records)
-	if a, b := asJSON(outcome), asJSON(want); a != b {
+	if a, b := asJSON(o), asJSON(want); a != b {
 		differ = append(differ, "the outcomes differ: "+firstDifference(a, b))
 	}
-	t.Logf("%s in %d ticks, %v", outcome.Status, outcome.Ticks, time.Since(res.Start))
+	t.Logf("%s in %d ticks, %v", o.Status, o.Ticks, time.Since(res.Start))
 	return differ
 }
 
@@ -289,7 +290,7 @@ func firstDifference(a, b string) string {
 	return fmt.Sprintf("nodes …%.120s… simulator …%.120s…", a[from:], b[from:])
 }
 
-func asJSON(o council.Outcome) string {
+func asJSON(o outcome.Outcome) string {
 	b, _ := json.Marshal(o)
 	return string(b)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/link"
@@ -57,7 +58,7 @@ func BenchmarkOverNodes(b *testing.B) {
 			s := llmtest.StartFast(b, latency, "42", 0.9)
 			text := fmt.Sprintf("protocol: %s\nexact: paper\nf: 2\nmodels: {m: {provider: "+
 				"openai, url: %q, model: m42, timeout: 15s}}\nseats: [{id: a, model: m, count: 7}]\n", protocol, s.URL)
-			spec, err := council.Parse([]byte(text))
+			spec, err := plan.Parse([]byte(text))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -21,7 +21,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node"
@@ -121,7 +122,7 @@ func (p *perturbation) count(kind string) {
 }
 
 // undecided counts what was played in a run without a decision, and why there is none.
-func (p *perturbation) undecided(seed int, o *council.Outcome) {
+func (p *perturbation) undecided(seed int, o *outcome.Outcome) {
 	for _, kind := range append(slices.Clone(p.kinds), fmt.Sprintf("council %d", seed%len(perturbedCouncils)),
 		"because "+regexp.MustCompile(`[0-9]+`).ReplaceAllString(o.Reason, "N")) {
 		n, _ := counts.LoadOrStore("undecided: "+kind, new(atomic.Int64))
@@ -201,7 +202,7 @@ func (p *perturbation) startTwin() {
 	key := net.secrets[p.victim].PublicKey()
 	twin := &twinned{Transport: net.memory.Dialer(key), own: p.hub.Join(key, net.signed.MayAsk)}
 	n, err := node.Open(node.Config{Roster: net.signed, Secret: net.secrets[p.victim], Dir: net.t.TempDir(),
-		Transport: twin, Model: council.Params{"provider": "simulated", "ability": 0.0, "seed": 99, "study": 5}})
+		Transport: twin, Model: plan.Params{"provider": "simulated", "ability": 0.0, "seed": 99, "study": 5}})
 	if err != nil {
 		net.t.Fatal(err)
 	}
@@ -344,7 +345,7 @@ func TestPerturbed(t *testing.T) {
 }
 
 // play asks a question while a node ends and starts again.
-func (p *perturbation) play(t *testing.T) (*call.Result, council.Outcome) {
+func (p *perturbation) play(t *testing.T) (*call.Result, outcome.Outcome) {
 	c := p.net.client()
 	if p.twin != nil {
 		c.Transport = &tee{c.Transport, p.hub, p.net.secrets[p.victim].PublicKey(), p.net.caller.PublicKey()}
@@ -383,7 +384,7 @@ func (p *perturbation) play(t *testing.T) (*call.Result, council.Outcome) {
 }
 
 // certify makes a certificate, and reports whether enough members could sign.
-func (p *perturbation) certify(t *testing.T, res *call.Result, o *council.Outcome) bool {
+func (p *perturbation) certify(t *testing.T, res *call.Result, o *outcome.Outcome) bool {
 	r := p.net.signed.Roster
 	s, err := res.Statement(r, p.net.plan, p.net.asked, o)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sim"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // loop plays the run to its end.
@@ -27,7 +27,7 @@ func (r *run) loop(ctx context.Context) {
 	calls := r.progress.Calls
 	r.mu.Unlock()
 	defer r.observer.End(stopped, calls)
-	if stopped == council.Interrupted {
+	if stopped == outcome.Interrupted {
 		r.journal.Abandon() // the next process goes on with it
 		return
 	}
@@ -57,7 +57,7 @@ func (r *run) play(ctx context.Context) (stopped string) {
 		}
 		if err := r.journal.Err(); err != nil {
 			r.node.log.Error("the journal cannot be written, so the seat has stopped", "run", r.short(), "error", err)
-			return council.Unwritten
+			return outcome.Unwritten
 		}
 		r.suspect()
 		wait := r.schedule.wait(r.elapsed())
@@ -91,9 +91,9 @@ func (r *run) idle(ctx context.Context) bool {
 
 func (r *run) cut(ctx context.Context) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return council.PastTime
+		return outcome.PastTime
 	}
-	return council.Interrupted
+	return outcome.Interrupted
 }
 
 // listen takes what comes for a time.

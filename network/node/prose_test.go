@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/protocol/grade"
 )
@@ -39,7 +39,7 @@ func TestLongTexts(t *testing.T) {
 			if len(res.Missing) > 0 {
 				t.Fatal(res.Missing)
 			}
-			if o.Status != council.Agreed || o.Answer == nil || len(*o.Answer) < synod.MaxLong-100 {
+			if o.Status != outcome.Agreed || o.Answer == nil || len(*o.Answer) < synod.MaxLong-100 {
 				t.Errorf("%s: %.300s", o.Status, o.Reason)
 			}
 		})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/network/committee"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node/call"
@@ -59,7 +59,7 @@ func (n service) proofOf(s *call.Start, caller string) ([]byte, error) {
 		return nil, errTooManyDraws
 	}
 	id := n.roster.Instance(&q, s.Nonce, s.At)
-	run := committee.Run{Terms: n.roster.Terms(), Council: n.hash[:], Question: council.QuestionHash(&q),
+	run := committee.Run{Terms: n.roster.Terms(), Council: n.hash[:], Question: outcome.QuestionHash(&q),
 		Instance: string(id)}
 	return run.Prove(n.secret.LinkKey())
 }

@@ -10,7 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/network/node/call"
 	"synod.dev/synod/network/roster"
 )
@@ -40,7 +40,7 @@ func TestOneCallerLeavesMoney(t *testing.T) {
 	if again := open(); again.left("flood") == nil || again.left("alice") != nil {
 		t.Error("after a restart a caller can spend again")
 	}
-	if b := n.daily.budget(council.Limits{}, "alice"); b == nil {
+	if b := n.daily.budget(plan.Limits{}, "alice"); b == nil {
 		t.Error("there is no budget for a caller that has spent nothing")
 	}
 }

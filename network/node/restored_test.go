@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/network/node"
 )
 
@@ -66,7 +66,7 @@ func TestRestoredFolder(t *testing.T) {
 				before := signedIn(t, net.dirs[victim])
 				net.dirs[victim] = old
 				net.change = func(seat int, c *node.Config) {
-					c.Model = council.Params{"provider": "simulated", "ability": 0.0, "seed": 99, "study": 5}
+					c.Model = plan.Params{"provider": "simulated", "ability": 0.0, "seed": 99, "study": 5}
 				}
 				net.start(victim)
 				alarm := false

@@ -17,7 +17,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/network/roster"
 )
 
@@ -30,10 +30,10 @@ func runID(i int) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(strconv
 func folder(t testing.TB, dir string) *Node {
 	t.Helper()
 	n := newNode(Config{Dir: dir, Roster: &roster.Signed{Roster: &roster.Roster{}}})
-	spec, err := council.Parse([]byte("protocol: {name: majority}\nmodels: {d: {provider: simulated}}\n" +
+	spec, err := plan.Parse([]byte("protocol: {name: majority}\nmodels: {d: {provider: simulated}}\n" +
 		"seats: [{id: a, model: d, count: 3}]\nlimits: {deadline: 1m}\n"))
 	if err == nil {
-		n.plan, err = council.NewPlan(spec)
+		n.plan, err = plan.New(spec)
 	}
 	if err == nil {
 		n.shared, err = openShared(&n.config, n.now, n.log)

@@ -62,7 +62,7 @@ type Roster struct {
 	Rule       Rule       // what makes the voters' last answers a decision
 	Faults     string     // what F bounds: Global or Local
 	Draw       *Draw      // who is drawn for each run; nil: all members take part
-	Council    string     // the council file that all members play, in the form of council.Plan.Record
+	Council    string     // the council file that all members play, in the form of plan.Plan.Record
 	Think      uint64     // the longest time of a model call, in milliseconds
 	Within     uint64     // the longest time of a message, in milliseconds
 	Prompts    []Prompt   // digests of what the prompt templates mean, ascending by name

@@ -6,6 +6,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/cascade"
 )
@@ -65,7 +67,7 @@ func TestAuditsAreDrawn(t *testing.T) {
 // about a member the more often the others disagree.
 func TestLearnsFromAuditsOnly(t *testing.T) {
 	spec := seven("probable", 1, 0.9)
-	spec.Trust = council.TrustSpec{File: filepath.Join(t.TempDir(), "trust.json"), Learn: true}
+	spec.Trust = plan.Trust{File: filepath.Join(t.TempDir(), "trust.json"), Learn: true}
 	audits, learned := 0, 0
 	secrets := map[uint64]bool{}
 	for seed := range uint64(60) {
@@ -83,7 +85,7 @@ func TestLearnsFromAuditsOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Close()
-		n := len(c.Plan().Observations(&q, &o, nil))
+		n := len(outcome.Observations(c.Plan(), &q, &o, nil))
 		if p.Audited(&q) {
 			audits++
 		}

@@ -11,26 +11,28 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/cascade"
 )
 
 // seven is a council of seven simulated members, the first of them adversaries.
-func seven(stop string, f int, ability float64, adversaries ...string) council.Spec {
-	spec := council.Spec{Protocol: council.Params{"name": "cascade", "stop": stop}, F: f,
-		Graph:  council.Params{"family": "complete"},
-		Models: map[string]council.Params{"m": {"provider": "simulated", "ability": ability, "wrong": 2}}}
+func seven(stop string, f int, ability float64, adversaries ...string) plan.Spec {
+	spec := plan.Spec{Protocol: plan.Params{"name": "cascade", "stop": stop}, F: f,
+		Graph:  plan.Params{"family": "complete"},
+		Models: map[string]plan.Params{"m": {"provider": "simulated", "ability": ability, "wrong": 2}}}
 	for i := range 7 {
-		seat := council.SeatSpec{ID: fmt.Sprint("s", i), Model: "m"}
+		seat := plan.SeatSpec{ID: fmt.Sprint("s", i), Model: "m"}
 		if i < len(adversaries) {
-			seat.Adversary = council.Params{"name": adversaries[i]}
+			seat.Adversary = plan.Params{"name": adversaries[i]}
 		}
 		spec.Seats = append(spec.Seats, seat)
 	}
 	return spec
 }
 
-func ask(t *testing.T, spec council.Spec, seed uint64, path string) council.Outcome {
+func ask(t *testing.T, spec plan.Spec, seed uint64, path string) outcome.Outcome {
 	t.Helper()
 	c, err := council.Convene(spec, llm.Env{})
 	if err != nil {
@@ -84,7 +86,7 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, o council.Outcome, byzantine int) {
+func check(t *testing.T, o outcome.Outcome, byzantine int) {
 	t.Helper()
 	for i, m := range o.Members {
 		if i >= byzantine && m.First != nil && !slices.Contains(o.Asked, m.ID) {
@@ -100,14 +102,14 @@ func check(t *testing.T, o council.Outcome, byzantine int) {
 		}
 		return
 	}
-	if !slices.ContainsFunc(o.Members[byzantine:], func(m council.Member) bool {
+	if !slices.ContainsFunc(o.Members[byzantine:], func(m outcome.Member) bool {
 		return m.First != nil && *m.First == *o.Answer
 	}) {
 		t.Errorf("seed %d: no honest member gave %s by itself: %s", o.Seed, *o.Answer, o.Reason)
 	}
 }
 
-func replays(t *testing.T, path string, o council.Outcome) {
+func replays(t *testing.T, path string, o outcome.Outcome) {
 	t.Helper()
 	run, err := journal.Load(path)
 	if err != nil {
@@ -116,11 +118,11 @@ func replays(t *testing.T, path string, o council.Outcome) {
 	if digest, err := council.Replay(run); err != nil || digest != o.Digest {
 		t.Fatalf("seed %d: replay: %v", o.Seed, err)
 	}
-	p, err := council.PlanOf(run)
+	p, err := plan.Of(run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := council.Judge(p, council.InstanceOf(run), council.RecordsOf(p, run))
+	again := outcome.Judge(p, outcome.InstanceOf(run), outcome.RecordsOf(p, run))
 	if again.Decision != o.Decision || again.Reason != o.Reason || !slices.Equal(again.Asked, o.Asked) {
 		t.Fatalf("seed %d: the journal gives %q %v, the run gave %q %v", o.Seed, again.Decision, again.Asked,
 			o.Decision,
@@ -130,14 +132,14 @@ func replays(t *testing.T, path string, o council.Outcome) {
 
 // A council that could not work is refused with the reason.
 func TestRefused(t *testing.T) {
-	for want, change := range map[string]func(*council.Spec){
-		"rule: protocol cascade decides":              func(s *council.Spec) { s.Rule.Name = "majority" },
-		"f: cascade: f is 4":                          func(s *council.Spec) { s.F = 4 },
-		"graph: protocol cascade needs a complete gr": func(s *council.Spec) { s.Graph["family"] = "ring" },
+	for want, change := range map[string]func(*plan.Spec){
+		"rule: protocol cascade decides":              func(s *plan.Spec) { s.Rule.Name = "majority" },
+		"f: cascade: f is 4":                          func(s *plan.Spec) { s.F = 4 },
+		"graph: protocol cascade needs a complete gr": func(s *plan.Spec) { s.Graph["family"] = "ring" },
 	} {
 		spec := seven("certain", 2, 1)
 		change(&spec)
-		if _, err := council.NewPlan(spec); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := plan.New(spec); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -146,8 +148,8 @@ func TestRefused(t *testing.T) {
 // Failed calls are no votes: a council whose members cannot be reached is degraded, not undecided.
 func TestUnreachable(t *testing.T) {
 	spec := seven("probable", 1, 1)
-	spec.Faults.Crashes = []council.Crash{{Node: 0}, {Node: 1}, {Node: 2}, {Node: 3}, {Node: 4}, {Node: 5}}
-	if o := ask(t, spec, 1, filepath.Join(t.TempDir(), "j")); o.Status != council.Degraded || o.Answer != nil {
+	spec.Faults.Crashes = []plan.Crash{{Node: 0}, {Node: 1}, {Node: 2}, {Node: 3}, {Node: 4}, {Node: 5}}
+	if o := ask(t, spec, 1, filepath.Join(t.TempDir(), "j")); o.Status != outcome.Degraded || o.Answer != nil {
 		t.Errorf("%s: %s", o.Status, o.Reason)
 	}
 	if cascade.New().Calls([]int{6, 6, 6, 6, 6, 6, 6}) != 7+2*56+12 {

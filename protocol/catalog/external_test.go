@@ -13,6 +13,7 @@ import (
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
@@ -81,7 +82,7 @@ var contrarianEntry = adversary.Entry{Entry: synod.Entry{Name: "contrarian", Sum
 func TestExternal(t *testing.T) {
 	catalog.Protocols.Add(tallyEntry)
 	adversary.Catalogue.Add(contrarianEntry)
-	spec, err := council.Parse([]byte(`
+	spec, err := plan.Parse([]byte(`
 council: external
 protocol: {name: tally}
 models:

@@ -16,6 +16,8 @@ import (
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/llm"
 )
@@ -23,8 +25,8 @@ import (
 // arena is a council and questions on which attacks are tried. Every attack meets the same questions with the same
 // seeds, so the score of two attacks differs because of the attacks.
 type arena struct {
-	spec   council.Spec // without adversaries
-	past   []task.Item  // from which a council that learns learns before each attack; empty: it does not
+	spec   plan.Spec   // without adversaries
+	past   []task.Item // from which a council that learns learns before each attack; empty: it does not
 	items  []task.Item
 	seed   uint64
 	env    llm.Env
@@ -44,7 +46,7 @@ type answered struct {
 }
 
 // newArena plays the questions without adversaries.
-func newArena(ctx context.Context, spec council.Spec, past, items []task.Item, seed uint64, env llm.Env,
+func newArena(ctx context.Context, spec plan.Spec, past, items []task.Item, seed uint64, env llm.Env,
 ) (a *arena, err error) {
 	env.Truth = task.Truth(slices.Concat(past, items))
 	a = &arena{spec: spec, past: past, items: items, seed: seed, env: env}
@@ -75,7 +77,7 @@ func (a *arena) play(ctx context.Context, c Case) (all []answered, u used, err e
 	if spec, err = c.corrupt(spec); err != nil {
 		return nil, u, err
 	}
-	err = a.ask(ctx, spec, a.items, func(_ *council.Plan, it *task.Item, o *council.Outcome) {
+	err = a.ask(ctx, spec, a.items, func(_ *plan.Plan, it *task.Item, o *outcome.Outcome) {
 		x := result(*it, o)
 		u.calls, u.usd = u.calls+x.calls, u.usd+x.usd
 		all = append(all, x)
@@ -93,22 +95,22 @@ func (a *arena) learn(ctx context.Context, c Case) (learned map[string]any, u us
 	spec.Protocol = maps.Clone(spec.Protocol)
 	spec.Protocol["audit"] = 1.0
 	var seen []reliability.Observation
-	var plan *council.Plan
-	err = a.ask(ctx, spec, a.past, func(p *council.Plan, it *task.Item, o *council.Outcome) {
+	var made *plan.Plan
+	err = a.ask(ctx, spec, a.past, func(p *plan.Plan, it *task.Item, o *outcome.Outcome) {
 		x := result(*it, o)
 		u.calls, u.usd = u.calls+x.calls, u.usd+x.usd
-		seen = append(seen, p.Observations(&it.Question, o, nil)...)
-		plan = p
+		seen = append(seen, outcome.Observations(p, &it.Question, o, nil)...)
+		made = p
 	})
 	if err != nil {
 		return nil, u, err
 	}
-	return attack.Learned(plan, seen), u, nil
+	return attack.Learned(made, seen), u, nil
 }
 
 // ask asks a council some questions, and hands every outcome to see.
-func (a *arena) ask(ctx context.Context, spec council.Spec, items []task.Item,
-	see func(*council.Plan, *task.Item, *council.Outcome)) error {
+func (a *arena) ask(ctx context.Context, spec plan.Spec, items []task.Item,
+	see func(*plan.Plan, *task.Item, *outcome.Outcome)) error {
 	c, err := council.Convene(spec, a.env)
 	if err != nil {
 		return err
@@ -130,7 +132,7 @@ func (a *arena) ask(ctx context.Context, spec council.Spec, items []task.Item,
 }
 
 // result grades one outcome.
-func result(it task.Item, o *council.Outcome) answered {
+func result(it task.Item, o *outcome.Outcome) answered {
 	failed, _ := bench.Failed(o)
 	x := answered{ok: !failed, decided: o.Answered(), proved: len(o.Evidence) > 0, calls: o.Calls.Made,
 		digest: o.Digest}
@@ -145,7 +147,7 @@ func result(it task.Item, o *council.Outcome) answered {
 }
 
 // held reports whether an adversary held the decision in some round.
-func held(o *council.Outcome) bool {
+func held(o *outcome.Outcome) bool {
 	for _, r := range o.Rounds.All() {
 		for i, m := range r.Members {
 			if o.Members[i].Adversary != nil && m.Answer != nil && *m.Answer == o.Decision {

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"synod.dev/synod/bench/attack"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // Case is an attack: adversaries with their parameters at some seats of a council, in the order of the seats.
@@ -18,8 +18,8 @@ type Case []Placed
 
 // Placed is one adversary.
 type Placed struct {
-	Seat      string         `json:"seat"`      // its id
-	Adversary council.Params `json:"adversary"` // name and parameters, as in a council file
+	Seat      string      `json:"seat"`      // its id
+	Adversary plan.Params `json:"adversary"` // name and parameters, as in a council file
 }
 
 // name returns the name of the adversary.
@@ -81,8 +81,8 @@ func (c Case) phased(over bool) Case {
 }
 
 // corrupt returns a council with the adversaries of the case. The council must have none.
-func (c Case) corrupt(honest council.Spec) (council.Spec, error) {
-	at := map[string]council.Params{}
+func (c Case) corrupt(honest plan.Spec) (plan.Spec, error) {
+	at := map[string]plan.Params{}
 	for _, p := range c {
 		at[p.Seat] = p.Adversary
 	}

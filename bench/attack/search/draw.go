@@ -9,7 +9,7 @@ import (
 
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/core/param"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/payload"
 )
 
@@ -50,7 +50,7 @@ func newSpace(seats, names, keep []string, most int) (*space, error) {
 // plain is the attack of one adversary without parameters at some seats.
 func plain(k kind, seats []string) (c Case) {
 	for _, seat := range seats {
-		c = c.with(Placed{seat, council.Params{"name": k.name}})
+		c = c.with(Placed{seat, plan.Params{"name": k.name}})
 	}
 	return c
 }
@@ -75,7 +75,7 @@ func (s *space) draw(r *rand.Rand) (c Case) {
 // placed draws the parameters of an adversary. Each is left at its default in half of the cases, and where the
 // adversary refuses what was drawn.
 func (s *space) placed(r *rand.Rand, seat string, k kind) Placed {
-	p := Placed{seat, council.Params{"name": k.name}}
+	p := Placed{seat, plan.Params{"name": k.name}}
 	for _, f := range k.fields {
 		if r.IntN(2) != 0 {
 			continue
@@ -97,7 +97,7 @@ var (
 )
 
 // set draws the value of one parameter. A parameter of which nothing is known, such as an answer, is left alone.
-func (s *space) set(r *rand.Rand, params council.Params, f param.Field) {
+func (s *space) set(r *rand.Rand, params plan.Params, f param.Field) {
 	switch {
 	case slices.Contains(seatKeys, f.Key):
 		params[f.Key] = s.seats[r.IntN(len(s.seats))]

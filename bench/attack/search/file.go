@@ -11,7 +11,7 @@ import (
 
 	"synod.dev/synod/bench/attack"
 	"synod.dev/synod/bench/task"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm"
 )
@@ -73,7 +73,7 @@ func (f *File) Write(path string) error {
 
 // Attacked returns the text of a council file with the adversaries of the attack.
 func (f *File) Attacked() ([]byte, error) {
-	spec, err := council.Parse([]byte(f.Council))
+	spec, err := plan.Parse([]byte(f.Council))
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +119,11 @@ type Replayed struct {
 
 // Replay plays the attack of a file again.
 func (f *File) Replay(ctx context.Context, env llm.Env) (*Replayed, error) {
-	spec, err := council.Parse([]byte(f.Council))
+	spec, err := plan.Parse([]byte(f.Council))
 	if err != nil {
 		return nil, fmt.Errorf("the council in the file: %w", err)
 	}
-	plan, err := council.NewPlan(spec)
+	plan, err := plan.New(spec)
 	if err != nil {
 		return nil, fmt.Errorf("the council in the file: %w", err)
 	}
@@ -152,7 +152,7 @@ func (f *File) Replay(ctx context.Context, env llm.Env) (*Replayed, error) {
 }
 
 // again plays the questions of one part of a file.
-func (p *Played) again(ctx context.Context, spec council.Spec, f *File, env llm.Env) (m Measured, err error) {
+func (p *Played) again(ctx context.Context, spec plan.Spec, f *File, env llm.Env) (m Measured, err error) {
 	items, err := itemsOf(p.Items)
 	if err != nil {
 		return m, err

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"synod.dev/synod/bench/attack/search"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // Before each try a council that learns has a history, with the attack in place: who follows the plurality there has
@@ -61,7 +61,7 @@ func TestHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := council.Parse(attacked); err != nil || c.Protocol["weights"] == nil ||
+	if c, err := plan.Parse(attacked); err != nil || c.Protocol["weights"] == nil ||
 		!strings.Contains(string(attacked), "defects: 1") {
 		t.Errorf("%v: the council with the attack in it is\n%s", err, attacked)
 	}

@@ -22,7 +22,7 @@ import (
 	"synod.dev/synod/bench/attack"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/script"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -41,15 +41,15 @@ func Strategies() []string { return []string{string(Random), string(Greedy), str
 
 // Options say what is searched.
 type Options struct {
-	Spec        council.Spec // the council, without adversaries and without trust
-	Adversaries []string     // names of the catalogue, or attack.All; empty: all that apply to the protocol
-	Members     int          // the most seats that adversaries get; 0: F of the council, or 1
-	Seats       []string     // ids of the seats that they may get; empty: all
-	Keep        []string     // parameters that stay at their defaults, such as text; empty: none
-	Strategy    Strategy     // "": Evolutionary
-	Tries       int          // at least 1; what reducing the worst attack and measuring it again cost comes on top
-	Calls       int          // model calls at most, in all; 0: no bound
-	USD         float64      // US dollars at most; 0: no bound
+	Spec        plan.Spec // the council, without adversaries and without trust
+	Adversaries []string  // names of the catalogue, or attack.All; empty: all that apply to the protocol
+	Members     int       // the most seats that adversaries get; 0: F of the council, or 1
+	Seats       []string  // ids of the seats that they may get; empty: all
+	Keep        []string  // parameters that stay at their defaults, such as text; empty: none
+	Strategy    Strategy  // "": Evolutionary
+	Tries       int       // at least 1; what reducing the worst attack and measuring it again cost comes on top
+	Calls       int       // model calls at most, in all; 0: no bound
+	USD         float64   // US dollars at most; 0: no bound
 	Seed        uint64
 	Items       []task.Item // the questions of the search
 	Fresh       []task.Item // those on which the worst attack is measured again
@@ -148,7 +148,7 @@ func Run(ctx context.Context, dir string, o Options) (*Result, error) {
 
 // open checks the options and makes the space of attacks.
 func (s *searching) open() error {
-	plan, err := council.NewPlan(s.Spec)
+	plan, err := plan.New(s.Spec)
 	if err != nil {
 		return err
 	}
@@ -193,23 +193,23 @@ func (s *searching) open() error {
 
 // places returns the seats at which each adversary is tried first: for each role those that harm the graph most
 // (docs/research/adversaries.md), or the first that the options list.
-func (s *searching) places(plan *council.Plan) (all [][]string, err error) {
+func (s *searching) places(p *plan.Plan) (all [][]string, err error) {
 	if len(s.Seats) > 0 {
 		return [][]string{s.Seats[:s.Members]}, nil
 	}
 	in := map[string]int{} // seats by role
-	for _, x := range plan.Seats() {
+	for _, x := range p.Seats() {
 		in[string(x.Role)]++
 	}
 	for _, role := range slices.Sorted(maps.Keys(in)) {
-		at, err := council.PlaceAdversaries(plan.Graph().Built, plan.Seats(), council.Adversaries{Role: role,
+		at, err := plan.PlaceAdversaries(p.Graph().Built, p.Seats(), plan.Adversaries{Role: role,
 			Members: new(min(s.Members, in[role]))})
 		if err != nil {
 			return nil, err
 		}
 		var ids []string
 		for _, i := range at {
-			ids = append(ids, plan.Seats()[i].ID)
+			ids = append(ids, p.Seats()[i].ID)
 		}
 		all = append(all, ids)
 	}
@@ -381,7 +381,7 @@ func (s *searching) smaller(c Case) (all []Case) {
 			if key == "name" {
 				continue
 			}
-			rest := council.Params{}
+			rest := plan.Params{}
 			for k, v := range p.Adversary {
 				if k != key {
 					rest[k] = v

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"synod.dev/synod/bench/attack/search"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // options are those of a small search of a council that adversaries capture sometimes.
@@ -109,7 +109,7 @@ func TestReplay(t *testing.T) {
 	if differs := again(); len(differs) != 0 {
 		t.Errorf("differs: %q", differs)
 	}
-	f.Case[0].Adversary = council.Params{"name": "sleeper"}
+	f.Case[0].Adversary = plan.Params{"name": "sleeper"}
 	f.Fresh.Score.Captured++
 	if err := f.Write(path); err != nil {
 		t.Fatal(err)
@@ -142,7 +142,8 @@ func TestObjective(t *testing.T) {
 			t.Errorf("%s is not worse than %s", b, a)
 		}
 	}
-	if b, err := json.Marshal(search.Measured{}.Figures()); err != nil || !strings.Contains(string(b), `"capture":null`) {
+	if b, err := json.Marshal(search.Measured{}.Figures()); err != nil || !strings.Contains(string(b),
+		`"capture":null`) {
 		t.Errorf("without a right answer: %s, %v", b, err)
 	}
 }

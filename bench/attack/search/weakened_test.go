@@ -7,7 +7,7 @@ import (
 
 	"synod.dev/synod/bench/attack/search"
 	"synod.dev/synod/bench/task"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -111,9 +111,9 @@ func problems(t *testing.T, n, fresh int) (items, others []task.Item) {
 	return all[:n], all[n:]
 }
 
-func spec(t *testing.T, text string) council.Spec {
+func spec(t *testing.T, text string) plan.Spec {
 	t.Helper()
-	s, err := council.Parse([]byte(text))
+	s, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/llm"
 )
@@ -23,7 +23,7 @@ type CouncilFlags struct {
 	File   string
 	Sets   []string
 	Models []string
-	Nodes  *council.Layer // of --roster: it replaces all files; nil: there is none
+	Nodes  *plan.Layer // of --roster: it replaces all files; nil: there is none
 }
 
 // Add adds the flags to a command.
@@ -47,32 +47,32 @@ const SetLayer = "--set"
 
 // Load returns the council: flags over the council file or, without one, over
 // ./synod.yaml, the user's config.yaml and the default council.
-func (f *CouncilFlags) Load(a *App) (council.Spec, error) {
+func (f *CouncilFlags) Load(a *App) (plan.Spec, error) {
 	spec, _, err := f.Merge(a)
 	return spec, err
 }
 
 // Merge is Load that also returns where each setting comes from.
-func (f *CouncilFlags) Merge(a *App) (council.Spec, council.Origin, error) {
+func (f *CouncilFlags) Merge(a *App) (plan.Spec, plan.Origin, error) {
 	layers, err := f.files(a)
 	if err != nil {
-		return council.Spec{}, nil, err
+		return plan.Spec{}, nil, err
 	}
 	if len(f.Models) > 0 {
 		l, err := modelLayer(f.Models)
 		if err != nil {
-			return council.Spec{}, nil, Fail(ExitUsage, err)
+			return plan.Spec{}, nil, Fail(ExitUsage, err)
 		}
 		layers = append(layers, l)
 	}
 	if len(f.Sets) > 0 {
-		l, err := council.Set(SetLayer, f.Sets)
+		l, err := plan.Set(SetLayer, f.Sets)
 		if err != nil {
-			return council.Spec{}, nil, Fail(ExitUsage, err)
+			return plan.Spec{}, nil, Fail(ExitUsage, err)
 		}
 		layers = append(layers, l)
 	}
-	spec, from, err := council.Merge(layers...)
+	spec, from, err := plan.Merge(layers...)
 	dropUnused(&spec, from)
 	a.OwnTrust(&spec)
 	if err == nil {
@@ -87,7 +87,7 @@ func (f *CouncilFlags) Merge(a *App) (council.Spec, council.Origin, error) {
 }
 
 // dropUnused takes out the models of the default council that no seat has, because the user has not written them.
-func dropUnused(spec *council.Spec, from council.Origin) {
+func dropUnused(spec *plan.Spec, from plan.Origin) {
 	seated := map[string]bool{}
 	for _, s := range spec.Seats {
 		seated[s.Model] = true
@@ -102,13 +102,13 @@ func dropUnused(spec *council.Spec, from council.Origin) {
 // SetLimits applies --set to a council that takes its other settings from a journal
 // or from the flags of a game. Only limits and breakers can be set; reason completes
 // the error message for other keys.
-func (f *CouncilFlags) SetLimits(spec council.Spec, reason string) (council.Spec, error) {
+func (f *CouncilFlags) SetLimits(spec plan.Spec, reason string) (plan.Spec, error) {
 	for _, s := range f.Sets {
 		if !strings.HasPrefix(s, "limits.") && !strings.HasPrefix(s, "breakers.") {
 			return spec, fmt.Errorf("--set %s: %s; only limits.… and breakers.… can be set", s, reason)
 		}
 	}
-	set, err := council.Set(SetLayer, f.Sets)
+	set, err := plan.Set(SetLayer, f.Sets)
 	if err != nil {
 		return spec, err
 	}
@@ -116,28 +116,28 @@ func (f *CouncilFlags) SetLimits(spec council.Spec, reason string) (council.Spec
 	if err != nil {
 		return spec, err
 	}
-	spec, _, err = council.Merge(council.Layer{Name: "the journal's council", Text: text}, set)
+	spec, _, err = plan.Merge(plan.Layer{Name: "the journal's council", Text: text}, set)
 	return spec, err
 }
 
 // files returns the council files that apply, the least important first.
-func (f *CouncilFlags) files(a *App) ([]council.Layer, error) {
+func (f *CouncilFlags) files(a *App) ([]plan.Layer, error) {
 	if f.Nodes != nil {
-		return []council.Layer{*f.Nodes}, nil
+		return []plan.Layer{*f.Nodes}, nil
 	}
 	if f.File != "" {
-		l, err := council.File(f.File) // once, because it may be a pipe
+		l, err := plan.File(f.File) // once, because it may be a pipe
 		if err == nil {
 			_, err = l.Spec() // validates the file; its errors have line numbers
 		}
-		return []council.Layer{l}, err
+		return []plan.Layer{l}, err
 	}
-	var layers []council.Layer
+	var layers []plan.Layer
 	if len(f.Models) == 0 { // the protocol of the default council needs members that can score by likelihood
-		layers = append(layers, council.Layer{Name: DefaultLayer, Text: []byte(DefaultCouncil)})
+		layers = append(layers, plan.Layer{Name: DefaultLayer, Text: []byte(DefaultCouncil)})
 	}
 	for _, path := range []string{filepath.Join(a.Dirs.Config, "config.yaml"), "synod.yaml"} {
-		l, err := council.File(path)
+		l, err := plan.File(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -151,19 +151,19 @@ func (f *CouncilFlags) files(a *App) ([]council.Layer, error) {
 
 // modelLayer returns a council of the models named on the command line. Where no model has a count, all share seven
 // seats; else a model without one has one seat. F is the largest that the complete graph tolerates.
-func modelLayer(names []string) (council.Layer, error) {
+func modelLayer(names []string) (plan.Layer, error) {
 	models, seats := map[string]any{}, []any{}
 	counts, open, short := make([]int, len(names)), 0, make([]string, len(names))
 	for i, name := range names {
 		provider, model, ok := strings.Cut(name, ":")
 		if !ok || provider == "" || model == "" {
-			return council.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 "+
+			return plan.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 "+
 				"(known providers: %s)", name, strings.Join(llm.Providers.Names(), ", "))
 		}
 		if at := strings.LastIndexByte(model, '@'); at > 0 { // a name may begin with it
 			n, err := strconv.Atoi(model[at+1:])
 			if err != nil || n < 1 || n > 1000 {
-				return council.Layer{}, fmt.Errorf("--model is %q; the count after @ must be between 1 and 1000", name)
+				return plan.Layer{}, fmt.Errorf("--model is %q; the count after @ must be between 1 and 1000", name)
 			}
 			counts[i], model = n, model[:at]
 		} else {
@@ -193,7 +193,7 @@ func modelLayer(names []string) (council.Layer, error) {
 		"council": "models from the command line", "models": models, "seats": seats,
 		"graph": map[string]any{"family": "complete"}, "f": max(0, graph.FSAC((total+1)/2)),
 	})
-	return council.Layer{Name: ModelsLayer, Text: text}, err
+	return plan.Layer{Name: ModelsLayer, Text: text}, err
 }
 
 // ShortName names a model after its last path element: openai/gpt-4o is gpt-4o. Seats of the
@@ -215,10 +215,10 @@ func ShortName(model string, taken map[string]any) string {
 // DefaultCouncil has seven members of the embedded model that differ in seed and
 // temperature. A complete graph of seven nodes is 4-robust, so F=3.
 var DefaultCouncil = `council: box
-protocol: ` + council.ProposedProtocol("rounds: 3", "score: likelihood") + `
+protocol: ` + plan.ProposedProtocol("rounds: 3", "score: likelihood") + `
 graph: {family: complete}
 f: 3
-rule: ` + council.ProposedRule() + `
+rule: ` + plan.ProposedRule() + `
 models:
   cool: {provider: embedded, model: smollm2-135m-instruct, temperature: 0.2}
   warm: {provider: embedded, model: smollm2-135m-instruct, temperature: 0.6}
@@ -231,4 +231,4 @@ seats:
 
 // Council returns the council of "synod ask" without flags: that of ./synod.yaml over the user's config.yaml
 // over the embedded one.
-func (a *App) Council() (council.Spec, error) { return (&CouncilFlags{}).Load(a) }
+func (a *App) Council() (plan.Spec, error) { return (&CouncilFlags{}).Load(a) }

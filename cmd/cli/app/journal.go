@@ -11,6 +11,8 @@ import (
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 )
 
 // JournalFlags are the flags that say which journal a run writes or resumes.
@@ -35,19 +37,19 @@ func (a *App) JournalPath(f *JournalFlags) string {
 
 // Resumed returns the question and the council of the journal to resume, by "synod ask" or another verb.
 func (a *App) Resumed(ask council.Ask, args []string, f *JournalFlags, source *CouncilFlags, verb string) (council.Ask,
-	council.Spec, error) {
+	plan.Spec, error) {
 	if len(args) > 0 {
-		return ask, council.Spec{}, Fail(ExitUsage,
+		return ask, plan.Spec{}, Fail(ExitUsage,
 			errors.New("--resume takes the question and the council from the journal; give no question"))
 	}
 	run, lock, err := journal.Resume(f.Resume)
 	if err != nil {
-		return ask, council.Spec{}, Unreadable(err)
+		return ask, plan.Spec{}, Unreadable(err)
 	}
 	a.locks = append(a.locks, lock)
-	spec, err := council.SpecOf(run)
+	spec, err := plan.SpecOf(run)
 	if err != nil {
-		return ask, council.Spec{}, Fail(ExitFailure, err)
+		return ask, plan.Spec{}, Fail(ExitFailure, err)
 	}
 	if !f.Trust {
 		if err := a.trustJournal(run, spec, f.Resume, verb); err != nil {
@@ -55,7 +57,7 @@ func (a *App) Resumed(ask council.Ask, args []string, f *JournalFlags, source *C
 		}
 	}
 	if spec, err = source.SetLimits(spec, "a run is resumed with its own council"); err != nil {
-		return ask, council.Spec{}, ConfigError(err)
+		return ask, plan.Spec{}, ConfigError(err)
 	}
 	ask.Resume, ask.Question, ask.Seed = run, run.Head.Question, run.Head.Seed
 	if ask.Journal = a.JournalPath(f); f.Path == "" && !f.NoJournal && run.Continues(f.Resume) {
@@ -79,9 +81,9 @@ func NotBegun(err error) error {
 }
 
 // Verdict is the error with the exit code of an outcome; nil if the council agreed.
-func Verdict(o council.Outcome) error {
+func Verdict(o outcome.Outcome) error {
 	a := o.Advice()
-	if a.Code == council.ExitAgreed {
+	if a.Code == outcome.ExitAgreed {
 		return nil
 	}
 	return Fail(a.Code, a.Err, a.Next)
@@ -90,11 +92,11 @@ func Verdict(o council.Outcome) error {
 // ResumeCommand returns the command that resumes the run of a journal.
 func ResumeCommand(run *journal.Run, path string) string {
 	if file, _, many := strings.Cut(path, "#"); many {
-		return "synod bench resume " + council.ShellWord(file)
+		return "synod bench resume " + outcome.ShellWord(file)
 	}
 	verb := "ask"
-	if spec, err := council.SpecOf(run); err == nil && spec.Protocol["name"] == "game" {
+	if spec, err := plan.SpecOf(run); err == nil && spec.Protocol["name"] == "game" {
 		verb = "game"
 	}
-	return "synod " + verb + " --resume " + council.ShellWord(path)
+	return "synod " + verb + " --resume " + outcome.ShellWord(path)
 }

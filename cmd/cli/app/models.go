@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
 )
@@ -63,7 +63,7 @@ func (a *App) Pull(cmd *cobra.Command, name string, opts models.Options) error {
 }
 
 // AbsentModels lists the models of the embedded seats of a council that are not on this machine.
-func (a *App) AbsentModels(spec council.Spec) (names []string) {
+func (a *App) AbsentModels(spec plan.Spec) (names []string) {
 	for _, seat := range spec.Seats {
 		m := spec.Models[seat.Model]
 		if name, ok := m["model"].(string); ok && m["provider"] == "embedded" && m["path"] == nil &&
@@ -77,7 +77,7 @@ func (a *App) AbsentModels(spec council.Spec) (names []string) {
 }
 
 // FetchModels fetches the missing models of the embedded seats of a council.
-func (a *App) FetchModels(cmd *cobra.Command, spec council.Spec) error {
+func (a *App) FetchModels(cmd *cobra.Command, spec plan.Spec) error {
 	for _, name := range a.AbsentModels(spec) {
 		if !a.Quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "fetching %s and its library (only this time; see: synod models list)\n",
@@ -91,7 +91,7 @@ func (a *App) FetchModels(cmd *cobra.Command, spec council.Spec) error {
 }
 
 // Fetch fetches the absent models of a council, and writes about it to w.
-func (a *App) Fetch(ctx context.Context, spec council.Spec, w io.Writer) error {
+func (a *App) Fetch(ctx context.Context, spec plan.Spec, w io.Writer) error {
 	cmd := &cobra.Command{}
 	cmd.SetContext(ctx)
 	cmd.SetErr(w)

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/origin"
 )
 
@@ -39,11 +40,11 @@ const TrustFlag = "use the addresses, keys and files that the %s names, although
 	"machine"
 
 // trustJournal fails if a journal from elsewhere names something that resuming it would use.
-func (a *App) trustJournal(run *journal.Run, spec council.Spec, path, verb string) error {
+func (a *App) trustJournal(run *journal.Run, spec plan.Spec, path, verb string) error {
 	if a.Wrote(OwnJournal, run.Head.Content(), run.Head.Origin) {
 		return nil
 	}
-	return Foreign(path, spec.Starts(), "synod "+verb+" --resume "+council.ShellWord(path))
+	return Foreign(path, spec.Starts(), "synod "+verb+" --resume "+outcome.ShellWord(path))
 }
 
 // Foreign returns the error about a file from elsewhere whose use would start something; nil: it starts nothing.

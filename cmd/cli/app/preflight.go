@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -44,7 +45,7 @@ func CheckedProblem(k council.Check) string {
 }
 
 // HasEndpoint reports whether a model of a council is behind a network API.
-func HasEndpoint(spec council.Spec) bool {
+func HasEndpoint(spec plan.Spec) bool {
 	for _, m := range spec.Models {
 		name, _ := m["provider"].(string)
 		if p, err := llm.Providers.Find(name); err == nil && p.Kind == llm.Endpoint {

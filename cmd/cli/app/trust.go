@@ -5,7 +5,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/council/trust"
 )
@@ -14,15 +14,15 @@ import (
 func (a *App) TrustPath() string { return filepath.Join(a.Dirs.State, "trust.json") }
 
 // OwnTrust replaces the name of the user's trust file by its path.
-func (a *App) OwnTrust(spec *council.Spec) {
-	if spec.Trust.File == council.OwnTrust {
+func (a *App) OwnTrust(spec *plan.Spec) {
+	if spec.Trust.File == plan.OwnTrust {
 		spec.Trust.File = a.TrustPath()
 	}
 }
 
 // Learn adds observations to the trust file of a council that learns, and tells the operator on stderr whose answers
 // differ from their record.
-func (a *App) Learn(stderr io.Writer, t council.TrustSpec, observations []reliability.Observation) error {
+func (a *App) Learn(stderr io.Writer, t plan.Trust, observations []reliability.Observation) error {
 	if !t.Learn || len(observations) == 0 {
 		return nil
 	}

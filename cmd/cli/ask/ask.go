@@ -20,6 +20,8 @@ import (
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -93,7 +95,7 @@ func askCouncil(a *app.App, cmd *cobra.Command, args []string, f askFlags) error
 }
 
 // convene opens the council, asks the question and prints the outcome.
-func convene(a *app.App, cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, f askFlags) error {
+func convene(a *app.App, cmd *cobra.Command, ask council.Ask, spec plan.Spec, env llm.Env, f askFlags) error {
 	c, err := priced(a, cmd, spec, &env)
 	if err != nil {
 		return app.ConfigError(err)
@@ -105,7 +107,7 @@ func convene(a *app.App, cmd *cobra.Command, ask council.Ask, spec council.Spec,
 	}()
 	err = c.Accepts(&ask.Question)
 	if err == nil && f.certificate != "" {
-		err = c.Plan().Certifies(&ask.Question)
+		err = plan.CheckCertified(c.Plan(), &ask.Question)
 	}
 	if err != nil {
 		return app.NotBegun(err)
@@ -114,7 +116,7 @@ func convene(a *app.App, cmd *cobra.Command, ask council.Ask, spec council.Spec,
 	if f.dryRun {
 		return dryRun(cmd, ask, spec, env, f.asJSON)
 	}
-	if ask.Resume != nil && !council.Unfinished(ask.Resume) {
+	if ask.Resume != nil && !outcome.Unfinished(ask.Resume) {
 		return recall(a, cmd, ask.Resume, c, f)
 	}
 	if !f.noCheck {
@@ -130,9 +132,9 @@ func convene(a *app.App, cmd *cobra.Command, ask council.Ask, spec council.Spec,
 
 // decide has a council decide, prints and certifies the outcome, and learns from it.
 func decide(a *app.App, cmd *cobra.Command, c *council.Council, ask council.Ask, f askFlags,
-	trust council.TrustSpec) error {
+	trust plan.Trust) error {
 	show, returned := progress(a, cmd, &ask), watchNodes(a, cmd, c)
-	outcome, err := c.Decide(cmd.Context(), ask)
+	o, err := c.Decide(cmd.Context(), ask)
 	show.Done()
 	var torn *council.JournalError
 	var untold *council.EscalationError
@@ -142,39 +144,39 @@ func decide(a *app.App, cmd *cobra.Command, c *council.Council, ask council.Ask,
 	if untold != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "synod:", app.OneLine(untold.Error()))
 	}
-	if err := printOutcome(a, cmd, f, outcome, c); err != nil {
+	if err := printOutcome(a, cmd, f, o, c); err != nil {
 		return err
 	}
-	if err := a.Learn(cmd.ErrOrStderr(), trust, c.Plan().Observations(&ask.Question, &outcome, nil)); err != nil {
+	if err := a.Learn(cmd.ErrOrStderr(), trust, outcome.Observations(c.Plan(), &ask.Question, &o, nil)); err != nil {
 		return err
 	}
-	in := council.Instance{Question: ask.Question, Seed: ask.Seed}
+	in := plan.Instance{Question: ask.Question, Seed: ask.Seed}
 	if res := returned(); res != nil {
-		err = certifyByNodes(a, cmd, &f, c, res, ask.Question, &outcome)
+		err = certifyByNodes(a, cmd, &f, c, res, ask.Question, &o)
 	} else {
-		err = certify(a, cmd, &f, c.Plan(), in, &outcome)
+		err = certify(a, cmd, &f, c.Plan(), in, &o)
 	}
 	if err != nil {
 		return err
 	}
 	if torn != nil && torn.Cut {
-		return app.Fail(app.ExitFailure, torn, outcome.Advice().Next)
+		return app.Fail(app.ExitFailure, torn, o.Advice().Next)
 	}
 	if torn != nil {
 		return app.Fail(app.ExitFailure, torn, "free some disk space or choose another file with --journal FILE; the "+
 			"answer above is complete")
 	}
-	return app.Verdict(outcome)
+	return app.Verdict(o)
 }
 
 // prepare returns the question and the council, from the arguments or from a journal.
-func prepare(a *app.App, cmd *cobra.Command, args []string, f *askFlags) (council.Ask, council.Spec, error) {
+func prepare(a *app.App, cmd *cobra.Command, args []string, f *askFlags) (council.Ask, plan.Spec, error) {
 	ask := council.Ask{Program: "synod " + app.Release, Seed: f.seed, Mark: a.Mark(app.OwnJournal)}
 	if f.Resume != "" {
 		for _, flag := range append([]string{"council", "model", "form", "schema", "tools", "seed"},
 			attachNames...) {
 			if cmd.Flags().Changed(flag) {
-				return ask, council.Spec{}, app.Fail(app.ExitUsage,
+				return ask, plan.Spec{}, app.Fail(app.ExitUsage,
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
@@ -182,17 +184,17 @@ func prepare(a *app.App, cmd *cobra.Command, args []string, f *askFlags) (counci
 	}
 	text, err := f.read(cmd, args, &ask.Question)
 	if err != nil {
-		return ask, council.Spec{}, err
+		return ask, plan.Spec{}, err
 	}
 	if err := errors.Join(app.FolderOf("--journal", f.Path), app.FolderOf("--certificate", f.certificate)); err != nil {
-		return ask, council.Spec{}, err
+		return ask, plan.Spec{}, err
 	}
 	spec, from, err := f.source.Merge(a)
 	if err == nil {
 		err = onlyHere(cmd, &spec)
 	}
 	if err != nil {
-		return ask, council.Spec{}, app.ConfigError(err)
+		return ask, plan.Spec{}, app.ConfigError(err)
 	}
 	ask.Question.Salt = salt(&spec)
 	if err := f.shape(&ask.Question, text, &spec); err != nil {
@@ -205,7 +207,7 @@ func prepare(a *app.App, cmd *cobra.Command, args []string, f *askFlags) (counci
 		}
 	}
 	if err := chooseSeed(a, cmd, &ask, spec); err != nil {
-		return ask, council.Spec{}, err
+		return ask, plan.Spec{}, err
 	}
 	ask.Journal = a.JournalPath(&f.JournalFlags)
 	return ask, spec, nil
@@ -232,7 +234,7 @@ func (f *askFlags) read(cmd *cobra.Command, args []string, into *synod.Question)
 
 // recordable fails if --record would record nothing, and says which members it does not record: a simulated member's
 // replies are invented, and a recording is of real ones.
-func recordable(a *app.App, cmd *cobra.Command, spec council.Spec) error {
+func recordable(a *app.App, cmd *cobra.Command, spec plan.Spec) error {
 	var simulated []string
 	for _, s := range spec.Seats {
 		name, _ := spec.Models[s.Model]["provider"].(string)
@@ -252,7 +254,7 @@ func recordable(a *app.App, cmd *cobra.Command, spec council.Spec) error {
 }
 
 // chooseSeed sets the seed of a question, unless a flag has set it.
-func chooseSeed(a *app.App, cmd *cobra.Command, ask *council.Ask, spec council.Spec) error {
+func chooseSeed(a *app.App, cmd *cobra.Command, ask *council.Ask, spec plan.Spec) error {
 	switch {
 	case cmd.Flags().Changed("seed"):
 	case spec.Runner.Nodes(): // each node has a seed of its own
@@ -277,7 +279,7 @@ func recall(a *app.App, cmd *cobra.Command, run *journal.Run, c *council.Council
 	if err := printOutcome(a, cmd, f, o, c); err != nil {
 		return err
 	}
-	in := council.InstanceOf(run)
+	in := outcome.InstanceOf(run)
 	if err := certify(a, cmd, &f, c.Plan(), in, &o); err != nil {
 		return err
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/record/certificate"
 )
@@ -15,8 +16,8 @@ import (
 // certify records the decision of an outcome in the ledger, and writes its certificate, signed by
 // the owner of all members, as far as the user asked for either. Without a decision there is
 // neither, and the exit code says why.
-func certify(a *app.App, cmd *cobra.Command, f *askFlags, p *council.Plan, in council.Instance,
-	o *council.Outcome) error {
+func certify(a *app.App, cmd *cobra.Command, f *askFlags, p *plan.Plan, in plan.Instance,
+	o *outcome.Outcome) error {
 	head, err := enter(a, cmd, f, p, o)
 	if err != nil || f.certificate == "" || o.Answer == nil {
 		return err
@@ -25,7 +26,7 @@ func certify(a *app.App, cmd *cobra.Command, f *askFlags, p *council.Plan, in co
 	if err != nil {
 		return app.Fail(app.ExitFailure, err, "give the key of the owner with --key FILE")
 	}
-	s, err := p.Owned(in, o, secret.PublicKey())
+	s, err := outcome.Owned(p, in, o, secret.PublicKey())
 	if err != nil {
 		return app.Fail(app.ExitFailure, err)
 	}
@@ -44,7 +45,7 @@ func certify(a *app.App, cmd *cobra.Command, f *askFlags, p *council.Plan, in co
 	if !a.Quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "certificate: %s · one owner signs for all members, with the key in %s\n"+
 			"public key:  %s\nverify it:   synod verify %s\n", f.certificate, path,
-			hex.EncodeToString(secret.PublicKey()), council.ShellWord(f.certificate))
+			hex.EncodeToString(secret.PublicKey()), outcome.ShellWord(f.certificate))
 	}
 	return nil
 }

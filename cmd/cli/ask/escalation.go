@@ -12,7 +12,7 @@ import (
 
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/param"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm"
 )
@@ -27,7 +27,7 @@ const maxAllowed = 1 << 20 // bytes of the file
 
 // checkEscalation fails if a council file, other than the user's own config.yaml, names a command or a webhook that the
 // user has not allowed.
-func checkEscalation(a *app.App, spec council.Spec, from council.Origin) error {
+func checkEscalation(a *app.App, spec plan.Spec, from plan.Origin) error {
 	own := filepath.Join(a.Dirs.Config, "config.yaml")
 	byUser := func(key string) bool {
 		return from[key] == app.SetLayer || from[key] == own

@@ -6,6 +6,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/read"
 )
@@ -14,8 +15,8 @@ import (
 // decides prose, by the default protocol for it if its own counts equal answers. Small models in the box write none
 // that is worth reading, so for them it stays text, and so it does in a council that cannot decide prose. Where no
 // protocol is named, prose that is asked for is decided by the default protocol too.
-func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Origin) {
-	chosen := council.Chosen{F: from["f"] != "" && from["f"] != app.ModelsLayer && from["f"] != app.DefaultLayer}
+func (f *askFlags) suit(q *synod.Question, spec *plan.Spec, from plan.Origin) {
+	chosen := plan.Chosen{F: from["f"] != "" && from["f"] != app.ModelsLayer && from["f"] != app.DefaultLayer}
 	for key := range from {
 		chosen.Protocol = chosen.Protocol || key == "protocol" || strings.HasPrefix(key, "protocol.")
 	}
@@ -40,7 +41,7 @@ func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Orig
 	}
 	if f.drop {
 		spec.Claims = true
-		protocol := council.Params{"drop-disputed": true}
+		protocol := plan.Params{"drop-disputed": true}
 		for k, v := range spec.Protocol {
 			protocol[k] = v
 		}
@@ -59,17 +60,17 @@ func mergesProse(q *synod.Question) bool {
 
 // nodesDecideProse reports whether the council of a roster decides prose and has no form of its own. Another protocol
 // cannot be chosen: its members have signed theirs.
-func nodesDecideProse(spec *council.Spec) bool {
-	p, err := council.NewPlan(*spec)
+func nodesDecideProse(spec *plan.Spec) bool {
+	p, err := plan.New(*spec)
 	if err != nil { // opening the council says why
 		return false
 	}
 	of := p.Spec()
-	return of.Form == "" && of.Suit(synod.Prose, council.Chosen{Protocol: true, F: true})
+	return of.Form == "" && of.Suit(synod.Prose, plan.Chosen{Protocol: true, F: true})
 }
 
 // inBox reports whether all seats have embedded models.
-func inBox(spec *council.Spec) bool {
+func inBox(spec *plan.Spec) bool {
 	for _, s := range spec.Seats {
 		name, _ := spec.Models[s.Model]["provider"].(string)
 		if p, err := llm.Providers.Find(name); err != nil || p.Kind != llm.Embedded {
@@ -80,8 +81,8 @@ func inBox(spec *council.Spec) bool {
 }
 
 // shape gives a question the form of the flags or of the council file.
-func (f *askFlags) shape(q *synod.Question, text string, spec *council.Spec) error {
-	x, err := spec.Shape(council.Shaped{Form: f.form, Schema: f.schema, Tools: f.tools})
+func (f *askFlags) shape(q *synod.Question, text string, spec *plan.Spec) error {
+	x, err := council.ShapeOf(spec, council.Shaped{Form: f.form, Schema: f.schema, Tools: f.tools})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/record/certificate"
 	"synod.dev/synod/record/ledger"
 )
@@ -19,7 +20,7 @@ import (
 // enter records a decision in the ledger that the user named. It returns the head under
 // which the entry is; nil: the entry is in the queue, and the next command that opens the
 // ledger appends it. The answer does not wait for it.
-func enter(a *app.App, cmd *cobra.Command, f *askFlags, p *council.Plan, o *council.Outcome) (*certificate.Head,
+func enter(a *app.App, cmd *cobra.Command, f *askFlags, p *plan.Plan, o *outcome.Outcome) (*certificate.Head,
 	error) {
 	ledgerOf(a, cmd, f, p)
 	if f.ledger == "" || o.Answer == nil {
@@ -33,7 +34,7 @@ func enter(a *app.App, cmd *cobra.Command, f *askFlags, p *council.Plan, o *coun
 	if err != nil {
 		return nil, app.Fail(app.ExitFailure, err)
 	}
-	e, err := council.LedgerEntry(p, run, f.bodies)
+	e, err := outcome.LedgerEntry(p, run, f.bodies)
 	if err != nil {
 		return nil, app.Fail(app.ExitFailure, err)
 	}
@@ -60,11 +61,11 @@ func enter(a *app.App, cmd *cobra.Command, f *askFlags, p *council.Plan, o *coun
 }
 
 // ledgerOf takes what the council file says of the ledger, unless a flag says it.
-func ledgerOf(a *app.App, cmd *cobra.Command, f *askFlags, p *council.Plan) {
+func ledgerOf(a *app.App, cmd *cobra.Command, f *askFlags, p *plan.Plan) {
 	spec := p.Spec()
 	switch l := spec.Ledger; {
 	case f.ledger != "" || l.Name == "" || spec.Runner.Nodes(): // nodes record by themselves
-	case l.Name == council.LedgerLog:
+	case l.Name == plan.LedgerLog:
 		f.ledger, f.bodies = cmp.Or(l.Folder, "ledger"), f.bodies || l.Bodies
 	case !a.Quiet:
 		fmt.Fprintf(cmd.ErrOrStderr(), "ledger: %s is kept by nodes; this run in one process is not recorded "+
@@ -74,8 +75,8 @@ func ledgerOf(a *app.App, cmd *cobra.Command, f *askFlags, p *council.Plan) {
 
 // salt returns the root of the ledger of a council that one process plays, with which its protocol may decide ties;
 // "": it has none, or an empty one.
-func salt(spec *council.Spec) string {
-	if spec.Ledger.Name != council.LedgerLog || spec.Runner.Nodes() {
+func salt(spec *plan.Spec) string {
+	if spec.Ledger.Name != plan.LedgerLog || spec.Runner.Nodes() {
 		return ""
 	}
 	l, err := ledger.Inspect(cmp.Or(spec.Ledger.Folder, "ledger"))

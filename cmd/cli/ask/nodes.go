@@ -13,13 +13,15 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/node/call"
 	"synod.dev/synod/network/roster"
 )
 
 // nodesLayer is the council of --roster and --via: the nodes of a roster.
-func (f *askFlags) nodesLayer(cmd *cobra.Command) (*council.Layer, error) {
+func (f *askFlags) nodesLayer(cmd *cobra.Command) (*plan.Layer, error) {
 	if f.roster == "" {
 		return nil, app.Fail(app.ExitUsage, errors.New("--via needs the roster of the nodes, which has their keys"),
 			"give it with --roster FILE")
@@ -34,19 +36,19 @@ func (f *askFlags) nodesLayer(cmd *cobra.Command) (*council.Layer, error) {
 		return nil, app.Fail(app.ExitUsage, errors.New("--resume does not go with --roster: every node keeps its own "+
 			"journal, and goes on by itself"))
 	}
-	runner := map[string]any{"name": council.RunnerNodes, "roster": f.roster}
+	runner := map[string]any{"name": plan.RunnerNodes, "roster": f.roster}
 	if len(f.via) > 0 {
 		runner["via"] = f.via
 	}
 	if f.key != "" {
 		runner["key"] = f.key
 	}
-	l, err := council.Tree("--roster", map[string]any{"runner": runner}, "")
+	l, err := plan.Tree("--roster", map[string]any{"runner": runner}, "")
 	return &l, err
 }
 
 // onlyHere refuses flags that need the models of the seats, which nodes call themselves.
-func onlyHere(cmd *cobra.Command, spec *council.Spec) error {
+func onlyHere(cmd *cobra.Command, spec *plan.Spec) error {
 	if !spec.Runner.Nodes() {
 		return nil
 	}
@@ -87,7 +89,7 @@ func missing(a *app.App, cmd *cobra.Command, r *roster.Roster, res *call.Result)
 		if path, err := keepEvidence(a, r, &e); err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), "  it cannot be kept:", app.OneLine(err.Error()))
 		} else {
-			fmt.Fprintln(cmd.ErrOrStderr(), "  verify it: synod operate evidence verify", council.ShellWord(path))
+			fmt.Fprintln(cmd.ErrOrStderr(), "  verify it: synod operate evidence verify", outcome.ShellWord(path))
 		}
 	}
 }
@@ -109,7 +111,7 @@ func keepEvidence(a *app.App, r *roster.Roster, proof *call.Equivocation) (path 
 // certifyByNodes records the decision of nodes in the ledger, and writes a certificate that enough of
 // their voters have signed, as far as the user asked for either.
 func certifyByNodes(a *app.App, cmd *cobra.Command, f *askFlags, c *council.Council, res *call.Result,
-	q synod.Question, o *council.Outcome) error {
+	q synod.Question, o *outcome.Outcome) error {
 	_, err := enter(a, cmd, f, c.Plan(), o)
 	if err != nil || f.certificate == "" || o.Answer == nil {
 		return err
@@ -133,8 +135,8 @@ func certifyByNodes(a *app.App, cmd *cobra.Command, f *askFlags, c *council.Coun
 	if !a.Quiet {
 		spec := c.Plan().Spec()
 		fmt.Fprintf(cmd.ErrOrStderr(), "certificate: %s · signed by %d members\nverify it:   synod verify %s --roster "+
-			"%s\n", f.certificate, len(made.Signatures), council.ShellWord(f.certificate),
-			council.ShellWord(spec.Runner.Roster))
+			"%s\n", f.certificate, len(made.Signatures), outcome.ShellWord(f.certificate),
+			outcome.ShellWord(spec.Runner.Roster))
 	}
 	return nil
 }

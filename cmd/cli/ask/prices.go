@@ -15,12 +15,14 @@ import (
 
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
 // priced opens a council. Where a limit in money needs a price that is not known, somebody at a terminal is asked
 // for it.
-func priced(a *app.App, cmd *cobra.Command, spec council.Spec, env *llm.Env) (*council.Council, error) {
+func priced(a *app.App, cmd *cobra.Command, spec plan.Spec, env *llm.Env) (*council.Council, error) {
 	c, err := council.Convene(spec, *env)
 	var e *council.PriceError
 	in, ok := cmd.InOrStdin().(*os.File)
@@ -54,7 +56,7 @@ func priceTable(a *app.App) llm.Prices {
 }
 
 // askPrices asks for the prices of models, and returns them with their lines of a price file.
-func askPrices(in *bufio.Reader, w io.Writer, models []council.Unpriced) (table llm.Prices, lines string, err error) {
+func askPrices(in *bufio.Reader, w io.Writer, models []outcome.Unpriced) (table llm.Prices, lines string, err error) {
 	for _, m := range models {
 		fmt.Fprintf(w, "limits.usd needs the price of %s at %s, in US dollars for a million tokens.\n",
 			app.OneLine(m.Served), app.OneLine(m.Server))
@@ -77,7 +79,7 @@ func askPrices(in *bufio.Reader, w io.Writer, models []council.Unpriced) (table 
 }
 
 // nameUnpriced prints once for each model without a price the line that sets it. The state folder remembers which.
-func nameUnpriced(a *app.App, w io.Writer, o *council.Outcome) {
+func nameUnpriced(a *app.App, w io.Writer, o *outcome.Outcome) {
 	path := filepath.Join(a.Dirs.State, "unpriced")
 	known, _ := os.ReadFile(path) // it need not exist
 	said := strings.Split(string(known), "\n")

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 )
 
 // Somebody at a terminal is asked for the prices that a limit in money needs.
 func TestAskPrices(t *testing.T) {
-	models := []council.Unpriced{{Model: "a", Server: "api.example", Served: "next"}}
+	models := []outcome.Unpriced{{Model: "a", Server: "api.example", Served: "next"}}
 	for input, want := range map[string]string{
 		"2.5\n10\n": `- {server: api.example, model: next, prompt: 2.5, completion: 10}` + "\n",
 		"free\n":    `"free" is no price`, "1\n-1\n": `"-1" is no price`, "": `"" is no price`,

@@ -14,6 +14,8 @@ import (
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -27,9 +29,9 @@ func announce(a *app.App, cmd *cobra.Command, c *council.Council, q synod.Questi
 	w := cmd.ErrOrStderr()
 	app.PrintLine(w, fmt.Sprintf("form: %s · at most %d calls", q.Form, c.Plan().Calls()))
 	if q.Form == synod.JSON {
-		app.PrintLine(w, c.Plan().MergeNote())
+		app.PrintLine(w, plan.MergeNote(c.Plan()))
 	}
-	if b.Guarantee == council.None {
+	if b.Guarantee == plan.None {
 		app.PrintLine(w, "no guarantee: "+strings.TrimPrefix(b.Note, "no guarantee: "))
 	} else {
 		app.PrintLine(w, fmt.Sprintf("guarantee %s: %s", b.Guarantee, b.Note))
@@ -44,9 +46,9 @@ func announce(a *app.App, cmd *cobra.Command, c *council.Council, q synod.Questi
 }
 
 // defencesOf says which defences a council has and which it has not.
-func defencesOf(p *council.Plan) string {
+func defencesOf(p *plan.Plan) string {
 	var on, off []string
-	for _, d := range p.Defences() {
+	for _, d := range plan.Defences(p) {
 		if d.On {
 			on = append(on, d.Name)
 		} else {
@@ -58,7 +60,7 @@ func defencesOf(p *council.Plan) string {
 }
 
 // printOutcome writes the outcome: JSON, or the answer on stdout and a summary on stderr.
-func printOutcome(a *app.App, cmd *cobra.Command, f askFlags, o council.Outcome, c *council.Council) error {
+func printOutcome(a *app.App, cmd *cobra.Command, f askFlags, o outcome.Outcome, c *council.Council) error {
 	if f.asJSON {
 		if err := app.WriteJSON(cmd.OutOrStdout(), o); err != nil {
 			return app.Fail(app.ExitFailure, err)
@@ -77,7 +79,7 @@ func printOutcome(a *app.App, cmd *cobra.Command, f askFlags, o council.Outcome,
 			"The following is the text of %s alone, not a decision:", o.Status, app.OneLine(o.Words.Member)))
 		fmt.Fprintln(w, display.WithMarks(&o, o.Words.Text))
 	}
-	if a.Quiet || o.Stopped == council.Preflight { // no question was asked; the error says why
+	if a.Quiet || o.Stopped == outcome.Preflight { // no question was asked; the error says why
 		return nil
 	}
 	w := cmd.ErrOrStderr()
@@ -97,7 +99,7 @@ func printOutcome(a *app.App, cmd *cobra.Command, f askFlags, o council.Outcome,
 
 // summary prints with -v all of what the answer is worth: votes, guarantee, cost, other answers, and
 // members that are not live models.
-func summary(cmd *cobra.Command, o council.Outcome) {
+func summary(cmd *cobra.Command, o outcome.Outcome) {
 	w := cmd.ErrOrStderr()
 	parts := []string{o.Status}
 	if o.Fields != nil {
@@ -134,7 +136,7 @@ func summary(cmd *cobra.Command, o council.Outcome) {
 		app.PrintLine(w, "  "+app.OneLine(line))
 	}
 	display.PrintLabels(w, o)
-	if o.Answered() || o.Status != council.Degraded { // else the error contains it
+	if o.Answered() || o.Status != outcome.Degraded { // else the error contains it
 		for _, line := range failedCalls(o) {
 			app.PrintLine(w, line)
 		}
@@ -146,7 +148,7 @@ func summary(cmd *cobra.Command, o council.Outcome) {
 }
 
 // joined prints the answers that were counted as one.
-func joined(w io.Writer, o *council.Outcome) {
+func joined(w io.Writer, o *outcome.Outcome) {
 	for _, x := range o.Joined {
 		line := "counted as " + app.OneLine(string(x.Answer)) + ", because members call them the same:"
 		for _, a := range x.Same {
@@ -157,12 +159,12 @@ func joined(w io.Writer, o *council.Outcome) {
 }
 
 // boundOf says how many Byzantine members the run tolerates.
-func boundOf(o *council.Outcome) string {
+func boundOf(o *outcome.Outcome) string {
 	switch {
 	case o.Presented != nil && o.Bound.Voices >= o.Bound.F:
 		return fmt.Sprintf("bound: up to F=%d Byzantine %s (claim %s)", o.Bound.F, o.Presented.Voters,
 			o.Bound.Guarantee)
-	case o.Bound.Guarantee == council.None:
+	case o.Bound.Guarantee == plan.None:
 		return fmt.Sprintf("no guarantee at F=%d (graph r=%d)", o.Bound.F, o.Bound.R)
 	case o.Bound.Voices < o.Bound.F:
 		return fmt.Sprintf("bound: up to %d hostile models, because seats of one model fall together (F=%d counts "+
@@ -173,7 +175,7 @@ func boundOf(o *council.Outcome) string {
 }
 
 // details prints the replies with an impossible usage, and where the run is recorded.
-func details(w io.Writer, o council.Outcome) {
+func details(w io.Writer, o outcome.Outcome) {
 	for _, m := range o.Members {
 		if n := m.Misreports.Replies; n > 0 {
 			fmt.Fprintf(w, "  %s (%s): %d replies with a usage that cannot be true, charged what was reserved; "+
@@ -184,7 +186,7 @@ func details(w io.Writer, o council.Outcome) {
 }
 
 // beforeOthers says how many voices gave an answer in round 0.
-func beforeOthers(o *council.Outcome) string {
+func beforeOthers(o *outcome.Outcome) string {
 	said := app.Count(o.Votes[0].Independent, "voice") + " said this "
 	if o.Asked != nil && o.Bound.F > 0 { // who is asked later may copy
 		return said + fmt.Sprintf("first, at most F=%d of them as a copy", o.Bound.F)
@@ -194,17 +196,17 @@ func beforeOthers(o *council.Outcome) string {
 
 func statusColour(status string) string {
 	switch status {
-	case council.Agreed:
+	case outcome.Agreed:
 		return app.Green
-	case council.Degraded:
+	case outcome.Degraded:
 		return app.Yellow
 	}
 	return app.Red
 }
 
 // dissent prints the other answers and their seats.
-func dissent(cmd *cobra.Command, o council.Outcome) {
-	others := slices.DeleteFunc(slices.Clone(o.Votes), func(v council.Vote) bool {
+func dissent(cmd *cobra.Command, o outcome.Outcome) {
+	others := slices.DeleteFunc(slices.Clone(o.Votes), func(v outcome.Vote) bool {
 		return o.Answer != nil && v.Answer == *o.Answer
 	})
 	most := 3
@@ -217,12 +219,12 @@ func dissent(cmd *cobra.Command, o council.Outcome) {
 			break
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "  %s answered %q (%s)\n", app.Count(len(v.Seats), "member"),
-			council.Shortened(o.Form, v.Text), strings.Join(withModels(o, v.Seats), ", "))
+			outcome.Shortened(o.Form, v.Text), strings.Join(withModels(o, v.Seats), ", "))
 	}
 }
 
 // withModels adds the model to each id of a seat that does not contain it.
-func withModels(o council.Outcome, seats []string) (names []string) {
+func withModels(o outcome.Outcome, seats []string) (names []string) {
 	models := map[string]string{}
 	for _, m := range o.Members {
 		models[m.ID] = m.Model
@@ -237,7 +239,7 @@ func withModels(o council.Outcome, seats []string) (names []string) {
 }
 
 // failedCalls lists the members with failed calls.
-func failedCalls(o council.Outcome) (lines []string) {
+func failedCalls(o outcome.Outcome) (lines []string) {
 	for _, m := range o.Members {
 		var failed []string
 		for _, s := range synod.Statuses() {
@@ -263,8 +265,8 @@ func failedCalls(o council.Outcome) (lines []string) {
 
 // unreadReplies says in a line for each model how many replies of its members could not be read, and what helps. The
 // last words are those of the first of them.
-func unreadReplies(o *council.Outcome) (lines []string) {
-	byModel := map[string][]*council.Member{}
+func unreadReplies(o *outcome.Outcome) (lines []string) {
+	byModel := map[string][]*outcome.Member{}
 	var models []string
 	for i := range o.Members {
 		m := &o.Members[i]
@@ -283,13 +285,13 @@ func unreadReplies(o *council.Outcome) (lines []string) {
 }
 
 // unreadOf is the line about members with one model.
-func unreadOf(members []*council.Member) string {
+func unreadOf(members []*outcome.Member) string {
 	ids, unread, all := make([]string, len(members)), 0, 0
 	for i, m := range members {
 		n := m.Calls.Of(synod.Unreadable)
 		ids[i], unread, all = m.ID, unread+n, all+n+m.Calls.Of(synod.OK)
 	}
-	has := func(m *council.Member) bool { return m.Unreadable != nil }
+	has := func(m *outcome.Member) bool { return m.Unreadable != nil }
 	first := members[max(0, slices.IndexFunc(members, has))]
 	line := fmt.Sprintf("%s (%s): %d of %d replies could not be read", strings.Join(ids, ", "), first.Model, unread,
 		all)
@@ -301,7 +303,7 @@ func unreadOf(members []*council.Member) string {
 }
 
 // electorate describes how many members vote, and their role if only some do.
-func electorate(o council.Outcome) string {
+func electorate(o outcome.Outcome) string {
 	if p := o.Presented; p != nil {
 		return fmt.Sprintf("%d %s", p.Count, p.Voters)
 	}
@@ -319,7 +321,7 @@ func printVotes(a *app.App, w io.Writer, c *council.Council) {
 }
 
 // conduct lists who is proved to have equivocated, and who was silent, late or refused.
-func conduct(o *council.Outcome) (lines []string) {
+func conduct(o *outcome.Outcome) (lines []string) {
 	for _, a := range o.Evidence {
 		lines = append(lines, fmt.Sprintf("%s signed two values for one slot: evidence held by %s", a.ID,
 			strings.Join(a.By, ", ")))

@@ -9,15 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // The other answers are those that are not the decision, also where no vote puts the decision first.
 func TestOtherAnswers(t *testing.T) {
-	o := council.Outcome{Form: synod.Prose, Answer: new(synod.Answer)}
+	o := outcome.Outcome{Form: synod.Prose, Answer: new(synod.Answer)}
 	*o.Answer = "the best"
 	for i, a := range []synod.Answer{"first", "second", "the best"} {
-		o.Votes = append(o.Votes, council.Vote{Answer: a, Text: string(a), Seats: []string{fmt.Sprint("s", i)}})
+		o.Votes = append(o.Votes, outcome.Vote{Answer: a, Text: string(a), Seats: []string{fmt.Sprint("s", i)}})
 	}
 	var b bytes.Buffer
 	cmd := &cobra.Command{}

@@ -10,6 +10,8 @@ import (
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/verification"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/record/certificate"
 )
 
@@ -31,7 +33,7 @@ a question of a bench run, and FOLDER/cells/NAME#QUESTION-REPEAT that of a grid.
 				return app.Unreadable(err)
 			}
 			digest, err := council.Replay(run)
-			var bad *council.ConfigError
+			var bad *plan.ConfigError
 			switch {
 			case errors.As(err, &bad):
 				return app.Fail(app.ExitFailure, err)
@@ -39,7 +41,7 @@ a question of a bench run, and FOLDER/cells/NAME#QUESTION-REPEAT that of a grid.
 				return app.Fail(app.ExitVerify, err)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), digest)
-			v, err := council.Verify(run, run.Opinions())
+			v, err := outcome.Verify(run, run.Opinions())
 			if err != nil {
 				return app.Fail(app.ExitVerify, err)
 			}
@@ -47,7 +49,7 @@ a question of a bench run, and FOLDER/cells/NAME#QUESTION-REPEAT that of a grid.
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d signed records are valid; synod verify shows what they prove\n",
 					v.Records)
 			}
-			if council.Unfinished(run) && !a.Quiet {
+			if outcome.Unfinished(run) && !a.Quiet {
 				fmt.Fprintln(cmd.ErrOrStderr(), "the run is not complete; resume it with:", app.ResumeCommand(run,
 					args[0]))
 			}
@@ -150,7 +152,7 @@ func verifyJournal(path string) (verification.Result, error) {
 	}
 	v.Claims = append(v.Claims, "the events and effects have the digest "+digest,
 		"the effects of all members follow from the recorded events and replies")
-	records, err := council.Verify(run, run.Opinions())
+	records, err := outcome.Verify(run, run.Opinions())
 	if err != nil {
 		return v, err
 	}

@@ -9,14 +9,14 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 )
 
 // twoLines prints what somebody who is not a specialist needs beside the answer: how many members gave it, then time
 // and cost. A line for each model whose replies could not be read follows, unless there is no answer: the advice that
 // is printed then has these lines. guessed says whether the form of the answer was guessed.
-func twoLines(w io.Writer, o *council.Outcome, guessed bool) {
+func twoLines(w io.Writer, o *outcome.Outcome, guessed bool) {
 	fmt.Fprintln(w, table.Wrap(app.OneLine(o.Summary()), app.Columns(w)))
 	fmt.Fprintln(w, table.Wrap(app.OneLine(spent(o, guessed)), app.Columns(w)))
 	if !o.Answered() {
@@ -32,7 +32,7 @@ var formWords = map[synod.Form]string{synod.Number: "a number", synod.Bool: "yes
 	synod.Math: "a formula", synod.Stance: "a stance"}
 
 // spent says how long the answer took and what it cost, and where more is said.
-func spent(o *council.Outcome, guessed bool) string {
+func spent(o *outcome.Outcome, guessed bool) string {
 	text := fmt.Sprintf("%.1f s, %s", o.Seconds, price(o.Money))
 	if form := formWords[o.Form]; guessed && form != "" && o.Answered() {
 		text += ", read as " + form

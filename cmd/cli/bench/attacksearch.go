@@ -18,7 +18,8 @@ import (
 	"synod.dev/synod/bench/attack/search"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/questions"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 )
 
@@ -125,7 +126,7 @@ func attackSearch(a *app.App, cmd *cobra.Command, name string, f searchFlags) er
 	}
 	o := f.options
 	var err error
-	if o.Spec, err = council.Load(f.council); err != nil {
+	if o.Spec, err = plan.Load(f.council); err != nil {
 		return app.ConfigError(err)
 	}
 	if cmd.Flags().Changed("history") && !o.Spec.Learns() {
@@ -139,8 +140,8 @@ func attackSearch(a *app.App, cmd *cobra.Command, name string, f searchFlags) er
 		return err
 	}
 	o.Env = a.Env()
-	o.Spec.Trust = council.TrustSpec{}
-	plan, err := council.NewPlan(o.Spec)
+	o.Spec.Trust = plan.Trust{}
+	plan, err := plan.New(o.Spec)
 	if err == nil {
 		err = attack.Honest(plan)
 	}
@@ -186,7 +187,7 @@ func searchItems(a *app.App, name string, f searchFlags, o *search.Options) erro
 }
 
 // searchReport writes the files of the worst attack and prints what was found.
-func searchReport(a *app.App, cmd *cobra.Command, f searchFlags, o search.Options, plan *council.Plan, r *search.Result,
+func searchReport(a *app.App, cmd *cobra.Command, f searchFlags, o search.Options, plan *plan.Plan, r *search.Result,
 ) error {
 	s := search.Summary{Version: search.Version, Council: filepath.Base(f.council),
 		Protocol: fmt.Sprint(plan.Spec().Protocol["name"]), Strategy: o.Strategy, Seed: o.Seed,
@@ -230,18 +231,18 @@ func searchReport(a *app.App, cmd *cobra.Command, f searchFlags, o search.Option
 	case !f.asJSON && !a.Quiet:
 		fmt.Fprintf(cmd.ErrOrStderr(),
 			"play it again: synod attack replay %s\nask with it:   synod ask -c %s QUESTION\n",
-			council.ShellWord(s.File), council.ShellWord(s.Attacked))
+			outcome.ShellWord(s.File), outcome.ShellWord(s.Attacked))
 	}
 	return nil
 }
 
 // fooledIn returns what is assumed to fool the simulated members of a council file.
 func fooledIn(text []byte) (string, error) {
-	spec, err := council.Parse(text)
+	spec, err := plan.Parse(text)
 	if err != nil {
 		return "", err
 	}
-	plan, err := council.NewPlan(spec)
+	plan, err := plan.New(spec)
 	if err != nil {
 		return "", err
 	}

@@ -17,6 +17,8 @@ import (
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 )
 
 // calibrateFlags are the flags of "synod calibrate".
@@ -130,9 +132,9 @@ type calibration struct {
 	*app.App
 	cmd      *cobra.Command
 	flags    calibrateFlags
-	name     string       // of the task
-	council  council.Spec // as it is
-	measured council.Spec // in which each member answers alone
+	name     string    // of the task
+	council  plan.Spec // as it is
+	measured plan.Spec // in which each member answers alone
 	left     []display.Unmeasured
 }
 
@@ -160,13 +162,13 @@ func (c *calibration) draft() (*bench.Run, error) {
 
 // measuring returns the council in which the models of another one answer once each and do not talk: one seat a model,
 // and two where it has several seats.
-func measuring(of *council.Spec, without []display.Unmeasured) (council.Spec, error) {
+func measuring(of *plan.Spec, without []display.Unmeasured) (plan.Spec, error) {
 	seats := map[string]int{}
-	spec := council.Spec{Council: of.Council, Form: of.Form, Schema: of.Schema, Tools: of.Tools, Pace: of.Pace,
+	spec := plan.Spec{Council: of.Council, Form: of.Form, Schema: of.Schema, Tools: of.Tools, Pace: of.Pace,
 		Reread: of.Reread,
-		Limits: council.Limits{Deadline: of.Limits.Deadline}, Models: map[string]council.Params{},
-		Protocol: council.Params{"name": "majority"}, Graph: council.Params{"family": "complete"},
-		Rule: council.Rule{Name: council.Plurality}}
+		Limits: plan.Limits{Deadline: of.Limits.Deadline}, Models: map[string]plan.Params{},
+		Protocol: plan.Params{"name": "majority"}, Graph: plan.Params{"family": "complete"},
+		Rule: plan.Rule{Name: plan.Plurality}}
 	var order []string
 	for _, s := range of.Seats {
 		if slices.ContainsFunc(without, func(u display.Unmeasured) bool { return u.Model == s.Model }) {
@@ -182,7 +184,7 @@ func measuring(of *council.Spec, without []display.Unmeasured) (council.Spec, er
 	}
 	for _, name := range order {
 		spec.Models[name] = of.Models[name]
-		seat := council.SeatSpec{ID: name, Model: name}
+		seat := plan.SeatSpec{ID: name, Model: name}
 		if seats[name] > 1 {
 			seat.ID, seat.Count = name+"-", 2
 		}
@@ -303,7 +305,7 @@ func (c *calibration) work(run *bench.Run) error {
 		if path == "" {
 			path = c.TrustPath()
 		}
-		if err := c.App.Learn(c.cmd.ErrOrStderr(), council.TrustSpec{File: path, Learn: true}, observed); err != nil {
+		if err := c.App.Learn(c.cmd.ErrOrStderr(), plan.Trust{File: path, Learn: true}, observed); err != nil {
 			return err
 		}
 		c.Say(c.cmd, app.Count(len(observed), "answer")+" learned, marked as graded")
@@ -315,18 +317,18 @@ func (c *calibration) work(run *bench.Run) error {
 func (c *calibration) command() string {
 	words := []string{"synod", "calibrate"}
 	if c.name != "builtin" {
-		words = append(words, council.ShellWord(c.name))
+		words = append(words, outcome.ShellWord(c.name))
 	}
 	for _, name := range []string{"council", "out", "number", "seed", "form", "schema", "tools", "data"} {
 		if fl := c.cmd.Flags().Lookup(name); fl.Changed {
-			words = append(words, "--"+name, council.ShellWord(fl.Value.String()))
+			words = append(words, "--"+name, outcome.ShellWord(fl.Value.String()))
 		}
 	}
 	for _, m := range c.flags.source.Models {
-		words = append(words, "--model", council.ShellWord(m))
+		words = append(words, "--model", outcome.ShellWord(m))
 	}
 	for _, s := range c.flags.source.Sets {
-		words = append(words, "--set", council.ShellWord(s))
+		words = append(words, "--set", outcome.ShellWord(s))
 	}
 	return strings.Join(words, " ")
 }

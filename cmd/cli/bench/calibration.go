@@ -10,7 +10,7 @@ import (
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/seating"
 	"synod.dev/synod/internal/durable"
 )
@@ -53,9 +53,9 @@ func (c *calibration) result(run *bench.Run) (*display.Calibration, error) {
 }
 
 // alone returns the council as it is, without what a calibration leaves out.
-func (c *calibration) alone() council.Spec {
+func (c *calibration) alone() plan.Spec {
 	spec := c.council
-	spec.Faults, spec.Trust, spec.Ledger = council.Faults{}, council.TrustSpec{}, council.LedgerSpec{}
+	spec.Faults, spec.Trust, spec.Ledger = plan.Faults{}, plan.Trust{}, plan.Ledger{}
 	spec.Seats = slices.Clone(spec.Seats)
 	for i := range spec.Seats {
 		spec.Seats[i].Adversary = nil
@@ -66,7 +66,7 @@ func (c *calibration) alone() council.Spec {
 // rule names what decides in the council as it is.
 func (c *calibration) rule() string {
 	name := fmt.Sprint(c.council.Protocol["name"])
-	if rule := c.council.Rule.Name; rule != "" && rule != council.ByProtocol {
+	if rule := c.council.Rule.Name; rule != "" && rule != plan.ByProtocol {
 		name += ", rule " + string(rule)
 	}
 	return fmt.Sprintf("%s, F=%d", name, c.council.F)

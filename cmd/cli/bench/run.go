@@ -22,7 +22,8 @@ import (
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/cmd/cli/questions"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -211,7 +212,7 @@ func runTask(a *app.App, cmd *cobra.Command, name string, f benchFlags) error {
 // startRun makes the folder of a run and works on it. It resumes the same run in a folder that is there.
 func startRun(a *app.App, cmd *cobra.Command, run *bench.Run, f benchFlags) error {
 	if run.Learn == a.TrustPath() {
-		run.Learn = council.OwnTrust
+		run.Learn = plan.OwnTrust
 	}
 	if err := preflightBench(a, cmd, f, run); err != nil {
 		return err
@@ -233,7 +234,7 @@ func startRun(a *app.App, cmd *cobra.Command, run *bench.Run, f benchFlags) erro
 }
 
 // draftBench prepares a run of a council on questions.
-func draftBench(a *app.App, name string, f *benchFlags, spec council.Spec, items []task.Item) (*bench.Run, error) {
+func draftBench(a *app.App, name string, f *benchFlags, spec plan.Spec, items []task.Item) (*bench.Run, error) {
 	run, err := bench.Draft(bench.Plan{
 		Program: "synod " + app.Release, Task: filepath.Base(name), Form: f.Form, Items: items, Repeat: f.repeat,
 		Seed: f.Seed, Spec: spec, Env: a.Env(), Mark: a.Mark(app.OwnRun),
@@ -245,7 +246,7 @@ func draftBench(a *app.App, name string, f *benchFlags, spec council.Spec, items
 }
 
 // fetchAllowed fetches the embedded models of a council that the user has named.
-func fetchAllowed(a *app.App, cmd *cobra.Command, spec council.Spec, from council.Origin) error {
+func fetchAllowed(a *app.App, cmd *cobra.Command, spec plan.Spec, from plan.Origin) error {
 	if err := mayFetch(a, spec, from); err != nil {
 		return err
 	}
@@ -259,7 +260,7 @@ func occupied(err error, dir string) error {
 		return app.Fail(app.ExitFailure, err)
 	}
 	if e.Run && len(e.Changes) == 0 {
-		return app.Fail(app.ExitUsage, err, "resume it with:\n  synod bench resume "+council.ShellWord(dir))
+		return app.Fail(app.ExitUsage, err, "resume it with:\n  synod bench resume "+outcome.ShellWord(dir))
 	}
 	return app.Fail(app.ExitUsage, err, "choose another folder with -o")
 }
@@ -319,7 +320,7 @@ func benchResumed(a *app.App, cmd *cobra.Command, run *bench.Run, f benchFlags) 
 	}
 	if text, mark := run.Origin(); run.Learn != "" && !a.Wrote(app.OwnRun, text, mark) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "you did not make this run on this machine, so nothing is learned from it; to "+
-			"learn from it:\n  synod operate trust learn %s\n", council.ShellWord(run.Dir()))
+			"learn from it:\n  synod operate trust learn %s\n", outcome.ShellWord(run.Dir()))
 		return nil
 	}
 	return learnRun(a, cmd.ErrOrStderr(), run)
@@ -346,7 +347,7 @@ func sameCouncil(a *app.App, cmd *cobra.Command, run *bench.Run, source *app.Cou
 }
 
 // over returns the council of the flags: that of the run with --set where no other council is given.
-func over(f *app.CouncilFlags, a *app.App, run *bench.Run) (council.Spec, error) {
+func over(f *app.CouncilFlags, a *app.App, run *bench.Run) (plan.Spec, error) {
 	if f.File != "" || len(f.Models) > 0 {
 		return f.Load(a)
 	}
@@ -354,7 +355,7 @@ func over(f *app.CouncilFlags, a *app.App, run *bench.Run) (council.Spec, error)
 	if err != nil {
 		return own, err
 	}
-	set, err := council.Set(app.SetLayer, f.Sets)
+	set, err := plan.Set(app.SetLayer, f.Sets)
 	if err != nil {
 		return own, err
 	}
@@ -362,18 +363,18 @@ func over(f *app.CouncilFlags, a *app.App, run *bench.Run) (council.Spec, error)
 	if err != nil {
 		return own, err
 	}
-	own, _, err = council.Merge(council.Layer{Name: "the run's council", Text: text}, set)
+	own, _, err = plan.Merge(plan.Layer{Name: "the run's council", Text: text}, set)
 	return own, err
 }
 
 // mayFetch fails if a bench without a council would fetch the embedded model: nobody asked for it.
-func mayFetch(a *app.App, spec council.Spec, from council.Origin) error {
+func mayFetch(a *app.App, spec plan.Spec, from plan.Origin) error {
 	for _, name := range a.AbsentModels(spec) {
 		for key, layer := range from {
 			if layer == app.DefaultLayer && strings.HasPrefix(key, "models.") {
 				return app.Fail(app.ExitUsage, fmt.Errorf("no council is given, and the embedded model %s of the "+
 					"default council is not on this machine", name), "give a council with -c FILE or --model "+
-					"PROVIDER:MODEL, or fetch the model first:\n  synod models pull "+council.ShellWord(name))
+					"PROVIDER:MODEL, or fetch the model first:\n  synod models pull "+outcome.ShellWord(name))
 			}
 		}
 	}
@@ -404,7 +405,7 @@ func noRun(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return app.Fail(app.ExitFailure, fmt.Errorf("the folder %s does not exist", dir),
 			"check the path; a run is in the folder that -o named, as in: synod bench run builtin -o "+
-				council.ShellWord(dir))
+				outcome.ShellWord(dir))
 	}
 	return app.Fail(app.ExitFailure, fmt.Errorf("%s contains no run", dir),
 		"give the folder that -o named, as in: synod bench run builtin -o runs/first")
@@ -438,7 +439,7 @@ func benchWork(a *app.App, cmd *cobra.Command, run work, f benchFlags) error {
 		Progress: at, Outage: f.outage, Budget: f.budget})
 	show.Done()
 	tended()
-	dir := council.ShellWord(run.Dir())
+	dir := outcome.ShellWord(run.Dir())
 	resume := cmp.Or(f.again, "synod bench resume "+dir)
 	var changed *bench.ChangedError
 	var used *bench.BudgetError
@@ -481,7 +482,7 @@ func benchWork(a *app.App, cmd *cobra.Command, run work, f benchFlags) error {
 
 // asksModels reports whether a member of a run is a model that writes.
 func asksModels(r *bench.Run) bool {
-	return slices.ContainsFunc(r.Seats, func(s council.Seat) bool {
+	return slices.ContainsFunc(r.Seats, func(s plan.Seat) bool {
 		return s.Kind == llm.Endpoint || s.Kind == llm.Embedded
 	})
 }

@@ -6,7 +6,8 @@ import (
 
 	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 )
 
 // trustRuns fails if the folder of a run from elsewhere names something that resuming it would use.
@@ -27,7 +28,7 @@ func trustRuns(a *app.App, dir string, runs ...*bench.Run) error {
 			}
 		}
 	}
-	return app.Foreign(dir, starts, "synod bench resume "+council.ShellWord(dir))
+	return app.Foreign(dir, starts, "synod bench resume "+outcome.ShellWord(dir))
 }
 
 // learnRun adds the first answers of a run that is over to the trust file that its council named.
@@ -39,7 +40,7 @@ func learnRun(a *app.App, stderr io.Writer, run *bench.Run) error {
 	if err != nil {
 		return app.Fail(app.ExitFailure, err)
 	}
-	spec := council.Spec{Trust: council.TrustSpec{File: run.Learn, Learn: true}}
+	spec := plan.Spec{Trust: plan.Trust{File: run.Learn, Learn: true}}
 	a.OwnTrust(&spec)
 	return a.Learn(stderr, spec.Trust, observed)
 }

@@ -12,7 +12,7 @@ import (
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/seating"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm"
@@ -220,7 +220,7 @@ func VotesText(r *metrics.Rate, seats int) string {
 
 // KnownVotes returns the effective votes of a council's seats from its latest calibration: nil if there is none, or if
 // a member has changed since.
-func KnownVotes(a *app.App, name string, seats []council.Seat) (votes *metrics.Rate, from *Calibration) {
+func KnownVotes(a *app.App, name string, seats []plan.Seat) (votes *metrics.Rate, from *Calibration) {
 	all, _ := filepath.Glob(filepath.Join(CalibrationDir(a, name), "*", CalibrationFile)) // the pattern is a valid one
 	for _, path := range all {
 		r, err := ReadCalibration(filepath.Dir(path))
@@ -235,7 +235,7 @@ func KnownVotes(a *app.App, name string, seats []council.Seat) (votes *metrics.R
 }
 
 // votesOf returns the effective votes of seats; nil if one has a member that was not measured.
-func (r *Calibration) votesOf(seats []council.Seat) *metrics.Rate {
+func (r *Calibration) votesOf(seats []plan.Seat) *metrics.Rate {
 	var models []string
 	for _, s := range seats {
 		same := func(c seating.Column) bool { return c.Model == s.Model && c.Identity == s.Identity }

@@ -10,7 +10,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // estimator estimates the cost of a run or of a grid of runs.
@@ -20,24 +20,24 @@ type estimator interface {
 
 // PrintEstimate prints what a run would cost: JSON to stdout, text to out. The JSON has the claim and
 // the harm of adversaries of a plan; plan is nil for several councils.
-func PrintEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool, plan *council.Plan) error {
+func PrintEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool, p *plan.Plan) error {
 	e, err := run.Estimate(cmd.Context())
 	if err != nil {
 		return app.ConfigError(err)
 	}
 	if asJSON {
-		var bound *council.Bound
-		var harm *council.Harm
+		var bound *plan.Bound
+		var harm *plan.Harm
 		var defences []string
-		if plan != nil {
-			of := plan.Bound()
-			bound, harm, defences = &of, plan.Harm(), plan.DefencesOn()
+		if p != nil {
+			of := p.Bound()
+			bound, harm, defences = &of, p.Harm(), p.DefencesOn()
 		}
 		return app.WriteJSON(cmd.OutOrStdout(), struct {
 			Version int `json:"version"`
 			*bench.Estimate
-			Bound *council.Bound `json:"bound,omitempty"`
-			Harm  *council.Harm  `json:"harm,omitempty"`
+			Bound *plan.Bound `json:"bound,omitempty"`
+			Harm  *plan.Harm  `json:"harm,omitempty"`
 
 			Defences []string `json:"defences,omitempty"`
 		}{1, e, bound, harm, defences})

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 )
 
 // Withstands says how many answers the decision does not depend on.
-func Withstands(o council.Outcome) string {
+func Withstands(o outcome.Outcome) string {
 	if o.Withstands == nil {
 		return "withstands: not known, because " + o.Fragile
 	}
@@ -32,7 +32,7 @@ func anyOf(n int) string {
 }
 
 // CallsOf says how many calls were made, and how many of them were retries at least.
-func CallsOf(o *council.Outcome) string {
+func CallsOf(o *outcome.Outcome) string {
 	made, planned := o.Calls.Made, o.Calls.Planned
 	if o.Rereads > 0 {
 		return fmt.Sprintf("%d calls (%d planned, %s after unreadable replies)", made, planned,
@@ -54,7 +54,7 @@ func Rounds(n int) string {
 
 // PrintLabels prints which members are not live models, and a warning about the embedded
 // model.
-func PrintLabels(w io.Writer, o council.Outcome) {
+func PrintLabels(w io.Writer, o outcome.Outcome) {
 	for _, kind := range []llm.Kind{llm.Simulated, llm.Recorded} {
 		if ids := o.OfKind(kind); len(ids) > 0 {
 			fmt.Fprintf(w, "%s members, not live models: %s\n", kind, strings.Join(ids, ", "))

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // maxListed is how many rounds of a graph that changes are listed on a line.
 const maxListed = 12
 
 // OverTime describes a graph that changes, in two lines; none if the graph does not change.
-func OverTime(b council.Bound) []string {
+func OverTime(b plan.Bound) []string {
 	o := b.OverTime
 	if o == nil {
 		return nil

@@ -7,13 +7,13 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/protocol"
 )
 
 // DecisionText is a decision, or a leading answer, as it is printed: prose with its lines and with marks at its claims,
 // and everything else on one line, as the members spelled it.
-func DecisionText(o *council.Outcome, text string) string {
+func DecisionText(o *outcome.Outcome, text string) string {
 	switch o.Form {
 	case synod.Prose:
 	case synod.JSON, synod.Action:
@@ -28,7 +28,7 @@ func DecisionText(o *council.Outcome, text string) string {
 var claimMarks = map[protocol.ClaimVerdict]string{protocol.Supported: "✓", protocol.Disputed: "✗", protocol.Open: "?"}
 
 // markOf returns the mark of a sentence.
-func markOf(c *council.Claim) string {
+func markOf(c *outcome.Claim) string {
 	if c.Unchecked {
 		return "unchecked "
 	}
@@ -36,7 +36,7 @@ func markOf(c *council.Claim) string {
 }
 
 // PrintClaims prints who supports and who contradicts which sentence.
-func PrintClaims(w io.Writer, o *council.Outcome) {
+func PrintClaims(w io.Writer, o *outcome.Outcome) {
 	if len(o.Claims) == 0 {
 		return
 	}
@@ -64,7 +64,7 @@ func seatsOrNone(ids []string) string {
 }
 
 // WithMarks is the answer with a mark and a number after each of its sentences.
-func WithMarks(o *council.Outcome, text string) string {
+func WithMarks(o *outcome.Outcome, text string) string {
 	marks := map[int]string{} // by the end of the sentence
 	for i := range o.Claims {
 		if c := &o.Claims[i]; c.End > 0 && c.End <= len(text) {

@@ -7,7 +7,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/protocol"
 )
 
@@ -15,7 +15,7 @@ import (
 // control sequence.
 func TestProseOnTerminal(t *testing.T) {
 	text := "Tides rise.\n\n\tx\x1b[31m \u009b2J \u202e é 潮\nThe end."
-	o := council.Outcome{Form: synod.Prose, Claims: []council.Claim{
+	o := outcome.Outcome{Form: synod.Prose, Claims: []outcome.Claim{
 		{ID: "c1", Text: "Tides rise", Verdict: protocol.Supported, End: 11},
 		{ID: "c2", Text: "The end", Verdict: protocol.Disputed, Start: len(text) - 8, End: len(text)}}}
 	var b bytes.Buffer

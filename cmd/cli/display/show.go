@@ -8,7 +8,7 @@ import (
 
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 )
 
@@ -31,7 +31,7 @@ func CheckShow(show []string) error {
 
 // ShowMore prints the parts of an outcome that were asked for. With verbose these are the
 // rounds and the models.
-func ShowMore(w io.Writer, o *council.Outcome, verbose bool, show []string) error {
+func ShowMore(w io.Writer, o *outcome.Outcome, verbose bool, show []string) error {
 	rounds := o.Rounds.All()
 	if (verbose || slices.Contains(show, showRounds)) && len(rounds) > 0 {
 		if err := roundTable(o, rounds).Write(w, "text"); err != nil {
@@ -50,7 +50,7 @@ func ShowMore(w io.Writer, o *council.Outcome, verbose bool, show []string) erro
 }
 
 // named returns the id of a member and its model, unless the id says it.
-func named(m *council.Member) string {
+func named(m *outcome.Member) string {
 	name := m.ID
 	if !strings.HasPrefix(m.ID, m.Model) {
 		name += " (" + m.Model + ")"
@@ -63,7 +63,7 @@ func named(m *council.Member) string {
 
 // roundTable has a row for each member and a column for each round. An answer that the member
 // took over from others has an arrow, and a member without an answer a dash.
-func roundTable(o *council.Outcome, rounds []council.Round) *table.Table {
+func roundTable(o *outcome.Outcome, rounds []outcome.Round) *table.Table {
 	t := &table.Table{Head: []string{"member"}}
 	for _, r := range rounds {
 		t.Head = append(t.Head, fmt.Sprintf("round %d", r.T))
@@ -84,7 +84,7 @@ func roundTable(o *council.Outcome, rounds []council.Round) *table.Table {
 	return t
 }
 
-func heldCell(s *council.RoundSeat) string {
+func heldCell(s *outcome.RoundSeat) string {
 	cell := "–"
 	if s.Answer != nil {
 		cell = app.Brief(string(*s.Answer), 24)
@@ -102,7 +102,7 @@ func heldCell(s *council.RoundSeat) string {
 }
 
 // modelTable has a row for each model.
-func modelTable(o *council.Outcome) *table.Table {
+func modelTable(o *outcome.Outcome) *table.Table {
 	t := &table.Table{Head: []string{"model", "seats", "end on the decision", "calls", "tokens", "cost", "median s",
 		"p95 s", "unreadable", "failed"}, Align: "lr"}
 	for _, m := range o.Models {
@@ -122,7 +122,7 @@ func modelTable(o *council.Outcome) *table.Table {
 }
 
 // printReasoning prints the reasoning of every member, round by round.
-func printReasoning(w io.Writer, o *council.Outcome, rounds []council.Round) {
+func printReasoning(w io.Writer, o *outcome.Outcome, rounds []outcome.Round) {
 	for i := range o.Members {
 		m := &o.Members[i]
 		any := false

@@ -9,7 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm/structured"
 )
 
@@ -17,7 +17,7 @@ import (
 const maxFields = 40
 
 // PrintFields prints how the parts of a merged value were decided.
-func PrintFields(w io.Writer, o council.Outcome) {
+func PrintFields(w io.Writer, o outcome.Outcome) {
 	for i, f := range o.Fields {
 		if i == maxFields {
 			fmt.Fprintf(w, "  … and %d more fields (--json has all)\n", len(o.Fields)-i)

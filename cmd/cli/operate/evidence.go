@@ -10,7 +10,8 @@ import (
 
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/verification"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/record/evidence"
 )
@@ -42,16 +43,16 @@ journal instead.`,
 			if err != nil {
 				return app.Unreadable(err)
 			}
-			p, err := council.PlanOf(run)
+			p, err := plan.Of(run)
 			if err != nil {
 				return app.Fail(app.ExitFailure, err)
 			}
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return app.Fail(app.ExitFailure, err)
 			}
-			in := council.InstanceOf(run)
+			in := outcome.InstanceOf(run)
 			for i := range o.Evidence {
-				e, err := p.EvidenceFile(in, &o.Evidence[i])
+				e, err := outcome.EvidenceFile(p, in, &o.Evidence[i])
 				if err != nil {
 					return app.Fail(app.ExitFailure, err)
 				}

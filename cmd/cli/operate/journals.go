@@ -19,7 +19,8 @@ import (
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/filelock"
 )
 
@@ -129,7 +130,7 @@ func entryOf(a *app.App, f os.FileInfo) journalEntry {
 }
 
 // kindsOf lists the kinds of an outcome's members.
-func kindsOf(o council.Outcome) string {
+func kindsOf(o outcome.Outcome) string {
 	var kinds []string
 	for _, m := range o.Members {
 		kinds = append(kinds, string(m.Kind))
@@ -139,16 +140,16 @@ func kindsOf(o council.Outcome) string {
 }
 
 // recalled reads a journal and returns the outcome of its run, without cost in money.
-func recalled(path string) (*journal.Run, council.Outcome, error) {
+func recalled(path string) (*journal.Run, outcome.Outcome, error) {
 	run, err := bench.LoadJournal(path)
 	if err != nil {
-		return nil, council.Outcome{}, err
+		return nil, outcome.Outcome{}, err
 	}
-	p, err := council.PlanOf(run)
+	p, err := plan.Of(run)
 	if err != nil {
-		return nil, council.Outcome{}, err
+		return nil, outcome.Outcome{}, err
 	}
-	o := council.Judge(p, council.InstanceOf(run), council.RecordsOf(p, run))
+	o := outcome.Judge(p, outcome.InstanceOf(run), outcome.RecordsOf(p, run))
 	o.Journal, o.Digest = path, run.Digest()
 	return run, o, nil
 }
@@ -187,7 +188,7 @@ FOLDER#QUESTION-REPEAT of a bench run. No model is asked.`,
 }
 
 // printRun prints the outcome of the run in a journal.
-func printRun(w io.Writer, run *journal.Run, o *council.Outcome, path string, show []string) error {
+func printRun(w io.Writer, run *journal.Run, o *outcome.Outcome, path string, show []string) error {
 	fmt.Fprintln(w, "question:", app.OneLine(run.Head.Question.Text))
 	switch {
 	case o.Answer != nil && o.Form == synod.Prose:
@@ -207,7 +208,7 @@ func printRun(w io.Writer, run *journal.Run, o *council.Outcome, path string, sh
 	if err := display.ShowMore(w, o, true, show); err != nil {
 		return app.Fail(app.ExitFailure, err)
 	}
-	if council.Unfinished(run) {
+	if outcome.Unfinished(run) {
 		fmt.Fprintln(w, "resume:  ", app.ResumeCommand(run, path))
 	}
 	return nil

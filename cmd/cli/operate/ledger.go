@@ -18,7 +18,8 @@ import (
 
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/verification"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/node/terms"
 	"synod.dev/synod/record/ledger"
@@ -52,7 +53,7 @@ func ledgerFolder(dir string) string {
 func openLedger(dir string) (*ledger.Log, error) {
 	path := ledgerFolder(dir)
 	if _, err := os.Stat(filepath.Join(path, "head.pem")); err != nil {
-		return nil, app.Fail(app.ExitFailure, err, "make a ledger with: synod ask --ledger "+council.ShellWord(dir)+
+		return nil, app.Fail(app.ExitFailure, err, "make a ledger with: synod ask --ledger "+outcome.ShellWord(dir)+
 			" …, or "+
 			"name the folder of a node whose roster has a ledger")
 	}
@@ -68,7 +69,7 @@ func groupOf(path string) (*ledger.Group, error) {
 	if path == "" {
 		return nil, nil
 	}
-	signed, err := council.ReadRoster(path)
+	signed, err := plan.ReadRoster(path)
 	if err != nil {
 		return nil, app.Fail(app.ExitFailure, err)
 	}

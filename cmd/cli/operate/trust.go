@@ -15,7 +15,8 @@ import (
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/council/trust"
 )
@@ -291,7 +292,7 @@ was right by the key of a bench run: such answers are marked, and estimates coun
 				}
 				all = append(all, some...)
 			}
-			t := council.TrustSpec{File: f.path(a), Learn: true}
+			t := plan.Trust{File: f.path(a), Learn: true}
 			if err := a.Learn(cmd.ErrOrStderr(), t, all); err != nil {
 				return err
 			}
@@ -335,12 +336,12 @@ func observed(path string, labels bool) (all []reliability.Observation, err erro
 	return observations(recorded, &o)
 }
 
-func observations(run *journal.Run, o *council.Outcome) ([]reliability.Observation, error) {
-	p, err := council.PlanOf(run)
+func observations(run *journal.Run, o *outcome.Outcome) ([]reliability.Observation, error) {
+	p, err := plan.Of(run)
 	if err != nil {
 		return nil, app.Fail(app.ExitFailure, err)
 	}
-	return p.Observations(&run.Head.Question, o, nil), nil
+	return outcome.Observations(p, &run.Head.Question, o, nil), nil
 }
 
 func trustReset(a *app.App) *cobra.Command {

@@ -16,6 +16,7 @@ import (
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // Flags are the flags that select the questions of a task or of a file.
@@ -56,7 +57,7 @@ func noTask(name string) error {
 }
 
 // Items returns the first f.n questions of a task or question file.
-func (f *Flags) Items(name string, spec *council.Spec) ([]task.Item, error) {
+func (f *Flags) Items(name string, spec *plan.Spec) ([]task.Item, error) {
 	if _, err := task.Catalogue.Find(name); err != nil && !task.IsFile(name) {
 		return nil, noTask(name)
 	}
@@ -79,7 +80,7 @@ func (f *Flags) Items(name string, spec *council.Spec) ([]task.Item, error) {
 	return items, nil
 }
 
-func (f *Flags) open(name string, spec *council.Spec) (task.Set, error) {
+func (f *Flags) open(name string, spec *plan.Spec) (task.Set, error) {
 	if !task.IsFile(name) {
 		if f.Form+f.schema+f.tools != "" {
 			return nil, fmt.Errorf("--form is for a file of your own questions; task %s defines its form", name)
@@ -92,7 +93,7 @@ func (f *Flags) open(name string, spec *council.Spec) (task.Set, error) {
 	if f.Data != "" || len(f.Levels) > 0 {
 		return nil, errors.New("--data and --level are for tasks (synod list tasks), not for question files")
 	}
-	x, err := spec.Shape(council.Shaped{Form: f.Form, Schema: f.schema, Tools: f.tools})
+	x, err := council.ShapeOf(spec, council.Shaped{Form: f.Form, Schema: f.schema, Tools: f.tools})
 	if err != nil {
 		return nil, err
 	}

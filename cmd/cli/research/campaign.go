@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench/campaign"
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // CampaignCommand is "synod research campaign".
@@ -123,7 +123,7 @@ func interruptedCampaign(s *campaign.State, f campaignFlags) error {
 	if f.setup.Dir != "" {
 		hint = fmt.Sprintf("interrupted: %d executions are saved; go on with the same command, or see them with: "+
 			"synod "+
-			"campaign report %s", s.Tally.Executions, council.ShellWord(f.setup.Dir))
+			"campaign report %s", s.Tally.Executions, outcome.ShellWord(f.setup.Dir))
 	}
 	return app.Fail(app.ExitInterrupted, nil, hint)
 }

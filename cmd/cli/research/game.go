@@ -15,6 +15,8 @@ import (
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/protocol/game"
 )
 
@@ -97,31 +99,31 @@ func (f *gameFlags) add(cmd *cobra.Command) {
 }
 
 // spec returns the council that plays the game.
-func (f *gameFlags) spec() (council.Spec, error) {
+func (f *gameFlags) spec() (plan.Spec, error) {
 	low, high, ok := strings.Cut(f.between, ":")
 	bottom, err1 := strconv.Atoi(low)
 	top, err2 := strconv.Atoi(high)
 	switch {
 	case !ok || err1 != nil || err2 != nil:
-		return council.Spec{}, fmt.Errorf("--range is %q; it must be two whole numbers, such as 0:50", f.between)
+		return plan.Spec{}, fmt.Errorf("--range is %q; it must be two whole numbers, such as 0:50", f.between)
 	case f.n < 2 || f.n > 1000:
-		return council.Spec{}, fmt.Errorf("-n is %d; it must be between 2 and 1000", f.n)
+		return plan.Spec{}, fmt.Errorf("-n is %d; it must be between 2 and 1000", f.n)
 	case f.b < 0 || f.b >= f.n:
-		return council.Spec{}, fmt.Errorf("-b is %d; it must be between 0 and %d, so that there is an honest player",
+		return plan.Spec{}, fmt.Errorf("-b is %d; it must be between 0 and %d, so that there is an honest player",
 			f.b, f.n-1)
 	}
 	if _, err := adversary.Catalogue.Find(f.strategy); err != nil {
-		return council.Spec{}, fmt.Errorf("--strategy: %w", err)
+		return plan.Spec{}, fmt.Errorf("--strategy: %w", err)
 	}
-	g := gameCouncil{honest: f.n - f.b, byzantine: f.b, strategy: f.strategy, params: council.Params{
+	g := gameCouncil{honest: f.n - f.b, byzantine: f.b, strategy: f.strategy, params: plan.Params{
 		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop,
 		"threat": f.threat, "end": f.end,
 	}}
 	if err := g.players(f.members); err != nil {
-		return council.Spec{}, fmt.Errorf("--members: %w", err)
+		return plan.Spec{}, fmt.Errorf("--members: %w", err)
 	}
 	spec := g.spec()
-	if _, err := council.ReadPlan(spec); err != nil {
+	if _, err := plan.Read(spec); err != nil {
 		return spec, err
 	}
 	return (&app.CouncilFlags{Sets: f.sets}).SetLimits(spec, "a game takes its other settings from flags")
@@ -136,14 +138,14 @@ func playGame(a *app.App, cmd *cobra.Command, f gameFlags) error {
 	if err != nil {
 		return err
 	}
-	plan, err := council.ReadPlan(spec)
+	plan, err := plan.Read(spec)
 	if err != nil {
 		return app.ConfigError(err)
 	}
 	g, ok := plan.Protocol().(*game.Game)
 	if !ok {
 		return app.Fail(app.ExitUsage, fmt.Errorf("%s: this journal is not from a game", f.Resume),
-			"resume it with: synod ask --resume "+council.ShellWord(f.Resume))
+			"resume it with: synod ask --resume "+outcome.ShellWord(f.Resume))
 	}
 	if err := a.FetchModels(cmd, spec); err != nil {
 		return err
@@ -174,7 +176,7 @@ func playGame(a *app.App, cmd *cobra.Command, f gameFlags) error {
 }
 
 // gameResult returns the error with which the command ends; torn is nil if the journal was written.
-func gameResult(o *council.Outcome, torn *council.JournalError) error {
+func gameResult(o *outcome.Outcome, torn *council.JournalError) error {
 	switch {
 	case torn != nil && torn.Cut:
 		return app.Fail(app.ExitFailure, torn, o.Advice().Next)
@@ -187,21 +189,21 @@ func gameResult(o *council.Outcome, torn *council.JournalError) error {
 }
 
 // begin returns the council and the run of a new game, or of the game to resume.
-func (f *gameFlags) begin(cmd *cobra.Command, a *app.App) (council.Ask, council.Spec, error) {
+func (f *gameFlags) begin(cmd *cobra.Command, a *app.App) (council.Ask, plan.Spec, error) {
 	ask := council.Ask{Seed: f.seed, Program: "synod " + app.Release, Mark: a.Mark(app.OwnJournal),
 		Again: "synod research game --resume"}
 	if f.Resume != "" {
 		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop",
 			"threat", "end", "members", "seed"} {
 			if cmd.Flags().Changed(flag) {
-				return ask, council.Spec{}, app.Fail(app.ExitUsage,
+				return ask, plan.Spec{}, app.Fail(app.ExitUsage,
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
 		ask, spec, err := a.Resumed(ask, nil, &f.JournalFlags, &app.CouncilFlags{Sets: f.sets}, "game")
-		if err == nil && !council.Unfinished(ask.Resume) {
+		if err == nil && !outcome.Unfinished(ask.Resume) {
 			err = app.Fail(app.ExitUsage, fmt.Errorf("%s: the game is over and cannot be resumed", f.Resume),
-				"replay it with: synod replay "+council.ShellWord(f.Resume))
+				"replay it with: synod replay "+outcome.ShellWord(f.Resume))
 		}
 		return ask, spec, err
 	}
@@ -212,7 +214,7 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app.App) (council.Ask, council.
 	if !cmd.Flags().Changed("seed") {
 		ask.Seed = rand.Uint64N(1 << 48)
 	}
-	plan, err := council.ReadPlan(spec)
+	plan, err := plan.Read(spec)
 	if err != nil {
 		return ask, spec, app.ConfigError(err)
 	}
@@ -223,15 +225,15 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app.App) (council.Ask, council.
 
 // cutOff reports whether a game was stopped before its end. Such a game has no
 // outcome; "none" would wrongly state that all its rounds were played.
-func cutOff(o *council.Outcome) bool {
+func cutOff(o *outcome.Outcome) bool {
 	return slices.Contains([]string{
-		council.Interrupted, council.Tripped, council.OverBudget, council.PastTime, council.Unwritten,
+		outcome.Interrupted, outcome.Tripped, outcome.OverBudget, outcome.PastTime, outcome.Unwritten,
 	}, o.Stopped)
 }
 
 // unreached returns the first player whose model was asked and never answered, or nil.
 // A game with such a player has no outcome: it shows nothing about the players (GR-2).
-func unreached(o *council.Outcome) *council.Member {
+func unreached(o *outcome.Outcome) *outcome.Member {
 	for i, m := range o.Members {
 		if m.Trouble != "" && m.Calls.Of(synod.OK) == 0 {
 			return &o.Members[i]
@@ -241,7 +243,7 @@ func unreached(o *council.Outcome) *council.Member {
 }
 
 // gameFailed returns an error if the model of a player could not be reached.
-func gameFailed(o *council.Outcome) error {
+func gameFailed(o *outcome.Outcome) error {
 	if m := unreached(o); m != nil {
 		return app.Fail(app.ExitDegraded, fmt.Errorf("the model of player %s was never reached: %s", m.ID,
 			app.OneLine(m.Trouble)))

@@ -12,7 +12,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/game"
 )
@@ -22,12 +23,12 @@ type board struct {
 	out   io.Writer
 	quiet bool
 	game  *game.Game
-	seats []council.Seat
+	seats []plan.Seat
 	notes [][]*synod.Opinion // by seat
 	shown int                // the last round that was printed; -1: none
 }
 
-func newBoard(cmd *cobra.Command, g *game.Game, seats []council.Seat, quiet bool) *board {
+func newBoard(cmd *cobra.Command, g *game.Game, seats []plan.Seat, quiet bool) *board {
 	return &board{out: cmd.OutOrStdout(), quiet: quiet, game: g, seats: seats,
 		notes: make([][]*synod.Opinion, len(seats)), shown: -1}
 }
@@ -44,7 +45,7 @@ func (b *board) width() int {
 // head prints the first lines: a warning if there are too many Byzantine players, what is
 // guaranteed if there are any, the kind of the players unless they are live models, and the
 // names of the columns.
-func (b *board) head(bound council.Bound) {
+func (b *board) head(bound plan.Bound) {
 	if b.quiet {
 		return
 	}
@@ -229,7 +230,7 @@ func (b *board) honest() []bool {
 func (b *board) sayf(format string, args ...any) { _ = app.Sayf(b.out, format, args...) }
 
 // end prints the outcome of the game, failed calls, and the journal.
-func (b *board) end(o *council.Outcome) {
+func (b *board) end(o *outcome.Outcome) {
 	switch gone := unreached(o); {
 	case cutOff(o):
 		fmt.Fprintln(b.out, "stopped before its end: this game has no outcome")
@@ -270,7 +271,7 @@ func ending(r game.Result) string {
 }
 
 // lost lists the failed calls of each player; "" if there are none.
-func lost(o *council.Outcome) string {
+func lost(o *outcome.Outcome) string {
 	var all []string
 	for _, m := range o.Members {
 		n := 0
@@ -318,7 +319,7 @@ type gameRound struct {
 	Votes  map[string]game.Vote `json:"votes"`
 }
 
-func (b *board) record(o *council.Outcome) gameRecord {
+func (b *board) record(o *outcome.Outcome) gameRecord {
 	r := gameRecord{Version: 1, Stopped: o.Stopped, Rule: b.game.Rule, Variant: b.game.Variant, Seed: o.Seed,
 		End: b.game.End}
 	if !cutOff(o) && unreached(o) == nil {

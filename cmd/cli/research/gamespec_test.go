@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // A game has limits that its players' planned calls, with three tries each, do not exceed.
 func TestGamesHaveLimits(t *testing.T) {
 	for _, players := range []int{2, 9, 20} {
 		spec := gameCouncil{honest: players - 1, byzantine: 1, strategy: "silent",
-			model: council.Params{"provider": "simulated"}, params: council.Params{"rounds": 7}}.spec()
+			model: plan.Params{"provider": "simulated"}, params: plan.Params{"rounds": 7}}.spec()
 		if l := spec.Limits; l.Calls != 2*3*7*players || l.Tokens < l.Calls*500 || l.Deadline <= 0 {
 			t.Errorf("%d players: %+v", players, l)
 		}
@@ -30,7 +30,7 @@ func TestOneModelForEachPlayer(t *testing.T) {
 	}
 	write("  player: {provider: simulated}\n  p2: {provider: simulated, stubbornness: 1}\n" +
 		"  b1: {provider: simulated, seed: 7}\n  p9: {provider: simulated}\n")
-	g := gameCouncil{honest: 3, byzantine: 1, strategy: "saboteur", params: council.Params{}}
+	g := gameCouncil{honest: 3, byzantine: 1, strategy: "saboteur", params: plan.Params{}}
 	if err := g.players(file); err != nil {
 		t.Fatal(err)
 	}
@@ -42,15 +42,15 @@ func TestOneModelForEachPlayer(t *testing.T) {
 	if s := strings.Join(got, " "); s != "p1=player p2=p2 p3=player b1=b1" || len(spec.Models) != 3 {
 		t.Errorf("seats %s, models %v", s, spec.Models)
 	}
-	if _, err := council.ReadPlan(spec); err != nil {
+	if _, err := plan.Read(spec); err != nil {
 		t.Error(err)
 	}
 	write("  p1: {provider: simulated}\n  p2: {provider: simulated}\n")
-	g = gameCouncil{honest: 2, params: council.Params{}}
+	g = gameCouncil{honest: 2, params: plan.Params{}}
 	if err := g.players(file); err != nil || len(g.spec().Models) != 2 {
 		t.Errorf("%v, %v", err, g.spec().Models)
 	}
-	g = gameCouncil{honest: 3, params: council.Params{}}
+	g = gameCouncil{honest: 3, params: plan.Params{}}
 	if err := g.players(file); err == nil || !strings.Contains(err.Error(), `no model "player"`) {
 		t.Error(err)
 	}

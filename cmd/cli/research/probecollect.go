@@ -16,6 +16,7 @@ import (
 	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/core/param"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
@@ -96,15 +97,15 @@ func collectAnswers(a *app.App, cmd *cobra.Command, name, dir string, f collectF
 	if err := f.source.CheckNumber(cmd); err != nil {
 		return nil, app.Fail(app.ExitUsage, err)
 	}
-	items, err := f.source.Items(name, &council.Spec{})
+	items, err := f.source.Items(name, &plan.Spec{})
 	if err != nil {
 		return nil, app.Fail(app.ExitUsage, err)
 	}
 	if len(items) == 0 {
 		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s has no questions", name))
 	}
-	spec := council.Spec{Models: map[string]council.Params{"m": {"provider": "embedded", "model": f.model}},
-		Seats: []council.SeatSpec{{Model: "m"}}}
+	spec := plan.Spec{Models: map[string]plan.Params{"m": {"provider": "embedded", "model": f.model}},
+		Seats: []plan.SeatSpec{{Model: "m"}}}
 	if !slices.ContainsFunc(f.sets, func(s string) bool { return strings.HasPrefix(s, "path=") }) {
 		if err := a.FetchModels(cmd, spec); err != nil {
 			return nil, err
@@ -128,8 +129,8 @@ func collectAnswers(a *app.App, cmd *cobra.Command, name, dir string, f collectF
 
 // openProber opens the embedded model with access to its hidden states.
 func openProber(a *app.App, f collectFlags) (llm.Model, error) {
-	settings, given := council.Params{"provider": "embedded", "model": f.model, "temperature": 0}, council.Params{}
-	layer, err := council.Set("--set", f.sets)
+	settings, given := plan.Params{"provider": "embedded", "model": f.model, "temperature": 0}, plan.Params{}
+	layer, err := plan.Set("--set", f.sets)
 	if err == nil {
 		err = param.UnmarshalAny(layer.Text, &given)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm/probe"
 	"synod.dev/synod/llm/probe/collect"
 	"synod.dev/synod/llm/probe/draw"
@@ -108,7 +108,7 @@ func collectedData(dir string) (probe.Data, collect.Left, error) {
 	if err != nil {
 		hint := ""
 		if errors.Is(err, collect.ErrNoFolder) {
-			hint = "collect answers with: synod research probe collect TASK -o " + council.ShellWord(dir)
+			hint = "collect answers with: synod research probe collect TASK -o " + outcome.ShellWord(dir)
 		}
 		return probe.Data{}, collect.Left{}, app.Fail(app.ExitFailure, err, hint)
 	}

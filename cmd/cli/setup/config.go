@@ -13,7 +13,7 @@ import (
 
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // ConfigCommand is "synod config".
@@ -65,8 +65,8 @@ and the default council.`,
 }
 
 // ofRoster returns the council of a file with runner: nodes, which stands in its roster.
-func ofRoster(spec council.Spec) (council.Spec, error) {
-	p, err := council.NewPlan(spec)
+func ofRoster(spec plan.Spec) (plan.Spec, error) {
+	p, err := plan.New(spec)
 	if err != nil {
 		return spec, err
 	}
@@ -76,7 +76,7 @@ func ofRoster(spec council.Spec) (council.Spec, error) {
 }
 
 // printOrigin prints the key, value and origin of every setting. rest is the origin of those that no layer has.
-func printOrigin(cmd *cobra.Command, text []byte, from council.Origin, rest string) error {
+func printOrigin(cmd *cobra.Command, text []byte, from plan.Origin, rest string) error {
 	tree := map[string]any{}
 	if err := yaml.Unmarshal(text, &tree); err != nil {
 		return app.Fail(app.ExitFailure, err)
@@ -112,7 +112,7 @@ func configSchemaCommand() *cobra.Command {
 		Example: "  synod config schema > council.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := council.Schema()
+			b, err := plan.Schema()
 			if err != nil {
 				return app.Fail(app.ExitFailure, err)
 			}

@@ -14,6 +14,8 @@ import (
 	"synod.dev/synod/core/stats"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -59,7 +61,7 @@ type played struct {
 	Right     int `json:"right"`
 	Wrong     int `json:"wrong"`
 	Undecided int `json:"undecided"`
-	outcomes  []council.Outcome
+	outcomes  []outcome.Outcome
 }
 
 // DemoCommand is "synod demo".
@@ -136,7 +138,7 @@ func playScenes(ctx context.Context, n int, seed uint64) (all []played, err erro
 }
 
 func (s scene) play(ctx context.Context, questions []sum, seed uint64) (p played, err error) {
-	spec, err := council.Parse([]byte("council: demo\n" + s.file))
+	spec, err := plan.Parse([]byte("council: demo\n" + s.file))
 	if err != nil {
 		return p, err
 	}
@@ -212,7 +214,7 @@ What SAC guarantees is a statement about scores, not that the answer is right: d
 }
 
 // answersOf lists who holds which answer after a round.
-func answersOf(o council.Outcome, round int) string {
+func answersOf(o outcome.Outcome, round int) string {
 	if round >= o.Rounds.Len() {
 		return "none"
 	}
@@ -227,7 +229,7 @@ func answersOf(o council.Outcome, round int) string {
 	return strings.Join(words, ", ")
 }
 
-func judged(o council.Outcome, right synod.Answer) string {
+func judged(o outcome.Outcome, right synod.Answer) string {
 	switch o.Decision {
 	case synod.None:
 		return "no answer: " + o.Reason

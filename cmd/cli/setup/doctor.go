@@ -17,6 +17,7 @@ import (
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
@@ -92,11 +93,11 @@ func memberChecks(a *app.App, cmd *cobra.Command, source *app.CouncilFlags) (che
 	checks = append(checks, check{what: "guarantee", do: func(context.Context) (string, error) {
 		b := c.Plan().Bound()
 		claim := b.Note
-		if b.Guarantee != council.None {
+		if b.Guarantee != plan.None {
 			claim = b.Guarantee + ": " + claim
 		}
 		claims := append([]string{claim}, display.OverTime(b)...)
-		if advice := c.Plan().RealBound(); advice != "" {
+		if advice := plan.RealBound(c.Plan()); advice != "" {
 			claims = append(claims, advice)
 		}
 		return strings.Join(claims, "; "), nil

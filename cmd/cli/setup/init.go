@@ -24,6 +24,8 @@ import (
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/seating"
 )
 
@@ -102,7 +104,7 @@ type proposedCouncil struct {
 	Protocol string `json:"protocol"`
 	Graph    string `json:"graph"`
 	Seats    int    `json:"seats"`
-	council.Bound
+	plan.Bound
 	Real string `json:"real_bound,omitempty"` // how the seats can get the bound that F promises
 }
 
@@ -176,16 +178,16 @@ func propose(a *app.App, ctx context.Context, sources []source) (*proposal, erro
 		}
 		p.Text = councilFile(picks, sources)
 	}
-	spec, _, err := council.Merge(council.Layer{Name: "the proposal", Text: []byte(p.Text)})
+	spec, _, err := plan.Merge(plan.Layer{Name: "the proposal", Text: []byte(p.Text)})
 	if err != nil {
 		return nil, app.Fail(app.ExitFailure, err)
 	}
-	plan, err := council.NewPlan(spec)
+	made, err := plan.New(spec)
 	if err != nil {
 		return nil, app.Fail(app.ExitFailure, err)
 	}
 	p.Plan = proposedCouncil{Protocol: fmt.Sprint(spec.Protocol["name"]), Graph: fmt.Sprint(spec.Graph["family"]),
-		Seats: len(plan.Seats()), Bound: plan.Bound(), Real: plan.RealBound()}
+		Seats: len(made.Seats()), Bound: made.Bound(), Real: plan.RealBound(made)}
 	if p.Box {
 		return p, nil
 	}
@@ -200,7 +202,7 @@ func propose(a *app.App, ctx context.Context, sources []source) (*proposal, erro
 }
 
 // costOf estimates the cost of a question. Servers on this machine or in a private network cost nothing.
-func costOf(a *app.App, ctx context.Context, spec council.Spec, sources []source) (*bench.Estimate, error) {
+func costOf(a *app.App, ctx context.Context, spec plan.Spec, sources []source) (*bench.Estimate, error) {
 	env := a.Env()
 	q := synod.Question{ID: "question", Text: "What is 17 + 25?", Form: synod.Number}
 	run, err := bench.Draft(bench.Plan{Task: "init", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Seed: 1,
@@ -309,9 +311,9 @@ func writeProposal(a *app.App, cmd *cobra.Command, p *proposal, f initFlags) (bo
 	}
 	ask := "synod ask"
 	if filepath.Clean(f.out) != "synod.yaml" {
-		ask += " -c " + council.ShellWord(f.out)
+		ask += " -c " + outcome.ShellWord(f.out)
 	}
 	a.Say(cmd, fmt.Sprintf("%s is written. Check it with: synod doctor -c %s · ask with: %s \"What is 17 + 25?\"",
-		f.out, council.ShellWord(f.out), ask))
+		f.out, outcome.ShellWord(f.out), ask))
 	return true, nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/seating"
 	"synod.dev/synod/graph"
 )
@@ -50,7 +50,7 @@ rule: %s
 models:                     # behind #: the maker of the weights
 %sseats:
 %slimits: {deadline: 10m}
-`, council.ProposedProtocol("rounds: 3", "score: stated"), n, r, max(0, graph.FSAC(r)), council.ProposedRule(),
+`, plan.ProposedProtocol("rounds: 3", "score: stated"), n, r, max(0, graph.FSAC(r)), plan.ProposedRule(),
 		models.String(), seats.String())
 }
 
@@ -69,7 +69,7 @@ var boxFile = "# Proposed by synod init, which found no model: seven seats of th
 
 // boxWorth says what that council is worth.
 var boxWorth = `no model was found: this is the model in the box, seven seats of SmolLM2-135M-Instruct
-7 seats · protocol ` + council.DefaultProtocol + ` · complete graph, r=4 · F=3 · costs nothing · runs on this machine (110 MB, fetched once)
+7 seats · protocol ` + plan.DefaultProtocol + ` · complete graph, r=4 · F=3 · costs nothing · runs on this machine (110 MB, fetched once)
 what it is worth: little. The council decided 21 of 24 very easy questions rightly, and one seat answers 55 % of
 ARC-easy (docs/use/models.md). Seven seats of one model err together: their votes are not independent.
 Better members: export OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, or start Ollama, and

@@ -5,7 +5,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/roster"
 	"synod.dev/synod/record/certificate"
@@ -54,7 +54,7 @@ func merged(s *certificate.Statement, text string) bool {
 		return false
 	}
 	q := synod.Question{Text: text, Form: synod.JSON, Schema: s.Merge.Schema}
-	return string(council.QuestionHash(&q)) == string(s.Question)
+	return string(outcome.QuestionHash(&q)) == string(s.Question)
 }
 
 // IsCertificate reports whether a file begins like a certificate and not like a journal.

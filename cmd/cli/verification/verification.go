@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm/structured"
 )
 
@@ -31,7 +31,7 @@ type Result struct {
 
 // Print prints a verification that found the error, or none, and returns the error with its exit code.
 func (v *Result) Print(cmd *cobra.Command, err error, asJSON bool) error {
-	var bad *council.ConfigError
+	var bad *plan.ConfigError
 	if errors.As(err, &bad) {
 		return app.Fail(app.ExitFailure, err)
 	}

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/roster"
 	"synod.dev/synod/record/certificate"
@@ -35,7 +36,7 @@ type Signed struct {
 const MaxStatement = certificate.MaxSize
 
 // Answers returns the hashes of the first and the last answer of a seat, which it signs as its vote.
-func Answers(r *council.Record) (first, final []byte) {
+func Answers(r *outcome.Record) (first, final []byte) {
 	first, final = []byte{}, []byte{}
 	for _, o := range r.Opinions {
 		hash := []byte{}
@@ -51,16 +52,16 @@ func Answers(r *council.Record) (first, final []byte) {
 }
 
 // Vote returns what a member signs about its own answers in a run, with the signer of its seat.
-func Vote(hash []byte, q *synod.Question, r *council.Record) []byte {
+func Vote(hash []byte, q *synod.Question, r *outcome.Record) []byte {
 	first, final := Answers(r)
-	return certificate.VoteBytes(hash, council.QuestionHash(q), first, final)
+	return certificate.VoteBytes(hash, outcome.QuestionHash(q), first, final)
 }
 
 // Statement returns what the members certify about an outcome of this result. Of the council it says what the roster
 // says.
-func (r *Result) Statement(of *roster.Roster, p *council.Plan, q synod.Question,
-	o *council.Outcome) (certificate.Statement, error) {
-	s, err := p.Statement(council.Instance{Question: q}, o)
+func (r *Result) Statement(of *roster.Roster, p *plan.Plan, q synod.Question,
+	o *outcome.Outcome) (certificate.Statement, error) {
+	s, err := outcome.Statement(p, plan.Instance{Question: q}, o)
 	if err != nil {
 		return s, err
 	}
@@ -150,6 +151,6 @@ func OwnOf(r *roster.Roster, seat synod.NodeID, q *synod.Question, f *Final) (*c
 		return nil, err
 	}
 	return &certificate.Own{Seat: int(seat), Council: certificate.CouncilOf(r), Instance: f.Instance,
-		Question: council.QuestionHash(q), Form: string(q.Form), Schema: council.SchemaOf(q),
+		Question: outcome.QuestionHash(q), Form: string(q.Form), Schema: outcome.SchemaOf(q),
 		Vote: Vote(f.Roster, q, &record), Signature: f.Vote}, nil
 }

@@ -14,7 +14,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node/terms"
@@ -58,7 +59,7 @@ type Result struct {
 	Start    time.Time
 	Finals   []*Final         // by seat; nil: none came
 	Missing  map[int]string   // by seat: why there is no final record
-	Records  []council.Record // of the seats that returned one
+	Records  []outcome.Record // of the seats that returned one
 	Proofs   []Equivocation   // members that signed two messages for one slot
 
 	failed []error // by seat: why there is no final record; nil: there is one, or the seat was not waited for
@@ -484,6 +485,6 @@ func (c *Client) openFor(
 }
 
 // Judge returns the outcome of what the members of a roster returned.
-func (r *Result) Judge(of *roster.Roster, p *council.Plan, q synod.Question) council.Outcome {
-	return council.Judge(p, council.Instance{Question: q, Check: of.Committee().Verifier(r.Instance)}, r.Records)
+func (r *Result) Judge(of *roster.Roster, p *plan.Plan, q synod.Question) outcome.Outcome {
+	return outcome.Judge(p, plan.Instance{Question: q, Check: of.Committee().Verifier(r.Instance)}, r.Records)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/network/committee"
 )
 
@@ -37,7 +37,7 @@ func (c *Client) Draw(ctx context.Context, q synod.Question) (*committee.Run, []
 		return nil, nil, err
 	}
 	hash := c.Roster.Hash()
-	run := &committee.Run{Terms: c.Roster.Terms(), Council: hash[:], Question: council.QuestionHash(&q),
+	run := &committee.Run{Terms: c.Roster.Terms(), Council: hash[:], Question: outcome.QuestionHash(&q),
 		Instance: string(c.Roster.Instance(&q, s.Nonce, s.At))}
 	proofs := make([][]byte, len(c.Roster.Draw.Beacons))
 	failed := make(chan error, len(proofs))

@@ -3,7 +3,7 @@
 //
 // A caller trusts no single node. It gives all members the same question, the same nonce and the
 // same start, takes from each the signed record of that member's own seat, and judges with
-// council.Judge. A node can withhold its own record, and nothing else.
+// outcome.Judge. A node can withhold its own record, and nothing else.
 //
 // The package has rank 7, like package node: it needs council.
 package call
@@ -20,7 +20,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/network/node/terms"
 	"synod.dev/synod/network/roster"
@@ -82,7 +82,7 @@ type Limits struct {
 }
 
 // Share returns the part of each of n members of the limits of a question: together they spend no more.
-func Share(l council.Limits, n int) Limits {
+func Share(l plan.Limits, n int) Limits {
 	share := func(x float64) uint64 {
 		if x <= 0 {
 			return 0
@@ -93,7 +93,7 @@ func Share(l council.Limits, n int) Limits {
 }
 
 // Lower returns the limits of a council, each lowered to the caller's.
-func (l Limits) Lower(of council.Limits) council.Limits {
+func (l Limits) Lower(of plan.Limits) plan.Limits {
 	lower := func(own int, x uint64) int {
 		if x == 0 || x > math.MaxInt || own > 0 && own < int(x) {
 			return own
@@ -186,7 +186,7 @@ type Final struct {
 	Roster    []byte   // hash of the roster
 	Instance  string   // of the run
 	Seat      uint64   //
-	Record    []byte   // council.Record as JSON
+	Record    []byte   // outcome.Record as JSON
 	Digest    string   // of the seat's events and effects (package journal)
 	Vote      []byte   // signature under the seat's first and last answer, bound to the run
 	Skewed    bool     // the node saw its clock differ from most of its neighbours'

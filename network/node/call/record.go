@@ -8,14 +8,14 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
-// seatRecord is a council.Record as nodes send it.
+// seatRecord is a outcome.Record as nodes send it.
 type seatRecord struct {
 	Opinions []noted        `json:"opinions"`
 	Opened   *[]synod.Given `json:"opened,omitempty"` // null: it opened none
-	council.Account
+	outcome.Account
 }
 
 type noted struct {
@@ -24,7 +24,7 @@ type noted struct {
 }
 
 // EncodeRecord returns the record of a seat as JSON, for Final.Record.
-func EncodeRecord(r council.Record) ([]byte, error) {
+func EncodeRecord(r outcome.Record) ([]byte, error) {
 	s := seatRecord{Opinions: []noted{}, Account: r.Account()}
 	for _, o := range r.Opinions {
 		s.Opinions = append(s.Opinions, noted{o.Tick, *o.Opinion})
@@ -43,14 +43,14 @@ const (
 
 // SeatRecord returns the record of the seat. The node may have written anything into it that is about
 // its own seat, so everything that could disturb a reader is refused.
-func (f *Final) SeatRecord() (r council.Record, err error) {
+func (f *Final) SeatRecord() (r outcome.Record, err error) {
 	var s seatRecord
 	d := json.NewDecoder(bytes.NewReader(f.Record))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil {
 		return r, fmt.Errorf("its record cannot be read: %w", err)
 	}
-	r = council.Record{Seat: synod.NodeID(f.Seat), Instance: sign.Instance(f.Instance)}
+	r = outcome.Record{Seat: synod.NodeID(f.Seat), Instance: sign.Instance(f.Instance)}
 	if err := r.SetAccount(&s.Account); err != nil {
 		return r, err
 	}
@@ -61,7 +61,7 @@ func (f *Final) SeatRecord() (r council.Record, err error) {
 			return r, errors.New("its record has an opinion without a possible round")
 		}
 		last = o.Opinion.Round
-		r.Opinions = append(r.Opinions, council.Noted{Tick: o.Tick, Opinion: &o.Opinion})
+		r.Opinions = append(r.Opinions, outcome.Noted{Tick: o.Tick, Opinion: &o.Opinion})
 	}
 	if s.Opened != nil {
 		r.Opened = append([]synod.Given{}, *s.Opened...)

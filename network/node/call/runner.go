@@ -11,6 +11,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/internal/order"
 	"synod.dev/synod/llm"
@@ -21,7 +23,7 @@ import (
 
 // Council files with runner: {name: nodes} are asked by this package wherever it is linked.
 func init() {
-	council.RegisterNodes(func(p *council.Plan, _ llm.Env) (council.Runner, error) { return Open(p) })
+	council.RegisterNodes(func(p *plan.Plan, _ llm.Env) (council.Runner, error) { return Open(p) })
 }
 
 // Runner is a council.Runner whose seats are nodes. It may play many questions at once.
@@ -39,10 +41,10 @@ func WithDone(ctx context.Context, done func(*Result)) context.Context {
 }
 
 // Open returns the runner of a plan whose council file names the nodes of a roster. The caller closes it.
-func Open(p *council.Plan) (*Runner, error) {
+func Open(p *plan.Plan) (*Runner, error) {
 	spec := p.Spec()
 	r := spec.Runner
-	signed, err := council.ReadRoster(r.Roster)
+	signed, err := plan.ReadRoster(r.Roster)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func Open(p *council.Plan) (*Runner, error) {
 		return nil, fmt.Errorf("%s: %w", r.Roster, err)
 	}
 	r.Keys = nil
-	now, err := council.NewPlan(council.Spec{Runner: r})
+	now, err := plan.New(plan.Spec{Runner: r})
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +123,8 @@ func (r *Runner) Close() error {
 // Play asks the members. The models are not used: every member calls its own. A member whose node
 // returned no record has a record that says why, and no opinion.
 func (r *Runner) Play(
-	ctx context.Context, p *council.Plan, run council.Run, _ council.Models,
-) ([]council.Record, error) {
+	ctx context.Context, p *plan.Plan, run council.Run, _ council.Models,
+) ([]outcome.Record, error) {
 	limits := Share(run.Limits, len(r.Client.Roster.Members))
 	res, err := r.Client.AskWithin(ctx, run.Instance.Question, limits)
 	if err != nil {
@@ -138,21 +140,21 @@ func (r *Runner) Play(
 }
 
 // all returns the records with one for each member that returned none.
-func (r *Result) all(ctx context.Context, p *council.Plan) []council.Record {
+func (r *Result) all(ctx context.Context, p *plan.Plan) []outcome.Record {
 	stopped := ""
 	switch {
 	case len(r.Records) > 0:
 	case ctx.Err() == nil:
-		stopped = council.Preflight
+		stopped = outcome.Preflight
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		stopped = council.PastTime
+		stopped = outcome.PastTime
 	}
 	records := slices.Clone(r.Records)
 	for seat, why := range r.Missing {
-		m := council.Record{Seat: synod.NodeID(seat), Instance: r.Instance, Failure: why, Stopped: stopped}
+		m := outcome.Record{Seat: synod.NodeID(seat), Instance: r.Instance, Failure: why, Stopped: stopped}
 		m.Statuses.Count(synod.Unavailable)
 		records = append(records, m)
 	}
-	order.Sort(records, func(a, b council.Record) int { return int(a.Seat) - int(b.Seat) })
+	order.Sort(records, func(a, b outcome.Record) int { return int(a.Seat) - int(b.Seat) })
 	return records
 }

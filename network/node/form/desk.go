@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node/call"
@@ -78,7 +78,7 @@ func OpenDesk(dir string, i *terms.Invitation, secret sign.Secret, open func() (
 	return d, nil
 }
 
-func seatsOf(p *council.Plan) (ids []string) {
+func seatsOf(p *plan.Plan) (ids []string) {
 	for _, s := range p.Seats() {
 		ids = append(ids, s.ID)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node/call"
 	"synod.dev/synod/network/node/form"
@@ -43,12 +43,12 @@ func secretOf(t testing.TB, seed byte) sign.Secret {
 
 func invitationOf(t testing.TB, name string) *terms.Invitation {
 	t.Helper()
-	spec, err := council.Parse([]byte(fmt.Sprintf("council: %s\nprotocol: {name: sac}\nf: 1\n"+
+	spec, err := plan.Parse([]byte(fmt.Sprintf("council: %s\nprotocol: {name: sac}\nf: 1\n"+
 		"models: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: %d}]\n", name, seats)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/network/roster"
 )
@@ -16,7 +16,7 @@ import (
 // Invitation is what somebody who wants to form a council shows to the owners of its seats.
 type Invitation struct {
 	_       struct{} `cbor:",toarray"`
-	Council string   // the council file, in the form of council.Plan.Record
+	Council string   // the council file, in the form of plan.Plan.Record
 	Links   string
 	Relay   bool
 	Callers []roster.Caller // ascending by name
@@ -41,7 +41,7 @@ const (
 )
 
 // Invite returns the invitation to a council.
-func Invite(p *council.Plan, o Options) (*Invitation, error) {
+func Invite(p *plan.Plan, o Options) (*Invitation, error) {
 	r, err := Draft(p, o)
 	if err != nil {
 		return nil, err
@@ -59,12 +59,12 @@ func ParseInvitation(text []byte) (*Invitation, error) {
 }
 
 // Plan returns the plan of the invitation's council file.
-func (i *Invitation) Plan() (*council.Plan, error) {
-	spec, err := council.ParseRecord([]byte(i.Council))
+func (i *Invitation) Plan() (*plan.Plan, error) {
+	spec, err := plan.ParseRecord([]byte(i.Council))
 	if err != nil {
 		return nil, err
 	}
-	return council.NewPlan(spec)
+	return plan.New(spec)
 }
 
 // Options returns what the invitation says beyond the council file.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/network/node/terms"
 	"synod.dev/synod/network/roster"
 )
@@ -17,12 +17,12 @@ import (
 // invitationOf returns an invitation to n seats.
 func invitationOf(t testing.TB, n int) *terms.Invitation {
 	t.Helper()
-	spec, err := council.Parse([]byte(fmt.Sprintf("council: some\nprotocol: {name: sac}\n"+
+	spec, err := plan.Parse([]byte(fmt.Sprintf("council: some\nprotocol: {name: sac}\n"+
 		"models: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: %d}]\n", n)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/order"
 	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/network/roster"
@@ -33,7 +33,7 @@ type Options struct {
 
 // New returns the roster of a plan. It fails if a member is missing, or if the plan needs somebody
 // who sees all members.
-func New(p *council.Plan, o Options) (*roster.Roster, error) {
+func New(p *plan.Plan, o Options) (*roster.Roster, error) {
 	r, err := Draft(p, o)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func New(p *council.Plan, o Options) (*roster.Roster, error) {
 }
 
 // Draft is New for a council that does not have its members yet. Rules shows what they would accept.
-func Draft(p *council.Plan, o Options) (*roster.Roster, error) {
+func Draft(p *plan.Plan, o Options) (*roster.Roster, error) {
 	if err := playable(p); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func Draft(p *council.Plan, o Options) (*roster.Roster, error) {
 		Guarantee: bound.Guarantee, Note: bound.Note, Protocol: protocolName(spec), Parameters: string(parameters),
 		Council: text, Think: uint64(pace.Think), Within: uint64(pace.Within), Edges: edges(p),
 		Links: o.Links, Relay: o.Relay, Ledger: ledgerOf(p), Callers: o.Callers,
-		Rule: roster.Rule{Name: p.Rule().Name, Support: uint64(p.Rule().Support)}, Faults: p.FaultModel(),
+		Rule: roster.Rule{Name: p.Rule().Name, Support: uint64(p.Rule().Support)}, Faults: plan.FaultModel(p),
 	}
 	if r.Links == "" {
 		r.Links = roster.TLS
@@ -96,13 +96,13 @@ func bindsWording(r *roster.Roster) bool {
 }
 
 // ledgerOf returns what the roster says of the ledger of the council file.
-func ledgerOf(p *council.Plan) roster.Ledger {
+func ledgerOf(p *plan.Plan) roster.Ledger {
 	l := p.Spec().Ledger
 	if l.Name == "" {
 		return roster.Ledger{Kind: roster.NoLedger}
 	}
 	settings := roster.LedgerSettings{Bodies: l.Bodies, Replicas: []int{}}
-	for _, id := range p.Replicas() {
+	for _, id := range plan.Replicas(p) {
 		settings.Replicas = append(settings.Replicas, int(id))
 	}
 	if l.Replicated() {
@@ -114,7 +114,7 @@ func ledgerOf(p *council.Plan) roster.Ledger {
 
 // Group returns the replicas that keep the ledger of a roster by consensus; nil if its kind has none.
 func Group(r *roster.Roster) (*ledger.Group, error) {
-	if l := (council.LedgerSpec{Name: r.Ledger.Kind}); !l.Replicated() {
+	if l := (plan.Ledger{Name: r.Ledger.Kind}); !l.Replicated() {
 		return nil, nil
 	}
 	s, err := r.LedgerSettings()
@@ -131,12 +131,12 @@ func Group(r *roster.Roster) (*ledger.Group, error) {
 	return g, nil
 }
 
-func protocolName(s council.Spec) string {
+func protocolName(s plan.Spec) string {
 	name, _ := s.Protocol["name"].(string)
 	return name
 }
 
-func addMembers(r *roster.Roster, p *council.Plan, members map[string]roster.Member) error {
+func addMembers(r *roster.Roster, p *plan.Plan, members map[string]roster.Member) error {
 	var missing, ids []string
 	for i, s := range p.Seats() {
 		m, ok := members[s.ID]
@@ -159,7 +159,7 @@ func addMembers(r *roster.Roster, p *council.Plan, members map[string]roster.Mem
 }
 
 // edges returns the plan's edges in the order of a roster.
-func edges(p *council.Plan) (all [][]uint64) {
+func edges(p *plan.Plan) (all [][]uint64) {
 	for i := range p.Seats() {
 		for _, j := range p.Peers(synod.NodeID(i)) {
 			if int(j) > i {
@@ -172,7 +172,7 @@ func edges(p *council.Plan) (all [][]uint64) {
 
 // playable refuses keys of the council file that need an observer of all members, which a council of
 // nodes does not have.
-func playable(p *council.Plan) error {
+func playable(p *plan.Plan) error {
 	spec := p.Spec()
 	faults, breakers := spec.Faults, spec.Breakers
 	faults.Partitions, faults.Crashes = nil, nil
@@ -187,7 +187,7 @@ func playable(p *council.Plan) error {
 	case spec.Patience.Spare != nil && *spec.Patience.Spare > 0:
 		return errors.New("patience: nobody sees the calls of all members of a council of nodes; remove the key and " +
 			"set pace: think instead")
-	case spec.Same == council.SameMembers:
+	case spec.Same == plan.SameMembers:
 		return errors.New("same: a roster does not say whether members join answers; remove the key")
 	case len(spec.Faults.Partitions)+len(spec.Faults.Crashes) > 0 || faults.Loss > 0 || faults.Delay.Max > 0:
 		return errors.New("faults: they are simulated, and nodes have a real network; remove the key")
@@ -198,20 +198,20 @@ func playable(p *council.Plan) error {
 	return nil
 }
 
-var none, _ = json.Marshal(council.Breakers{})
+var none, _ = json.Marshal(plan.Breakers{})
 
 // Plan returns the plan of a roster. It fails if the roster's council file does not say what the
 // roster says: members sign both, and an outsider reads only the roster.
-func Plan(r *roster.Roster) (*council.Plan, error) {
+func Plan(r *roster.Roster) (*plan.Plan, error) {
 	if r.Format != roster.Format {
 		return nil, fmt.Errorf("the roster has the format %s, which does not say who votes; make its successor with "+
 			"synod roster new --previous FILE", r.Format)
 	}
-	spec, err := council.ParseRecord([]byte(r.Council))
+	spec, err := plan.ParseRecord([]byte(r.Council))
 	if err != nil {
 		return nil, fmt.Errorf("the roster's council: %w", err)
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		return nil, fmt.Errorf("the roster's council: %w", err)
 	}
@@ -237,7 +237,7 @@ func Plan(r *roster.Roster) (*council.Plan, error) {
 }
 
 // CheckClaim fails unless the graph earns the claim of the roster. It may take two seconds.
-func CheckClaim(p *council.Plan, r *roster.Roster) error {
+func CheckClaim(p *plan.Plan, r *roster.Roster) error {
 	if r.Draw != nil {
 		if guarantee, _ := drawnGuarantee(r); guarantee != r.Guarantee {
 			return fmt.Errorf("the roster claims %q, and a committee has %q", r.Guarantee, guarantee)

@@ -18,6 +18,7 @@ import (
 
 	"synod.dev/synod/core/param"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/node/call" // asks councils of nodes
 )
@@ -30,10 +31,10 @@ const Solo = "solo:"
 
 // Options determine which councils are served.
 type Options struct {
-	Dir     string                       // folder of council files; "": there is none
-	Default func() (council.Spec, error) // the council of "synod ask"; nil: it is not served
+	Dir     string                    // folder of council files; "": there is none
+	Default func() (plan.Spec, error) // the council of "synod ask"; nil: it is not served
 	Env     llm.Env
-	Key     func(*council.Spec) error // names the user's key in a council of nodes that names none; nil: none
+	Key     func(*plan.Spec) error // names the user's key in a council of nodes that names none; nil: none
 	Log     *slog.Logger
 }
 
@@ -63,8 +64,8 @@ type Served struct {
 	Since       time.Time
 	Council     *council.Council // nil: Model is served
 	Model       llm.Model        // nil: Council is served
-	Settings    council.Params   // of Model, as in the council file
-	Spec        council.Spec     // of Council
+	Settings    plan.Params      // of Model, as in the council file
+	Spec        plan.Spec        // of Council
 	Named       bool             // its file names the protocol
 
 	registry *Registry
@@ -88,7 +89,7 @@ type source struct {
 	id    string
 	stamp stamp
 	path  string // "": it is in no file of its own
-	load  func() (council.Spec, error)
+	load  func() (plan.Spec, error)
 }
 
 // names reports whether a council file names the protocol.
@@ -137,7 +138,7 @@ func (r *Registry) sources() (all []source, err error) {
 	if r.o.Default != nil {
 		spec, err := r.o.Default()
 		text := fmt.Sprintf("%+v %v", spec, err)
-		all = append(all, source{Default, stamp{text: text}, "", func() (council.Spec, error) { return spec, err }})
+		all = append(all, source{Default, stamp{text: text}, "", func() (plan.Spec, error) { return spec, err }})
 	}
 	if r.o.Dir == "" {
 		return all, nil
@@ -157,7 +158,7 @@ func (r *Registry) sources() (all []source, err error) {
 			all = slices.DeleteFunc(all, func(s source) bool { return s.id == Default })
 		}
 		all = append(all, source{id, stamp{info.Size(), info.ModTime(), r.rosterStamp(id)}, path,
-			func() (council.Spec, error) { return council.Load(path) }})
+			func() (plan.Spec, error) { return plan.Load(path) }})
 	}
 	return all, nil
 }
@@ -225,11 +226,11 @@ func (r *Registry) open(s source) (*Served, error) {
 		return nil, err
 	}
 	return &Served{ID: s.id, Council: c, Spec: spec, Fingerprint: fingerprint(c), Since: time.Now(), registry: r,
-		Named: names(s.path) || fmt.Sprint(spec.Protocol) != fmt.Sprint(council.Default().Protocol)}, nil
+		Named: names(s.path) || fmt.Sprint(spec.Protocol) != fmt.Sprint(plan.Default().Protocol)}, nil
 }
 
 // Convene opens a council that a gateway can serve, and names the user's key in one of nodes. It asks no model.
-func (r *Registry) Convene(spec *council.Spec) (*council.Council, error) {
+func (r *Registry) Convene(spec *plan.Spec) (*council.Council, error) {
 	if r.o.Key != nil {
 		if err := r.o.Key(spec); err != nil {
 			return nil, err
@@ -242,7 +243,7 @@ func (r *Registry) Convene(spec *council.Spec) (*council.Council, error) {
 		return nil, errors.New("breakers.escalate names a webhook or a command, which a gateway does not call; " +
 			"remove it")
 	}
-	p, err := council.NewPlan(*spec)
+	p, err := plan.New(*spec)
 	if err != nil {
 		return nil, err
 	}
@@ -252,9 +253,9 @@ func (r *Registry) Convene(spec *council.Spec) (*council.Council, error) {
 
 // Variation is how a request wants a council to differ from its file. Zero fields change nothing.
 type Variation struct {
-	Protocol council.Params // as in a council file
-	Prose    bool           // a protocol that decides prose, in place of one that cannot
-	Sampling council.Params // settings of all models
+	Protocol plan.Params // as in a council file
+	Prose    bool        // a protocol that decides prose, in place of one that cannot
+	Sampling plan.Params // settings of all models
 }
 
 // ErrSampling reports that a model of the council does not take settings from a request.
@@ -287,7 +288,7 @@ func (s *Served) With(v Variation) (*council.Council, string, error) {
 			spec.Models[seat.Model] = settings
 		}
 	}
-	p, err := council.NewPlan(spec)
+	p, err := plan.New(spec)
 	if err != nil {
 		return nil, "", err
 	}
@@ -326,7 +327,7 @@ func fingerprint(c *council.Council) string {
 // openSolos opens the models of all councils for pass-throughs; those of nodes are their owners'. A name that
 // means different models in different files needs the file's name before it: solo:FILE/MODEL.
 func (r *Registry) openSolos() {
-	want, count := map[string]council.Params{}, map[string]map[string]bool{}
+	want, count := map[string]plan.Params{}, map[string]map[string]bool{}
 	for _, id := range slices.Sorted(maps.Keys(r.served)) {
 		spec := r.served[id].Council.Plan().Spec()
 		if spec.Runner.Nodes() {

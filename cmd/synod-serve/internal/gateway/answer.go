@@ -11,7 +11,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/robust"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/structured"
 
@@ -55,26 +56,26 @@ type Report struct {
 	Form     synod.Form     `json:"form"`
 	Answer   *synod.Answer  `json:"answer"` // canonical
 	Text     string         `json:"text"`   // the answer as it is shown
-	Rule     council.Rule   `json:"rule"`
-	Votes    []council.Vote `json:"votes"`
-	Bound    council.Bound  `json:"bound"`
+	Rule     plan.Rule      `json:"rule"`
+	Votes    []outcome.Vote `json:"votes"`
+	Bound    plan.Bound     `json:"bound"`
 	Voices   int            `json:"voices"` // models that gave the decision before they heard others
 	// Value and Fields are the decision of the forms json and action; Value is also that of a form that was guessed,
 	// beside the words of a member, which are the text of the response. Claims are those of prose.
 	Value      json.RawMessage    `json:"value,omitempty"`
 	Fields     []structured.Field `json:"fields,omitempty"`
-	Words      *council.Words     `json:"words,omitempty"`
-	Claims     []council.Claim    `json:"claims,omitempty"`
+	Words      *outcome.Words     `json:"words,omitempty"`
+	Claims     []outcome.Claim    `json:"claims,omitempty"`
 	Withstands *robust.Withstood  `json:"withstands"` // null: see Fragile
 	Fragile    string             `json:"withstands_null,omitempty"`
 	Asked      []string           `json:"asked,omitempty"` // seats in the order in which stages asked them
 
-	Evidence []council.Accusation `json:"evidence"`
-	Members  []council.Member     `json:"members"`
-	Dissent  []council.Vote       `json:"dissent"` // the answers that are not the decision
+	Evidence []outcome.Accusation `json:"evidence"`
+	Members  []outcome.Member     `json:"members"`
+	Dissent  []outcome.Vote       `json:"dissent"` // the answers that are not the decision
 	Late     []string             `json:"late"`
-	Calls    council.Calls        `json:"calls"`
-	Tokens   council.Tokens       `json:"tokens"`
+	Calls    outcome.Calls        `json:"calls"`
+	Tokens   outcome.Tokens       `json:"tokens"`
 	Cost     *llm.Cost            `json:"cost"`
 	Money    llm.Money            `json:"money"`
 	Seconds  float64              `json:"seconds"`
@@ -90,11 +91,11 @@ type Report struct {
 }
 
 // report returns the object synod of an outcome.
-func report(o *council.Outcome, ignored []string) *Report {
-	r := &Report{Version: council.OutcomeVersion, Status: o.Status, Reason: o.Reason,
+func report(o *outcome.Outcome, ignored []string) *Report {
+	r := &Report{Version: outcome.Version, Status: o.Status, Reason: o.Reason,
 		Summary: o.Summary(), Council: o.Council,
 		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Text: o.Text, Rule: o.Rule, Votes: o.Votes,
-		Bound: o.Bound, Voices: o.Voices, Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls,
+		Bound: o.Bound, Voices: o.Voices, Members: o.Members, Dissent: []outcome.Vote{}, Late: o.Late, Calls: o.Calls,
 		Tokens: o.Tokens, Cost: o.Cost,
 		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
 		Ignored: append([]string{}, ignored...), Value: o.Value, Words: o.Words, Fields: o.Fields, Claims: o.Claims,
@@ -111,7 +112,7 @@ func report(o *council.Outcome, ignored []string) *Report {
 }
 
 // value is the decision of a short form as JSON: a number, true or false, or the text as a member spelled it.
-func value(o *council.Outcome) json.RawMessage {
+func value(o *outcome.Outcome) json.RawMessage {
 	a := string(*o.Answer)
 	if (o.Form == synod.Number || o.Form == synod.Bool) && json.Valid([]byte(a)) {
 		return json.RawMessage(a)
@@ -133,7 +134,7 @@ func journalID(path string) string {
 
 // choices returns the decision, or the leading answer where there is none, and after it the other answers of
 // members, the most common first.
-func choices(o *council.Outcome, id string, n int) (all []Choice) {
+func choices(o *outcome.Outcome, id string, n int) (all []Choice) {
 	add := func(a synod.Answer, shown string) {
 		if len(all) >= n {
 			return
@@ -166,26 +167,26 @@ func choices(o *council.Outcome, id string, n int) (all []Choice) {
 }
 
 // failure returns the error of an outcome that is no decision. drained: the key that asks had nothing left.
-func failure(o *council.Outcome, r *Report, drained bool) *wire.Error {
+func failure(o *outcome.Outcome, r *Report, drained bool) *wire.Error {
 	advice := o.Advice()
 	e := &wire.Error{HTTP: 422, Code: "no_consensus", Final: true, Synod: r, Message: o.Reason}
 	if advice.Err != nil {
 		e.Message = advice.Err.Error()
 	}
 	switch {
-	case o.Stopped == council.OverBudget: // members of which no call was allowed have not failed
+	case o.Stopped == outcome.OverBudget: // members of which no call was allowed have not failed
 		overLimit(e, o, drained)
 	case dead(o):
 		*e = wire.Error{HTTP: 503, Code: "all_members_failed", RetryAfter: 30 * time.Second, Synod: r,
 			Message: "no member of the council could be reached: " + reasons(o)}
-	case o.Stopped == council.PastTime:
+	case o.Stopped == outcome.PastTime:
 		e.Code = "deadline_exceeded"
-	case o.Stopped == council.Unwritten:
+	case o.Stopped == outcome.Unwritten:
 		e.HTTP, e.Code, e.Message = 503, "journal_unwritten", "the run was stopped because its journal could not be "+
 			"written; the gateway's disk may be full"
-	case o.Stopped == council.Interrupted:
+	case o.Stopped == outcome.Interrupted:
 		e.HTTP, e.Code, e.Message = 503, "shutting_down", "the gateway is shutting down and has stopped the council"
-	case o.Status == council.Degraded:
+	case o.Status == outcome.Degraded:
 		e.Code, e.Type = "degraded", "server_error" // the request is fine: members have failed
 		if why := reasons(o); why != "" {
 			e.Message += "; " + why
@@ -195,7 +196,7 @@ func failure(o *council.Outcome, r *Report, drained bool) *wire.Error {
 }
 
 // overLimit makes e the error of a run that a limit has ended, which says which limit and what to do.
-func overLimit(e *wire.Error, o *council.Outcome, drained bool) {
+func overLimit(e *wire.Error, o *outcome.Outcome, drained bool) {
 	e.Code = "budget_exceeded"
 	if drained {
 		e.Message = "what is left of the key's limit for today does not allow the next call of a member; it begins " +
@@ -203,7 +204,7 @@ func overLimit(e *wire.Error, o *council.Outcome, drained bool) {
 		return
 	}
 	var limits []string
-	for _, l := range o.Exceeded() {
+	for _, l := range o.Exceeded {
 		limits = append(limits, l.String())
 		if l.Name == "limits.tokens" && o.Calls.Made == 0 { // not one member can be asked
 			e.HTTP, e.Code = http.StatusRequestEntityTooLarge, "question_too_long"
@@ -220,7 +221,7 @@ func overLimit(e *wire.Error, o *council.Outcome, drained bool) {
 }
 
 // dead reports whether no call of any member has brought a reply.
-func dead(o *council.Outcome) bool {
+func dead(o *outcome.Outcome) bool {
 	failed := 0
 	for i := range o.Members {
 		c := &o.Members[i].Calls
@@ -233,7 +234,7 @@ func dead(o *council.Outcome) bool {
 }
 
 // reasons says for each member without an answer what was wrong; members with the same trouble share a line.
-func reasons(o *council.Outcome) string {
+func reasons(o *outcome.Outcome) string {
 	var order []string
 	ids := map[string][]string{}
 	for i := range o.Members {

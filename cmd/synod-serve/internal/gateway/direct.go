@@ -2,7 +2,8 @@ package gateway
 
 import (
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
@@ -11,10 +12,10 @@ import (
 // Running is a question that this process has put by Begin.
 type Running struct {
 	ID    string
-	Plan  *council.Plan
-	Seats []council.Seat // with the servers of their models
-	Form  synod.Form     // of the answer, guessed if the request named none
-	Text  string         // of the question
+	Plan  *plan.Plan
+	Seats []plan.Seat // with the servers of their models
+	Form  synod.Form  // of the answer, guessed if the request named none
+	Text  string      // of the question
 	fl    *flight
 }
 
@@ -67,4 +68,4 @@ func (r *Running) Stop() {
 }
 
 // ReportOf returns the object synod of a response for an outcome.
-func ReportOf(o *council.Outcome) *Report { return report(o, nil) }
+func ReportOf(o *outcome.Outcome) *Report { return report(o, nil) }

@@ -17,6 +17,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/node/call"
 
@@ -45,7 +47,7 @@ type job struct {
 	proofs   []call.Equivocation // of nodes
 	own      *council.Council    // with the request's own protocol; nil: served.Council
 	print    string              // the fingerprint of own
-	members  []council.Member    // of a council's outcome
+	members  []outcome.Member    // of a council's outcome
 	settled  atomic.Bool         // its end was recorded
 	drained  atomic.Bool         // what its key may still use was refused to it for good
 }
@@ -105,7 +107,7 @@ func (j *job) release(log *slog.Logger) {
 
 // called notes a reply of a member's model. It is called by one goroutine at a time.
 func (j *job) called(seat synod.NodeID, r *synod.Reply) {
-	var s council.Seat
+	var s plan.Seat
 	if seats := j.council().Plan().Seats(); int(seat) < len(seats) {
 		s = seats[seat]
 	}
@@ -168,7 +170,7 @@ func (a *Answer) of(j *job, first bool) *Answer {
 }
 
 // replyTokens returns the longest reply of a model.
-func replyTokens(settings council.Params) int {
+func replyTokens(settings plan.Params) int {
 	if n, err := json.Number(fmt.Sprint(settings["max_tokens"])).Int64(); err == nil && n > 0 {
 		return int(n)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -81,7 +81,7 @@ const promptRoom = 4096
 // with half as many again for retries. priced is false if the price of a member is not known.
 func (d *deciding) want() (want store.Amount, priced bool, e *wire.Error) {
 	j := d.job
-	c, plan := j.council(), j.council().Plan()
+	c, p := j.council(), j.council().Plan()
 	seats := c.Seats()
 	var usd, tokens float64
 	priced = true
@@ -91,16 +91,16 @@ func (d *deciding) want() (want store.Amount, priced bool, e *wire.Error) {
 			return want, false, unpriced(j.served.ID, s.Model)
 		}
 		priced = priced && known
-		prompt, reply := float64(len(j.question.Text)+promptRoom), float64(replyTokens(plan.Spec().Models[s.Model]))
+		prompt, reply := float64(len(j.question.Text)+promptRoom), float64(replyTokens(p.Spec().Models[s.Model]))
 		usd += (price.Prompt*prompt + price.Completion*reply) / 1e6
 		tokens += prompt + reply
 	}
 	if j.nodes() {
-		all := 1.5 * float64(max(plan.Calls(), 1)) / float64(max(len(seats), 1))
+		all := 1.5 * float64(max(p.Calls(), 1)) / float64(max(len(seats), 1))
 		usd, tokens = usd*all, tokens*all
 	}
 	own := j.req.Synod.Budget
-	for _, most := range []council.Limits{plan.Spec().Limits, {USD: own.USD, Tokens: own.Tokens}} {
+	for _, most := range []plan.Limits{p.Spec().Limits, {USD: own.USD, Tokens: own.Tokens}} {
 		if most.USD > 0 {
 			usd = min(usd, most.USD)
 		}

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/node/call"
 	"synod.dev/synod/network/roster"
@@ -33,12 +33,12 @@ func (g *Gateway) accuse(j *job, r *Report) {
 }
 
 // keepProof writes a proof into a folder as a file that "synod evidence verify" reads; "": none is kept.
-func keepProof(folder string, r *roster.Roster, proof *call.Equivocation) (*council.Accusation, string, error) {
+func keepProof(folder string, r *roster.Roster, proof *call.Equivocation) (*outcome.Accusation, string, error) {
 	e, err := proof.Evidence(r)
 	if err != nil {
 		return nil, "", err
 	}
-	a := &council.Accusation{ID: r.Members[e.Seat].ID, By: []string{},
+	a := &outcome.Accusation{ID: r.Members[e.Seat].ID, By: []string{},
 		Values: [2]string{hex.EncodeToString(proof.A.Sum), hex.EncodeToString(proof.B.Sum)}}
 	if folder == "" {
 		return a, "", nil

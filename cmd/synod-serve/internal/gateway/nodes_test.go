@@ -11,7 +11,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/network/link"
@@ -32,18 +32,18 @@ seats: [{id: a, model: own, count: 3}]
 type owners struct {
 	t       *testing.T
 	dir     string // of council.roster and caller.key
-	plan    *council.Plan
+	plan    *plan.Plan
 	secrets []sign.Secret // the last two are those of callers
 }
 
 func newOwners(t *testing.T) *owners {
 	t.Helper()
-	spec, err := council.Parse([]byte(threeNodes))
+	spec, err := plan.Parse([]byte(threeNodes))
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := &owners{t: t, dir: t.TempDir()}
-	if o.plan, err = council.NewPlan(spec); err != nil {
+	if o.plan, err = plan.New(spec); err != nil {
 		t.Fatal(err)
 	}
 	random := rand.NewChaCha8([32]byte{1})

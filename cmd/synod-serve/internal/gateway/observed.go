@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
@@ -23,7 +23,7 @@ type Observed struct {
 	Question, Answer string // "" for what was passed on unread
 
 	Key     string           // the name of the key; "": none
-	Members []council.Member // of a council
+	Members []outcome.Member // of a council
 	Refused bool             // it was refused before it was recorded
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
@@ -63,7 +64,7 @@ func (j *job) vary() *wire.Error {
 // suit fits the guessed form to the council, and reports whether a council that decides prose is to be opened. Members
 // in the box and those of nodes are asked for the short answer alone. own is the protocol that the request names, nil
 // if it names none: if that cannot decide prose, it is asked for a short answer.
-func (j *job) suit(own council.Params) bool {
+func (j *job) suit(own plan.Params) bool {
 	prose := j.question.Form == synod.Prose
 	q := j.question
 	switch c := j.council(); {
@@ -73,7 +74,7 @@ func (j *job) suit(own council.Params) bool {
 			j.question.Form = synod.Prose
 		}
 	case prose && own != nil:
-		if name, _ := own["name"].(string); !council.DecidesProse(name) {
+		if name, _ := own["name"].(string); !plan.DecidesProse(name) {
 			council.Briefly(&j.question)
 		}
 	default:
@@ -121,7 +122,7 @@ func (g *Gateway) readFor(j *job, d dialect, body []byte) (e *wire.Error) {
 	}
 	form := cmp.Or(synod.Form(j.req.Synod.Form), synod.Form(j.policy.Form), j.served.Spec.Form)
 	if form == synod.JSON && len(j.req.Schema) == 0 {
-		shape, err := j.served.Spec.Shape(council.Shaped{Form: string(form)})
+		shape, err := council.ShapeOf(&j.served.Spec, council.Shaped{Form: string(form)})
 		if err != nil {
 			return wire.Invalid("synod.form", "%v; or send response_format with a schema", err)
 		}
@@ -135,7 +136,7 @@ func (g *Gateway) readFor(j *job, d dialect, body []byte) (e *wire.Error) {
 // inBox reports whether all members are small models in the box, which write no long text that is worth
 // reading.
 func inBox(c *council.Council) bool {
-	return !slices.ContainsFunc(c.Plan().Seats(), func(s council.Seat) bool { return s.Kind != llm.Embedded })
+	return !slices.ContainsFunc(c.Plan().Seats(), func(s plan.Seat) bool { return s.Kind != llm.Embedded })
 }
 
 // question makes a question of a request. Its form follows from tools and response_format, else it is the

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
@@ -73,7 +73,7 @@ func hide(text string) string {
 }
 
 // hidden returns members without what their servers' errors say about machines.
-func hidden(members []council.Member) []council.Member {
+func hidden(members []outcome.Member) []outcome.Member {
 	members = slices.Clone(members)
 	for i := range members {
 		members[i].Trouble = hide(strings.TrimSpace(members[i].Trouble))

@@ -9,6 +9,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/network/node/call"
 	"synod.dev/synod/record/certificate"
 
@@ -77,7 +79,7 @@ func (d *deciding) decide(ctx context.Context, fl *flight) (*Answer, *wire.Error
 func (d *deciding) asked(fl *flight) council.Ask {
 	j := d.job
 	b := j.req.Synod.Budget
-	limits := council.Limits{Calls: b.Calls, Tokens: b.Tokens, USD: b.USD, Deadline: d.o.Settings.Deadline}
+	limits := plan.Limits{Calls: b.Calls, Tokens: b.Tokens, USD: b.USD, Deadline: d.o.Settings.Deadline}
 	if own := time.Duration(j.req.Synod.Deadline); own > 0 && own < limits.Deadline {
 		limits.Deadline = own
 	}
@@ -119,7 +121,7 @@ func (d *deciding) asked(fl *flight) council.Ask {
 }
 
 // conclude settles an outcome and makes the answer of it, or the error.
-func (d *deciding) conclude(ctx context.Context, o *council.Outcome) (*Answer, *wire.Error) {
+func (d *deciding) conclude(ctx context.Context, o *outcome.Outcome) (*Answer, *wire.Error) {
 	j := d.job
 	for _, m := range o.Members {
 		if m.Trouble != "" {
@@ -161,7 +163,7 @@ func (d *deciding) conclude(ctx context.Context, o *council.Outcome) (*Answer, *
 
 // undecided is the error of an outcome without a decision, unless the policy has a text in its place, which the answer
 // then gets; nil if the council has decided.
-func (d *deciding) undecided(ctx context.Context, o *council.Outcome, a *Answer) *wire.Error {
+func (d *deciding) undecided(ctx context.Context, o *outcome.Outcome, a *Answer) *wire.Error {
 	if o.Answered() {
 		return nil
 	}
@@ -178,7 +180,7 @@ func (d *deciding) undecided(ctx context.Context, o *council.Outcome, a *Answer)
 }
 
 // result is how a request ended whose council has decided.
-func (d *deciding) result(o *council.Outcome) store.Result {
+func (d *deciding) result(o *outcome.Outcome) store.Result {
 	res := store.Result{Status: o.Status, HTTP: 200, Spent: store.USD(o.Money.AtLeast), Unpriced: o.Cost == nil,
 		Calls: o.Calls.Made, Prompt: o.Tokens.Prompt, Completion: o.Tokens.Completion}
 	if d.grant.Limit != (store.Amount{}) { // also what servers did not report
@@ -197,7 +199,7 @@ func (d *deciding) result(o *council.Outcome) store.Result {
 }
 
 // certify adds the certificate of a decision to its report.
-func (d *deciding) certify(o *council.Outcome, r *Report) {
+func (d *deciding) certify(o *outcome.Outcome, r *Report) {
 	if o.Answer == nil {
 		r.Uncertified = "the council did not decide"
 		return
@@ -207,8 +209,8 @@ func (d *deciding) certify(o *council.Outcome, r *Report) {
 		if err != nil {
 			return nil, err
 		}
-		in := council.Instance{Question: d.job.question, Seed: o.Seed}
-		s, err := d.job.council().Plan().Owned(in, o, secret.PublicKey())
+		in := plan.Instance{Question: d.job.question, Seed: o.Seed}
+		s, err := outcome.Owned(d.job.council().Plan(), in, o, secret.PublicKey())
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/metrics"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // unreadTally counts, by council and model, the replies of the last questions that could not be read, so that the log
@@ -24,13 +24,13 @@ type unreadCount struct{ questions, replies, unreadable int }
 const enough = 10
 
 // add counts the members of an outcome. It returns those of whose model too many replies could not be read.
-func (t *unreadTally) add(served string, o *council.Outcome) (often []*council.Member, counts []unreadCount) {
+func (t *unreadTally) add(served string, o *outcome.Outcome) (often []*outcome.Member, counts []unreadCount) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.all == nil {
 		t.all = map[unreadKey]*unreadCount{}
 	}
-	seen := map[string]*council.Member{}
+	seen := map[string]*outcome.Member{}
 	var order []string
 	for i := range o.Members {
 		m := &o.Members[i]
@@ -64,7 +64,7 @@ func (t *unreadTally) add(served string, o *council.Outcome) (often []*council.M
 
 // warn counts the members of an outcome, and writes a line into the log for each model of the council whose replies
 // often cannot be read. Without log_content it has no text of the model.
-func (t *unreadTally) warn(log *slog.Logger, served string, o *council.Outcome) {
+func (t *unreadTally) warn(log *slog.Logger, served string, o *outcome.Outcome) {
 	often, counts := t.add(served, o)
 	for i, m := range often {
 		help := ""

@@ -3,13 +3,13 @@ package gateway
 import (
 	"testing"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // The log is warned once for ten questions, and only of the model whose replies often cannot be read.
 func TestUnreadTally(t *testing.T) {
 	var tally unreadTally
-	var good, bad council.StatusCount
+	var good, bad outcome.StatusCount
 	good[0], bad[5] = 1, 1 // ok, unreadable
 	var warned []string
 	for n := range 25 {
@@ -17,7 +17,7 @@ func TestUnreadTally(t *testing.T) {
 		if n%2 == 0 {
 			first = bad
 		}
-		often, counts := tally.add("team", &council.Outcome{Members: []council.Member{
+		often, counts := tally.add("team", &outcome.Outcome{Members: []outcome.Member{
 			{ID: "a", Model: "m", Calls: first}, {ID: "b", Model: "n", Calls: good},
 			{ID: "c", Model: "n", Calls: good}}})
 		for i, m := range often {

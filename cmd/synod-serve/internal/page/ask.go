@@ -14,7 +14,8 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/catalog"
 
@@ -54,7 +55,7 @@ type councilView struct {
 	ID    string
 	Seats int
 	Calls int
-	Bound council.Bound
+	Bound plan.Bound
 }
 
 // askForm shows the form, empty or with the question of an earlier run.
@@ -211,7 +212,7 @@ func (v *visit) before(id string) (messages []any, err error) {
 }
 
 // conversation is a question with what was said before it, and the answer of the council.
-func conversation(q *synod.Question, o *council.Outcome) []synod.Turn {
+func conversation(q *synod.Question, o *outcome.Outcome) []synod.Turn {
 	text := q.Text
 	for _, x := range q.Options {
 		text += fmt.Sprintf("\n%s) %s", x.Label, x.Text)

@@ -12,7 +12,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/clean"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/graph/draw"
 	"synod.dev/synod/llm"
 )
@@ -28,7 +28,7 @@ const mostSeats, mostEdges = 40, 900
 
 // runState is what is known of a run, while it goes on or afterwards.
 type runState struct {
-	plan   *council.Plan
+	plan   *plan.Plan
 	form   synod.Form
 	notes  []journal.Noted
 	trials []trial // by seat
@@ -36,7 +36,7 @@ type runState struct {
 }
 
 // newState is the state of a run of which nothing is known.
-func newState(p *council.Plan, form synod.Form) runState {
+func newState(p *plan.Plan, form synod.Form) runState {
 	n := len(p.Seats())
 	return runState{plan: p, form: form, trials: make([]trial, n), said: make([]*said, n)}
 }
@@ -183,7 +183,7 @@ func (t *runState) board() *board {
 }
 
 // seat is a seat before its opinions are known.
-func (t *runState) seat(i int, s *council.Seat) seatView {
+func (t *runState) seat(i int, s *plan.Seat) seatView {
 	v := seatView{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Role: string(s.Role), Adversary: s.Adversary,
 		State: "waiting"}
 	if i < len(t.trials) {
@@ -259,7 +259,7 @@ func newCell(o *synod.Opinion, name func(synod.NodeID) string) cell {
 const boardText = 18
 
 // graph draws the seats in the colours of what they hold.
-func (t *runState) graph(seats []council.Seat, fills []color.RGBA) template.HTML {
+func (t *runState) graph(seats []plan.Seat, fills []color.RGBA) template.HTML {
 	g := t.plan.Graph().Graph
 	if g.N() != len(seats) || g.N() > mostSeats || g.EdgeCount() > mostEdges {
 		return ""
@@ -276,7 +276,7 @@ func (t *runState) graph(seats []council.Seat, fills []color.RGBA) template.HTML
 }
 
 // scores lists the scores of each round that has any.
-func scores(by map[[2]int]*synod.Opinion, seats []council.Seat, rounds []int,
+func scores(by map[[2]int]*synod.Opinion, seats []plan.Seat, rounds []int,
 	name func(synod.NodeID) string) (all []scoreTable) {
 	for _, r := range rounds {
 		of := map[synod.NodeID]bool{}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"synod.dev/synod/core/clean"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // Claims are marked in rendered Markdown by characters for private use around them: clean.Escape leaves none of a
@@ -23,7 +23,7 @@ const (
 // begins in the address of a link.
 func markedProse(pieces []marked) template.HTML {
 	var text strings.Builder
-	var claims []*council.Claim
+	var claims []*outcome.Claim
 	for _, p := range pieces {
 		plain := clean.Escape(p.Text)
 		if p.Claim == nil {
@@ -76,7 +76,7 @@ func signs(r rune) bool { return r >= firstSign && r <= lastSign }
 // marker writes HTML with marks in its texts. A mark ends before every tag and begins again after it.
 type marker struct {
 	out    strings.Builder
-	claims []*council.Claim
+	claims []*outcome.Claim
 	shown  []bool // the mark with the id has been written
 	ended  int
 	now    int // the claim that the text belongs to; -1: none

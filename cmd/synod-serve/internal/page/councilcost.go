@@ -11,6 +11,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
@@ -77,7 +78,7 @@ var samples = []struct {
 }
 
 // sample returns a short question that the council takes.
-func sample(p *council.Plan) (synod.Question, error) {
+func sample(p *plan.Plan) (synod.Question, error) {
 	spec := p.Spec()
 	err := errors.New("it takes no question of a known form")
 	for _, s := range samples {
@@ -86,7 +87,7 @@ func sample(p *council.Plan) (synod.Question, error) {
 		}
 		var q synod.Question
 		if s.form == synod.JSON || s.form == synod.Action {
-			shape, e := spec.Shape(council.Shaped{Form: string(s.form)})
+			shape, e := council.ShapeOf(&spec, council.Shaped{Form: string(s.form)})
 			if e != nil {
 				err = e
 				continue
@@ -110,7 +111,7 @@ func sample(p *council.Plan) (synod.Question, error) {
 }
 
 // costOf estimates what a short question costs.
-func costOf(ctx context.Context, p *council.Plan, env llm.Env) *costView {
+func costOf(ctx context.Context, p *plan.Plan, env llm.Env) *costView {
 	q, err := sample(p)
 	if err != nil {
 		return &costView{Problem: err.Error()}

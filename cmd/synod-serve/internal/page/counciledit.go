@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 )
@@ -186,7 +187,7 @@ func (p *Page) check(ctx context.Context, id, text string) *checkView {
 	if id == "" {
 		id = "council"
 	}
-	spec, err := council.Layer{Name: id + ".yaml", Text: []byte(text), Dir: p.o.Councils.Dir()}.Spec()
+	spec, err := plan.Layer{Name: id + ".yaml", Text: []byte(text), Dir: p.o.Councils.Dir()}.Spec()
 	if err == nil {
 		err = small(&spec)
 	}
@@ -223,7 +224,7 @@ const (
 )
 
 // small returns why a council is too large for a dry run on the page; nil: it is not.
-func small(spec *council.Spec) error {
+func small(spec *plan.Spec) error {
 	seats := 0
 	for _, s := range spec.Seats {
 		if seats += max(s.Count, 1); seats > mostDry || s.Count > mostDry {
@@ -239,7 +240,7 @@ const around = 2
 
 func (c *checkView) mistake(err error, text string) {
 	c.Problem = err.Error()
-	var bad *council.ConfigError
+	var bad *plan.ConfigError
 	if !errors.As(err, &bad) || bad.Line == 0 {
 		return
 	}
@@ -250,8 +251,8 @@ func (c *checkView) mistake(err error, text string) {
 }
 
 // warn says what works and is probably not meant.
-func (c *checkView) warn(p *council.Plan) {
-	if b := p.Bound(); b.Guarantee == council.None {
+func (c *checkView) warn(p *plan.Plan) {
+	if b := p.Bound(); b.Guarantee == plan.None {
 		c.Warnings = append(c.Warnings, "Nothing is guaranteed: "+b.Note)
 	}
 	voting, models, adversaries, spec := 0, map[string]bool{}, 0, p.Spec()

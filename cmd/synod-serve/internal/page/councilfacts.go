@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
@@ -42,13 +43,13 @@ func (v *visit) spend() (map[string]store.Spend, error) {
 	return v.p.o.Store.SpendByModel(v.R.Context(), key, time.Now().Add(-spendTime))
 }
 
-func protocolName(p *council.Plan) string {
+func protocolName(p *plan.Plan) string {
 	name, _ := p.Spec().Protocol["name"].(string)
 	return name
 }
 
 // graphName describes the graph in a few words.
-func graphName(p *council.Plan) string {
+func graphName(p *plan.Plan) string {
 	g := p.Graph()
 	name := g.Topology
 	if name == "" {
@@ -60,15 +61,15 @@ func graphName(p *council.Plan) string {
 	return name
 }
 
-func robustnessOf(b council.Bound) string {
+func robustnessOf(b plan.Bound) string {
 	if b.Exact {
 		return fmt.Sprint(b.R)
 	}
 	return fmt.Sprintf("at least %d", b.R)
 }
 
-func guaranteeOf(b council.Bound) string {
-	if b.Guarantee == council.None {
+func guaranteeOf(b plan.Bound) string {
+	if b.Guarantee == plan.None {
 		return "none"
 	}
 	return b.Guarantee

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/graph/robustness"
@@ -56,7 +56,7 @@ func (s starter) text(g *format.File) string {
 		seats = fmt.Sprintf(s.seats, n-n/2, n/2)
 	}
 	return fmt.Sprintf("# %s\nprotocol: %s\n%s\nf: %d\n%s\n%s\n", s.About,
-		council.ProposedProtocol("rounds: 4"), section, f, s.models,
+		plan.ProposedProtocol("rounds: 4"), section, f, s.models,
 		seats)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/graph/draw"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/llm"
@@ -126,18 +127,18 @@ func (v *visit) council(checks []checkLine) error {
 
 // describe describes a council that is open.
 func (p *Page) describe(ctx context.Context, s *councils.Served) *openCouncil {
-	plan := s.Council.Plan()
-	spec, b := plan.Spec(), plan.Bound()
-	o := &openCouncil{Claim: guaranteeOf(b), None: b.Guarantee == council.None, Note: b.Note,
+	made := s.Council.Plan()
+	spec, b := made.Spec(), made.Bound()
+	o := &openCouncil{Claim: guaranteeOf(b), None: b.Guarantee == plan.None, Note: b.Note,
 		Nodes: spec.Runner.Nodes(), OverTime: overTime(b), Models: modelLines(s.Council.Health())}
 	o.Facts = [][2]string{
 		{"Protocol", parameters(spec.Protocol, "name")},
-		{"Seats", fmt.Sprint(len(plan.Seats()))},
-		{"Graph", fmt.Sprintf("%s, %s", graphName(plan), plural(b.Edges, "edge"))},
+		{"Seats", fmt.Sprint(len(made.Seats()))},
+		{"Graph", fmt.Sprintf("%s, %s", graphName(made), plural(b.Edges, "edge"))},
 		{"r", robustnessOf(b)},
 		{"F", fmt.Sprint(b.F)},
-		{"Rule", plan.Rule().Name},
-		{"Calls", fmt.Sprintf("at most %d for a question", plan.Calls())},
+		{"Rule", made.Rule().Name},
+		{"Calls", fmt.Sprintf("at most %d for a question", made.Calls())},
 		{"Served since", moment(s.Since)},
 		{"Fingerprint", s.Fingerprint},
 	}
@@ -146,9 +147,9 @@ func (p *Page) describe(ctx context.Context, s *councils.Served) *openCouncil {
 	}
 	seats := s.Council.Seats()
 	if len(seats) == 0 {
-		seats = plan.Seats()
+		seats = made.Seats()
 	}
-	o.draw(plan, seats)
+	o.draw(made, seats)
 	if !o.Nodes {
 		o.Cost = p.costs.of(ctx, s, p.o.Councils.Env())
 	}
@@ -156,7 +157,7 @@ func (p *Page) describe(ctx context.Context, s *councils.Served) *openCouncil {
 }
 
 // parameters writes a name and the parameters beside it.
-func parameters(all council.Params, name string) string {
+func parameters(all plan.Params, name string) string {
 	text, _ := all[name].(string)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if key != name {
@@ -167,7 +168,7 @@ func parameters(all council.Params, name string) string {
 }
 
 // draw draws the graph with the seats' names, and lists who hears whom.
-func (o *openCouncil) draw(plan *council.Plan, seats []council.Seat) {
+func (o *openCouncil) draw(plan *plan.Plan, seats []plan.Seat) {
 	g := plan.Graph()
 	names, roles, marked := make([]string, len(seats)), make([]string, len(seats)), false
 	for i, s := range seats {
@@ -210,7 +211,7 @@ func (o *openCouncil) draw(plan *council.Plan, seats []council.Seat) {
 }
 
 // hears lists the seats that a seat hears: "all" if these are all others.
-func hears(seats []council.Seat, peers []synod.NodeID) string {
+func hears(seats []plan.Seat, peers []synod.NodeID) string {
 	if len(peers) == len(seats)-1 && len(peers) > 2 {
 		return "all others"
 	}
@@ -225,7 +226,7 @@ func hears(seats []council.Seat, peers []synod.NodeID) string {
 const mostRounds = 12
 
 // overTime describes a graph that changes.
-func overTime(b council.Bound) (lines []string) {
+func overTime(b plan.Bound) (lines []string) {
 	if b.OverTime == nil {
 		return nil
 	}

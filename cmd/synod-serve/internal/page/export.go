@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/record/certificate"
 )
 
@@ -32,7 +32,7 @@ type exported struct {
 	Status  string           `json:"status"`
 	USD     float64          `json:"usd"`
 	Priced  bool             `json:"priced"` // the price of every part is known
-	Outcome *council.Outcome `json:"outcome"`
+	Outcome *outcome.Outcome `json:"outcome"`
 }
 
 func exportRun(v *visit) error {
@@ -84,7 +84,7 @@ func certifyRun(v *visit) error {
 	if err != nil {
 		return err
 	}
-	s, err := t.plan.Owned(council.InstanceOf(t.journal), t.outcome, secret.PublicKey())
+	s, err := outcome.Owned(t.plan, outcome.InstanceOf(t.journal), t.outcome, secret.PublicKey())
 	if err != nil {
 		return problemf(http.StatusUnprocessableEntity, "This run has no certificate: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -23,7 +23,7 @@ const hostileText = `</script><script>alert(1)</script><img src=x onerror=alert(
 // aRun makes the folder of a run of three questions and plays so many of them.
 func aRun(t *testing.T, dir string, questions int) {
 	t.Helper()
-	spec, err := council.Parse([]byte(`council: "` + hostileText + `"
+	spec, err := plan.Parse([]byte(`council: "` + hostileText + `"
 protocol: {name: sac, rounds: 2}
 models: {"` + hostileText + `": {provider: simulated}}
 seats: [{id: d, model: "` + hostileText + `", count: 5}]

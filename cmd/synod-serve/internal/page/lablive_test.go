@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 )
 
@@ -33,7 +33,7 @@ func aGrid(t *testing.T, dir string, names []string, councils ...string) *bench.
 		Form: synod.Text}), sum}
 	m, plans := bench.GridManifest{Preset: "swept", Members: hostileText}, []bench.Plan(nil)
 	for i, name := range names {
-		spec, err := council.Parse([]byte(councils[i]))
+		spec, err := plan.Parse([]byte(councils[i]))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,8 @@ import (
 	"strconv"
 
 	"synod.dev/synod/bench"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 )
 
 // labRowsPerPage is how many questions of a cell a page shows.
@@ -82,12 +83,12 @@ func (v *visit) transcript() (*past, *labOrigin, error) {
 	}
 	t := &past{journal: j}
 	if err == nil {
-		t.plan, err = council.PlanOf(j)
+		t.plan, err = plan.Of(j)
 	}
 	if err != nil {
 		return nil, nil, problemf(http.StatusUnprocessableEntity, "The transcript cannot be shown: %v", err)
 	}
-	o := council.Judge(t.plan, council.InstanceOf(j), council.RecordsOf(t.plan, j))
+	o := outcome.Judge(t.plan, outcome.InstanceOf(j), outcome.RecordsOf(t.plan, j))
 	o.Digest, o.Seconds = j.Digest(), float64(row.Ms)/1e3
 	t.outcome = &o
 	return t, &labOrigin{At: f.At, Name: f.Name(), Cell: v.R.FormValue("cell"), Key: key, Right: row.Right,

@@ -7,6 +7,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
@@ -71,7 +72,7 @@ func (l *live) ended() bool {
 }
 
 // watch notes what happens in a run.
-func (l *live) watch(seats []council.Seat, prices llm.Prices) gateway.Watch {
+func (l *live) watch(seats []plan.Seat, prices llm.Prices) gateway.Watch {
 	return gateway.Watch{
 		Noted: func(seat synod.NodeID, o *synod.Opinion) {
 			c := copyOf(o)
@@ -111,7 +112,7 @@ type liveView struct {
 	Tokens              int
 	USD                 float64
 	Unpriced            bool
-	Bound               council.Bound
+	Bound               plan.Bound
 	Board               *board
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // hostile returns the texts in testdata/hostile.txt.
@@ -61,7 +61,8 @@ func TestMarkdown(t *testing.T) {
 	}
 	for _, text := range hostile(t) {
 		for _, m := range tag.FindAllStringSubmatch(string(markdown(text)), -1) {
-			if !allowed[strings.TrimPrefix(m[1], "/")] || regexp.MustCompile(`(?i)\son\w+=|style=|javascript:`).MatchString(m[0]) {
+			if !allowed[strings.TrimPrefix(m[1], "/")] ||
+				regexp.MustCompile(`(?i)\son\w+=|style=|javascript:`).MatchString(m[0]) {
 				t.Errorf("%.80q becomes %q", text, m[0])
 			}
 		}
@@ -73,24 +74,26 @@ func TestMarkdown(t *testing.T) {
 func TestMarkedProse(t *testing.T) {
 	claim := func(text string, of string) template.HTML {
 		at := strings.Index(of, text)
-		return markedProse(mark(of, []council.Claim{{ID: "c1", Verdict: "disputed", Start: at, End: at + len(text)}}))
+		return markedProse(mark(of, []outcome.Claim{{ID: "c1", Verdict: "disputed", Start: at, End: at + len(text)}}))
 	}
 	const sup = `<sup><a href="#c1" aria-label="claim c1, disputed">c1</a></sup>`
 	for _, c := range []struct{ of, text, want string }{
 		{"The **sky is blue**.", "sky is blue",
 			`<p>The <strong><mark class="disputed" id="mark-c1">sky is blue</mark>` + sup + "</strong>.</p>\n"},
-		{"- one **two** three", "- one **two** three", "<ul>\n<li>" + `<mark class="disputed" id="mark-c1">one </mark><strong>` +
+		{"- one **two** three", "- one **two** three", "<ul>\n<li>" +
+			`<mark class="disputed" id="mark-c1">one </mark><strong>` +
 			`<mark class="disputed">two</mark></strong> <mark class="disputed">three</mark>` + sup + "</li>\n</ul>\n"},
 		{"&#xe001;a claim &#xe000;b", "a claim", ""},
 		{"See [x](http://a.example/b) \ue000", "example/b", ""},
-		{"a \ue001 <b> & c", "<b> & c", "<p>a \\ue001  " + `<mark class="disputed" id="mark-c1">&amp; c</mark>` + sup + "</p>\n"},
+		{"a \ue001 <b> & c", "<b> & c", "<p>a \\ue001  " + `<mark class="disputed" id="mark-c1">&amp; c</mark>` + sup +
+			"</p>\n"},
 	} {
 		if got := string(claim(c.text, c.of)); got != c.want {
 			t.Errorf("%q in %q:\n%q, not\n%q", c.text, c.of, got, c.want)
 		}
 	}
 	for _, text := range hostile(t) {
-		out := string(markedProse(mark(text, []council.Claim{{ID: "c1", Verdict: "open", Start: 0, End: len(text)}})))
+		out := string(markedProse(mark(text, []outcome.Claim{{ID: "c1", Verdict: "open", Start: 0, End: len(text)}})))
 		if strings.ContainsFunc(out, signs) {
 			t.Errorf("%.80q keeps a sign: %q", text, out)
 		}

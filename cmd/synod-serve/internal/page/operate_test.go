@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/task"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
 )
 
 // alert returns what the page warns of.
@@ -173,7 +173,7 @@ func TestHostileFiles(t *testing.T) {
 // hostileRun makes and plays a run with hostile texts; false if its council cannot be made with them.
 func hostileRun(t *testing.T, dir string, text func(int) string, i int) bool {
 	t.Helper()
-	spec, err := council.Parse([]byte(fmt.Sprintf("council: %s\nprotocol: {name: sac, rounds: 1}\n"+
+	spec, err := plan.Parse([]byte(fmt.Sprintf("council: %s\nprotocol: {name: sac, rounds: 1}\n"+
 		"models: {%s: {provider: simulated}}\nseats: [{id: a, model: %s, group: weak, count: 5}]\n", inYAML(text(i)),
 		inYAML(text(i+1)), inYAML(text(i+1)))))
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
@@ -46,8 +47,8 @@ func (v *visit) row(id string) (*store.Row, error) {
 type past struct {
 	row     *store.Row
 	journal *journal.Run // nil: none is kept
-	plan    *council.Plan
-	outcome *council.Outcome // nil: there is none yet
+	plan    *plan.Plan
+	outcome *outcome.Outcome // nil: there is none yet
 	why     string           // why there is no journal, or it cannot be read
 }
 
@@ -84,7 +85,7 @@ func (p *Page) past(r *store.Row) *past {
 		return t
 	}
 	if t.journal, err = journal.Read(f); err == nil {
-		t.plan, err = council.PlanOf(t.journal)
+		t.plan, err = plan.Of(t.journal)
 	}
 	if err != nil {
 		t.journal, t.why = nil, "The journal of this run cannot be read: "+err.Error()
@@ -94,7 +95,7 @@ func (p *Page) past(r *store.Row) *past {
 		t.why = "This run goes on. Load the page again to see more."
 		return t
 	}
-	o := council.Judge(t.plan, council.InstanceOf(t.journal), council.RecordsOf(t.plan, t.journal))
+	o := outcome.Judge(t.plan, outcome.InstanceOf(t.journal), outcome.RecordsOf(t.plan, t.journal))
 	o.Journal, o.Digest = r.Journal, t.journal.Digest()
 	if !r.Unpriced {
 		o.Money.AtLeast = r.Spent.USD()

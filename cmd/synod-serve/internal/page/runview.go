@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -68,7 +68,7 @@ type decision struct {
 // marked is a piece of the decision; with a claim if the members have judged it.
 type marked struct {
 	Text  string
-	Claim *council.Claim
+	Claim *outcome.Claim
 }
 
 // dissent is another answer than the decision.
@@ -221,7 +221,7 @@ func pretty(text []byte) string {
 }
 
 // mark cuts a text at its claims. Claims that overlap or are not in the text are left out.
-func mark(text string, claims []council.Claim) (all []marked) {
+func mark(text string, claims []outcome.Claim) (all []marked) {
 	at := 0
 	for i := range claims {
 		c := &claims[i]

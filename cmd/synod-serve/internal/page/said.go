@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 )
 
 // said is what a member's model replied first, before it heard others.
@@ -68,7 +68,7 @@ func (b *board) Shares() (all []Share) {
 }
 
 // alone says what one call of the dearest member costs, for comparison; "" if no cost is known, or it is nothing.
-func alone(models []council.ModelResult) string {
+func alone(models []outcome.ModelResult) string {
 	most, name := 0.0, ""
 	for _, m := range models {
 		if m.Cost == nil || m.Calls == 0 {

@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+
+	"synod.dev/synod/protocol"
+)
+
+// setPatience fills in the patience of a council that names none: F seats may be late, but never half of all. A run
+// by the clock and one as in the paper wait for every call. Nodes see their own calls only.
+func setPatience(p *Plan) error {
+	if err := checkClock(p); err != nil {
+		return err
+	}
+	set := p.spec.Patience
+	if err := set.validate(p.spec.F, p.spec.Exact); err != nil {
+		return err
+	}
+	p.patience.After = set.After
+	switch {
+	case set.Spare != nil:
+		p.patience.Spare = *set.Spare
+		if *set.Spare > 0 {
+			p.spec.Patience.After = cmp.Or(set.After, 2)
+			p.patience.After = p.spec.Patience.After
+		}
+	case p.spec.Exact == "" && !p.spec.Runner.Clock() && !p.spec.Runner.Nodes():
+		p.patience.Spare = min(p.spec.F, (len(p.seats)-1)/2)
+		p.patience.ByRule = p.spec.F == 0
+		if l, ok := p.protocol.(protocol.Loose); ok && l.DecidesWithoutSome() && p.spec.F == 0 {
+			p.patience.Spare = (len(p.seats) - 1) / 2 // nothing is guaranteed with F = 0, with them or without
+		}
+	}
+	return nil
+}
+
+// checkClock refuses settings that shorten waiting by the times of other calls.
+func checkClock(p *Plan) error {
+	if p.spec.Runner.Clock() && p.spec.Patience.spare() > 0 {
+		return errors.New("patience is for virtual time; with runner: {name: clock} a call may take pace.think")
+	}
+	return nil
+}

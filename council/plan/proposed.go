@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"synod.dev/synod/core/param"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/catalog"
+)
+
+// DefaultProtocol is the protocol of a council file that names none, of the council of `synod ask` without a file, of
+// the files that `synod init` proposes, and of the councils that the gateway's page begins with. What speaks for
+// another one is in docs/research/adversaries.md: with judges as measured, cascade decides more questions rightly
+// for a twentieth of the calls.
+const DefaultProtocol = "sac"
+
+// ProposedProtocol returns the section `protocol` of a proposed council file, as YAML: the default protocol, with those
+// of some parameters, such as "rounds: 3", that it has.
+func ProposedProtocol(params ...string) string { return proposedProtocol(DefaultProtocol, params) }
+
+func proposedProtocol(name string, params []string) string {
+	section := "{name: " + name
+	e, err := catalog.Protocols.Find(name)
+	if err != nil {
+		panic(err) // a constant of this package
+	}
+	fields := param.Fields(e.New())
+	for _, p := range params {
+		key, _, _ := strings.Cut(p, ":")
+		if slices.ContainsFunc(fields, func(f param.Field) bool { return f.Key == key }) {
+			section += ", " + p
+		}
+	}
+	return section + "}"
+}
+
+// ProposedRule returns the section `rule` of a proposed council file, as YAML: a majority, or the default protocol's
+// own rule if it has no other.
+func ProposedRule() string { return proposedRule(DefaultProtocol) }
+
+func proposedRule(name string) string {
+	e, err := catalog.Protocols.Find(name)
+	if err != nil {
+		panic(err) // a constant of this package
+	}
+	if _, staged := e.New().(protocol.Staged); staged {
+		return "{name: " + ByProtocol + "}"
+	}
+	return "{name: " + Majority + "}"
+}
