@@ -14,14 +14,6 @@ import (
 	"synod.dev/synod/llm"
 )
 
-const planFile = `
-graph: {family: random, p: 0.6, seed: %d}
-f: 1
-models: {d: {provider: simulated, ability: %v}}
-seats: [{id: a, model: d, count: 9}]
-limits: {calls: 0, tokens: 0, deadline: 0s}
-`
-
 func parsed(t *testing.T, text string) plan.Spec {
 	t.Helper()
 	spec, err := plan.Parse([]byte(text))

@@ -293,7 +293,8 @@ var mistakes = []mistake{
 	// Benches.
 	{"bench run nosuch -o new", "", "", 2, `"nosuch"`, "synod list tasks"},
 	{"bench run good.jsonl -c good.yaml", "", "", 2, "-o is missing", "-o runs/"},
-	{"bench run good.jsonl -c good.yaml -o run", "", "", 2, "already contains a run", "synod bench resume run"},
+	{"bench run good.jsonl -c good.yaml --seed 7 -o run", "", "", 2, "already contains a run with other settings",
+		"choose another folder with -o"},
 	{"bench run nowhere.jsonl -c good.yaml -o new", "", "", 2, "nowhere.jsonl", "check the path"},
 	{"bench run bad.jsonl -c good.yaml -o new", "", "", 2, `bad.jsonl:1: unknown key "anwser"`, `did you mean "answer"?`},
 	{"bench run key.jsonl --form number -c good.yaml -o new", "", "", 2, `key.jsonl:1: the answer "many"`, "a number"},

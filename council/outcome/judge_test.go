@@ -27,17 +27,6 @@ func pure(t *testing.T, o Outcome) string {
 	return string(b)
 }
 
-func firstDifference(a, b string) string {
-	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
-	for i := range x {
-		if i >= len(y) || x[i] != y[i] {
-			return fmt.Sprintf("printed\n%s\njudged\n%s", strings.Join(x[max(0, i-3):min(i+3, len(x))], "\n"),
-				strings.Join(y[max(0, i-3):min(i+3, len(y))], "\n"))
-		}
-	}
-	return "the judged outcome is longer"
-}
-
 // notes makes the record of a seat that held some answers, one a round.
 func notes(seat synod.NodeID, answers ...synod.Answer) Record {
 	r := Record{Seat: seat, Stopped: sim.Finished}

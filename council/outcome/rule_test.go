@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
 	"synod.dev/synod"
 	"synod.dev/synod/council/plan"
 )

@@ -1,14 +1,12 @@
 package outcome
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/robust"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/internal/llmtest"
 )
 
 // voted is the outcome of a plain vote on the given answers, a dash for none.
@@ -64,12 +62,6 @@ func TestJudgeWithstandsChanges(t *testing.T) {
 			}
 		}
 	}
-}
-
-// say replies with the part of the model's name after the dash: an answer, a dash, and a confidence in percent.
-func say(c llmtest.Call) string {
-	part := strings.Split(c.Model, "-")
-	return fmt.Sprintf(`{"reasoning":"","answer":%q,"confidence":%s}`, part[1], part[2])
 }
 
 // Without rounds, CP-WBFT's own step is a mean of independent answers: seats may be missing, and one that claims to be

@@ -39,11 +39,11 @@ type Subject struct {
 	Trials  []Trial
 }
 
-// TwinView is the length of a view in executions with Twins, and TwinViews their number.
-const (
-	TwinView  synod.Tick = 32
-	TwinViews            = 4
-)
+// TwinView is the length of a view in executions with Twins.
+const TwinView synod.Tick = 32
+
+// TwinViews is the number of views in them.
+const TwinViews = 4
 
 // Change is a change of an execution that must change nothing that honest members note.
 type Change struct {
