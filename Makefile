@@ -22,7 +22,7 @@ build: synod bin/synod-node bin/synod-serve bin/synod-lab ## build bin/synod and
 synod: bin/synod ## build bin/synod alone, without downloading the libraries of the other programs
 
 bin/synod: FORCE
-	$(GO) build -trimpath -buildvcs=auto -o $(BIN) ./cmd/synod
+	$(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o $(BIN) ./cmd/synod
 
 bin/synod-node: FORCE
 	cd cmd/synod-node && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-node .
