@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -450,10 +449,4 @@ func openLog(dir string, stderr io.Writer, verbose bool) (*slog.Logger, func() e
 		o.Level = slog.LevelDebug
 	}
 	return slog.New(slog.NewMultiHandler(slog.NewJSONHandler(f, o), slog.NewTextHandler(stderr, o))), f.Close, nil
-}
-
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
