@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/llm"
 )
 

@@ -8,10 +8,10 @@ import (
 	"synod.dev/synod"
 	adversaries "synod.dev/synod/adversary"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/llm"
 )
 

@@ -5,9 +5,9 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/council/trust"
 )
 

@@ -13,8 +13,8 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/core/param"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/council/reliability"
 )
 
 // usualHistory is how many questions a council that learns learns from before it is measured.

@@ -18,9 +18,9 @@ import (
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/core/robust"
 	"synod.dev/synod/core/script"
-	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/cascade"
 )

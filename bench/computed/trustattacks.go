@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
-	"synod.dev/synod/council/reliability"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/protocol/cascade"
 )
 

@@ -2,8 +2,8 @@ package outcome
 
 import (
 	"synod.dev/synod"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/council/trust"
 	"synod.dev/synod/protocol"
 )

@@ -1,6 +1,5 @@
 // Package plan says what a council is: its Spec, which is a council file, and its Plan, which is everything that
-// follows
-// from the spec alone: seats, graph, protocol, prompts, rule, the claim and the planned cost.
+// follows from the spec alone: seats, graph, protocol, prompts, rule, the claim and the planned cost.
 //
 //	spec, err := plan.Load("council.yaml")
 //	p, err := plan.New(spec)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council/reliability"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council/trust"
 	"synod.dev/synod/protocol/cascade"
 )

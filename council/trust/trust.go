@@ -19,7 +19,7 @@ import (
 	"slices"
 	"time"
 
-	"synod.dev/synod/council/reliability"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/filelock"
 )

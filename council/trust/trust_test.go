@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"synod.dev/synod/council/reliability"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council/trust"
 )
 

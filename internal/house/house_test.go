@@ -91,20 +91,20 @@ var ranks = map[string]float64{
 	"cmd/cli/research":     12,
 	"cmd/cli/setup":        12,
 
-	"internal/llmtest":    2, // a test server for llm, council, lab and the command line
-	"council/reliability": 1,
-	"adversary/defence":   1, // a catalogue of switches, for council and the command line
-	"council/trust":       2,
-	"protocol/*":          4,   // each protocol stands alone
-	"protocol/check":      1.5, // what a protocol says to campaigns, which its entry holds
-	"protocol/sac":        3,   // cascade lets it decide contested questions
-	"protocol/catalog":    5,   // it lists the protocols of this module
-	"protocol/broadcast":  2,   // used by several protocols, and by programs that check its evidence
-	"protocol/answer":     2,   // what answer-sharing protocols share
-	"protocol/grade":      2,   // how evaluators grade answers, in several protocols
-	"protocol/bargain":    2,   // prompts and replies where members bargain, for protocols and adversaries
-	"protocol/reveal":     2,   // commits to first answers, around the machine of any protocol
-	"protocol/leader":     3,   // what leader-based protocols share
+	"internal/llmtest":   2, // a test server for llm, council, lab and the command line
+	"core/reliability":   1,
+	"adversary/defence":  1, // a catalogue of switches, for council and the command line
+	"council/trust":      2,
+	"protocol/*":         4,   // each protocol stands alone
+	"protocol/check":     1.5, // what a protocol says to campaigns, which its entry holds
+	"protocol/sac":       3,   // cascade lets it decide contested questions
+	"protocol/catalog":   5,   // it lists the protocols of this module
+	"protocol/broadcast": 2,   // used by several protocols, and by programs that check its evidence
+	"protocol/answer":    2,   // what answer-sharing protocols share
+	"protocol/grade":     2,   // how evaluators grade answers, in several protocols
+	"protocol/bargain":   2,   // prompts and replies where members bargain, for protocols and adversaries
+	"protocol/reveal":    2,   // commits to first answers, around the machine of any protocol
+	"protocol/leader":    3,   // what leader-based protocols share
 
 	"graph/robustness":    1,
 	"graph/format":        1,
@@ -124,7 +124,7 @@ var ranks = map[string]float64{
 	"internal/keyfile":    2,  // secrets in files
 	"internal/program":    2,  // what the programs beside synod share
 	"internal/canonical":  0,  // one binary encoding for what is signed
-	"llm/probe/collect":   3,  // asks models and grades answers
+	"bench/collect":       3,  // asks models and grades answers
 	"internal/payload":    0,  // texts of adversaries, which adversary writes and llm recognises
 	"internal/chart":      0,  // the style and the files of all drawings
 }
@@ -132,7 +132,7 @@ var ranks = map[string]float64{
 // pure packages touch no clock, network, file or chance but a seeded one.
 var pure = []string{"", "core/robust", "graph", "core/script", "core/sign", "record/certificate", "core/clean",
 	"llm/read", "llm/read/refusal", "llm/prompt", "protocol", "adversary", "bench/metrics", "llm/probe",
-	"core/stats", "llm/structured", "core/table", "council/reliability", "council/seating",
+	"core/stats", "llm/structured", "core/table", "core/reliability", "council/seating",
 	"adversary/defence"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
@@ -239,7 +239,7 @@ func TestHouseLines(t *testing.T) {
 }
 
 func isPure(name string) bool {
-	return name != "llm/probe/collect" && name != "llm/read/formula" && slices.ContainsFunc(pure, func(p string) bool {
+	return name != "llm/read/formula" && slices.ContainsFunc(pure, func(p string) bool {
 		return name == p || p != "" && strings.HasPrefix(name, p+"/")
 	})
 }

@@ -1,6 +1,6 @@
 // Package probe estimates a model's confidence from its hidden states: the
 // hidden-level confidence probe of CP-WBFT (Eq. 2 and 3; requirement CP-2). It only
-// computes. Package llm/engine records the states, and package llm/probe/collect collects
+// computes. Package llm/engine records the states, and package bench/collect collects
 // graded answers.
 //
 // A probe is a PCA with at most 256 components, a z-score, and a logistic regression

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/core/robust"
-	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/internal/order"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council/reliability"
+	"synod.dev/synod/core/reliability"
 )
 
 // ballots calls f with every assignment of up to four answers and silence to n seats, up to the names of answers.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"synod.dev/synod/council/reliability"
+	"synod.dev/synod/core/reliability"
 )
 
 // forecast is what the weights say about the answers that have not been asked for, by the one-coin model of package

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council/reliability"
+	"synod.dev/synod/core/reliability"
 )
 
 // overtakes returns the probability by the model of the forecast, from all answers that the members not asked can give,

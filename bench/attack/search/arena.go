@@ -14,11 +14,11 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/attack"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/llm"
 )
 

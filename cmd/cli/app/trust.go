@@ -5,8 +5,8 @@ import (
 	"io"
 	"path/filepath"
 
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/council/trust"
 )
 

@@ -14,10 +14,10 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/journal"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/council/reliability"
 	"synod.dev/synod/council/trust"
 )
 

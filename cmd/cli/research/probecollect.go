@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/bench/collect"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/questions"
@@ -21,7 +22,6 @@ import (
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
 	"synod.dev/synod/llm/probe"
-	"synod.dev/synod/llm/probe/collect"
 )
 
 // collectFlags are the flags that select the questions, the model and the states.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/bench/collect"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm/probe"
-	"synod.dev/synod/llm/probe/collect"
 	"synod.dev/synod/llm/probe/draw"
 )
 

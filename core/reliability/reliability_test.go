@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"synod.dev/synod/council/reliability"
+	"synod.dev/synod/core/reliability"
 )
 
 // history draws answers: member i is right with probability ability[i]; wrong answers are one of four.
