@@ -176,7 +176,8 @@ func TestDashboard(t *testing.T) {
 	})
 	has, used := exported(t, metrics), map[string]bool{}
 	root := filepath.Join("..", "..", "..", "..")
-	dir, sources := filepath.Join(root, "examples", "serve"), programText(t, ".", filepath.Join(root, "council"))
+	dir := filepath.Join(root, "examples", "serve")
+	sources := programText(t, ".", filepath.Join(root, "council", "outcome"))
 	for _, q := range queries(t, dir) {
 		names, labels := q.words()
 		var allowed []string
