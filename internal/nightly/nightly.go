@@ -1,5 +1,5 @@
 // Package nightly marks tests that compute for long and repeat, with more runs, what faster tests check for every
-// change. "make nightly" plays them before a release; docs/extend/testing.md has its last result.
+// change. "make nightly" plays them before a release.
 package nightly
 
 import (
