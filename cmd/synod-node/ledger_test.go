@@ -146,7 +146,7 @@ func TestCometLedger(t *testing.T) {
 	}
 	build := exec.Command("go", "build", "-o", filepath.Join(filepath.Dir(os.Args[0]), cometProgram),
 		"./synod-cometbft")
-	build.Dir = filepath.Join("..", "..", "ledger", "cometbft")
+	build.Dir = filepath.Join("..", "..", "record", "ledger", "cometbft")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
