@@ -20,7 +20,7 @@ func Replay(run *journal.Run) (digest string, err error) {
 	return ReplayOf(p, run)
 }
 
-// Replay plays the journal of a run of this plan again without any model and returns the digest. The error is a
+// ReplayOf plays the journal of a run of this plan again without any model and returns the digest. The error is a
 // *journal.Divergence where something differs.
 func ReplayOf(p *plan.Plan, run *journal.Run) (digest string, err error) {
 	if p.Full().Runner.Nodes() {

@@ -28,7 +28,7 @@ func NewBreaker(p *plan.Plan) *Breaker {
 	return &Breaker{Breakers: p.Full().Breakers, plan: p, drift: drift{narrowed: math.Inf(1)}}
 }
 
-// reset prepares for another run.
+// Reset prepares for another run.
 func (b *Breaker) Reset() { *b = *NewBreaker(b.plan) }
 
 // After takes the notes of a tick and returns the breaker that trips; nil if none

@@ -82,22 +82,7 @@ func (j *judgment) outcome() Outcome {
 	o.Late, faulty = j.late()
 	o.Bound.Late(faulty, plan.ClaimsEachRound(p))
 	o.Stopped, o.Trip = j.stopped()
-	j.join()
-	v := decide(p.Full().Rule, j.ballot())
-	j.merge(&v)
-	if c, ok := p.Protocol().(protocol.Closing); ok && v.status == Agreed {
-		if why := c.Open(j.last, p.Full().F); why != "" {
-			v.status, v.answer, v.reason = Undecided, synod.None, fmt.Sprintf("%s; %s", why, v.reason)
-		}
-	}
-	o.Status, o.Reason, o.Votes = v.status, v.reason, v.votes
-	if why := j.unreachable(); v.status == Undecided && why != "" {
-		o.Status, o.Reason = Degraded, fmt.Sprintf("%s; %s", why, v.reason)
-	}
-	if why, cut := cutOff[o.Stopped]; cut {
-		j.cutOff(&o, &v, why)
-	}
-	o.Decision = v.answer
+	v := j.decide(&o)
 	if x, ok := p.Protocol().(protocol.Forfeiting); ok && o.Bound.Guarantee != plan.None && v.answer != synod.None {
 		if why := x.Forfeits(j.lastOpinions(), p.Full().F); why != "" {
 			o.Bound.Withdraw(why)
@@ -119,6 +104,28 @@ func (j *judgment) outcome() Outcome {
 	o.Evidence = accusationsOf(j)
 	o.Models = j.models(o.Members, o.Decision)
 	return o
+}
+
+// decide counts the votes and writes the decision, its status and its reason into the outcome.
+func (j *judgment) decide(o *Outcome) verdict {
+	p := j.plan
+	j.join()
+	v := decide(p.Full().Rule, j.ballot())
+	j.merge(&v)
+	if c, ok := p.Protocol().(protocol.Closing); ok && v.status == Agreed {
+		if why := c.Open(j.last, p.Full().F); why != "" {
+			v.status, v.answer, v.reason = Undecided, synod.None, fmt.Sprintf("%s; %s", why, v.reason)
+		}
+	}
+	o.Status, o.Reason, o.Votes = v.status, v.reason, v.votes
+	if why := j.unreachable(); v.status == Undecided && why != "" {
+		o.Status, o.Reason = Degraded, fmt.Sprintf("%s; %s", why, v.reason)
+	}
+	if why, cut := cutOff[o.Stopped]; cut {
+		j.cutOff(o, &v, why)
+	}
+	o.Decision = v.answer
+	return v
 }
 
 // take takes the records of a run. It uses the buffers of the last one again.

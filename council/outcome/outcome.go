@@ -65,7 +65,7 @@ type ModelResult struct {
 // model than the one it was asked for, those names.
 func (r *ModelResult) Name() string { return llm.ReportedName(r.Model, r.Served, r.Reported) }
 
-// OutcomeVersion is the version of the JSON shape of Outcome.
+// Version is the version of the JSON shape of Outcome.
 const Version = 1
 
 // Outcome is what a council made of a question, in the shape that "synod ask

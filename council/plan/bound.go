@@ -25,7 +25,7 @@ type Bound struct {
 // Withdraw takes the guarantee back.
 func (b *Bound) Withdraw(why string) { b.Guarantee, b.Note = None, "no guarantee: "+why }
 
-// late corrects the claim for seats that patience cut off: in one round at most those,
+// Late corrects the claim for seats that patience cut off: in one round at most those,
 // or in the whole run. Each is one of the F faulty seats that the protocol tolerates, so
 // fewer of the others may be.
 func (b *Bound) Late(ids []string, eachRound bool) {
