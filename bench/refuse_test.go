@@ -172,8 +172,9 @@ func TestCreateAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	made := make(chan error)
 	for i := range 8 {
+		p := plan(t, seven, 20+i, 1) // it may end the test, which only the test's own goroutine can do
 		go func() {
-			run, err := bench.Draft(plan(t, seven, 20+i, 1))
+			run, err := bench.Draft(p)
 			if err == nil {
 				err = run.Create(dir)
 			}
