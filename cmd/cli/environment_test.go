@@ -12,14 +12,14 @@ import (
 )
 
 // internalVariables are set by the program for its own child processes, or by tests.
-var internalVariables = []string{"SYNOD_ENGINE_CHILD", "SYNOD_FAST_SERVER"}
+var internalVariables = []string{"SYNOD_ENGINE_CHILD", "SYNOD_FAST_SERVER", "SYNOD_NIGHTLY"}
 
 // Every environment variable that the code names is in the table, and docs/use/ask.md has the table;
 // UPDATE_SCRIPTS=1 renews the page.
 func TestEnvironment(t *testing.T) {
 	name := regexp.MustCompile(`"((?:SYNOD|XDG|OPENAI|OPENROUTER|ANTHROPIC|GEMINI|OLLAMA|LD|DYLD|HF|NO)_[A-Z_]+)=?"|Getenv\("([A-Z_]+)"\)`)
 	found := map[string]bool{}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && path == "../../internal/mutants" { // no part of the program
 			return fs.SkipDir
 		}
