@@ -157,24 +157,32 @@ func TestBudgetOfTokens(t *testing.T) {
 
 // While a model is out of order calls wait for it, if the options say so. Else questions fail, and are asked again.
 func TestWaitingForAModel(t *testing.T) {
-	for _, wait := range []time.Duration{0, 2 * time.Second} {
+	for _, c := range []struct {
+		protocol string
+		wait     time.Duration
+		calls    int // at least, with the wait: members whose model was out of order answer in later rounds
+	}{{"majority", 0, 0}, {"majority", 2 * time.Second, 50}, {"debate", 0, 0}, {"debate", 2 * time.Second, 100}} {
+		wait := c.wait
 		var n atomic.Int64
+		var fifth string // all calls for one question fail, so no success among them closes the breaker
 		s := llmtest.Start(t, stubborn, llmtest.With(func(x *llmtest.Exchange) {
-			if k := n.Add(1); k > 20 && k <= 26 {
+			if strings.Contains(x.User, fifth) && n.Add(1) <= 6 {
 				llmtest.Status(404)(x)
 				return
 			}
 			x.OK()
 		}))
-		run := create(t, plan(t, strings.ReplaceAll(strings.ReplaceAll(frozen, "$URL", s.URL), "timeout: 150ms",
-			"attempts: 1"), 10, 1))
+		asked := plan(t, strings.NewReplacer("$URL", s.URL, "timeout: 150ms", "attempts: 1", "majority", c.protocol).
+			Replace(frozen), 10, 1)
+		fifth = asked.Items[4].Question.Text
+		run := create(t, asked)
 		waited := false
 		p, err := run.Work(t.Context(), bench.Options{Outage: wait, Progress: func(p bench.Progress) {
 			waited = waited || len(p.Waiting) > 0
 		}})
 		if err != nil || waited != (wait > 0) || p.Again != (wait == 0) || wait > 0 && (p.Failed > 0 ||
-			p.Finished != 10) {
-			t.Errorf("outage %v: %+v, waited %v, %v", wait, p, waited, err)
+			p.Finished != 10 || p.Calls < c.calls) {
+			t.Errorf("%s, outage %v: %+v, waited %v, %v", c.protocol, wait, p, waited, err)
 		}
 	}
 }

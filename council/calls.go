@@ -253,7 +253,7 @@ func (s *session) ended(ctx context.Context, seat synod.NodeID, r *synod.Reply, 
 	}
 	f := llm.AsFailure(err)
 	r.Status, r.Detail = f.Status, f.Reason()
-	if f.Lasting {
+	if f.Lasting && (s.request.Outage == nil || f.Status == synod.Auth) { // others wait until the outage ends
 		s.leave(seat, f)
 	}
 	if context.Cause(ctx) == llm.ErrLate { // one text, wherever the call was when it was cancelled
