@@ -1,0 +1,112 @@
+// Package odds says how likely an answer is right, from who gave it and from questions whose right answer is known.
+//
+// Members of a council err together, and some questions are hard for all of them, so the product of their odds promises
+// too much. This package fits a conditional logit over the answers to a question (McFadden, "Conditional logit analysis
+// of qualitative choice behavior", 1974). The options are the answers that members gave, and one more, "none of them is
+// right". The utility of an answer grows with the accuracy and the number of those who gave it, and shrinks with how
+// often these members gave the same wrong answer; that of "none" grows with the number of different answers. A strong
+// prior, made from recorded votes of real models, keeps the fit sensible with few labels.
+//
+// A fit is for one list of members, all of whom were asked. Who asks in stages needs a fit for each stage.
+//
+// Accuracies are pooled in part: a member's accuracy on a kind of question leans on its accuracy on all, and that on the
+// mean of all members.
+//
+// Its rank is 0: it uses gonum and nothing of this module.
+package odds
+
+import "slices"
+
+// Labelled is a question whose right answer is known, with what members said.
+type Labelled struct {
+	Kind    string   // of question, such as its form
+	Answers []string // by member, canonical, so that equal answers are equal texts; "": none
+	Right   string   // the right answer, as members write it; another text or "" if none gave it
+}
+
+// Model predicts for one list of members. It is data: it can be written as JSON and read again.
+type Model struct {
+	Members []string        `json:"members"`
+	Labels  int             `json:"labels"` // questions that it was fitted to
+	Kinds   map[string]Kind `json:"kinds"`  // by kind of question; "": all kinds together, for one that was not labelled
+	// Same says by pair of members how often both gave the same answer when both were wrong, in [0, 1].
+	Same [][]float64 `json:"same"`
+	// Coefficients of features, the shared ones first, then one for each member; and the inverse of the curvature at
+	// the fit, which says how uncertain they are.
+	Coefficients []float64   `json:"coefficients"`
+	Covariance   [][]float64 `json:"covariance"`
+}
+
+// Kind is what is known of a kind of question.
+type Kind struct {
+	Labels  int       `json:"labels"`
+	LogOdds []float64 `json:"log_odds"` // by member: of a right answer
+}
+
+// Chance is how likely an answer is right.
+type Chance struct {
+	Answer      string
+	Probability float64
+	// Low and High are the limits of a 95 % interval. They cover the uncertainty of the fit, and not a change of the
+	// questions or the members since.
+	Low, High float64
+	Given     []int // the members that gave it, ascending
+}
+
+// Chances returns the answers to a question, the most probable first; of equal ones the first by its bytes. answers
+// has the members' answers in the order of Members; "" is no answer.
+func (m *Model) Chances(kind string, answers []string) []Chance {
+	options, given := m.options(kind, answers)
+	p := softmax(options, m.Coefficients)
+	all := make([]Chance, len(given))
+	for i, g := range given {
+		low, high := m.interval(options, p, i)
+		all[i] = Chance{Answer: g.answer, Probability: p[i], Low: low, High: high, Given: g.by}
+	}
+	slices.SortStableFunc(all, func(a, b Chance) int {
+		switch {
+		case a.Probability > b.Probability:
+			return -1
+		case a.Probability < b.Probability:
+			return 1
+		}
+		return 0
+	})
+	return all
+}
+
+// Least returns the least probability of an answer if the votes of any f of those who gave it do not count. It bounds
+// what f members that were honest in the history can add to an answer by a lie. f is small: all subsets are tried.
+func (m *Model) Least(kind string, answers []string, answer string, f int) float64 {
+	left := slices.Clone(answers)
+	return m.least(kind, left, answer, f, 0)
+}
+
+func (m *Model) least(kind string, left []string, answer string, f, from int) float64 {
+	if f == 0 || !slices.Contains(left, answer) {
+		return m.probability(kind, left, answer)
+	}
+	low := 1.0
+	for i := from; i < len(left); i++ {
+		if left[i] != answer {
+			continue
+		}
+		left[i] = ""
+		low = min(low, m.least(kind, left, answer, f-1, i+1))
+		left[i] = answer
+	}
+	if low == 1 { // fewer than f members are left from here on
+		return m.probability(kind, left, answer)
+	}
+	return low
+}
+
+func (m *Model) probability(kind string, answers []string, answer string) float64 {
+	options, given := m.options(kind, answers)
+	for i, g := range given {
+		if g.answer == answer {
+			return softmax(options, m.Coefficients)[i]
+		}
+	}
+	return 0
+}
