@@ -46,6 +46,8 @@ var Catalogue = synod.NewCatalogue("computation",
 		}},
 	Entry{synod.Entry{Name: "trust-attacks", Summary: "liars that poison the history of cascade, on recorded votes"},
 		func() Computation { return newTrustAttacks() }},
+	Entry{synod.Entry{Name: "worth", Summary: "what is recommended, against the best single model, on recorded votes"},
+		func() Computation { return newWorth() }},
 )
 
 // Work keeps what the cells of a grid share.

@@ -1,0 +1,185 @@
+package computed
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"synod.dev/synod/bench/metrics"
+	"synod.dev/synod/bench/report"
+	"synod.dev/synod/core/odds"
+	"synod.dev/synod/council/seating"
+)
+
+// worth measures, on recorded votes of real models, what is recommended against the best single model: for casts of
+// six models of different makers, or for the pool of all models that have a price, within a budget. The labelled
+// questions choose, fit and know the best single model; the figures are from the others.
+type worth struct {
+	Folder  string  `yaml:"folder" doc:"folder of the recorded votes, SET.jsonl.gz"`
+	Set     string  `yaml:"set" doc:"the set of questions" enum:"gsm8k|math-l5|crux|mmlu-pro"`
+	Labels  int     `yaml:"labels" doc:"questions whose right answer is known" range:"20:2000"`
+	F       int     `yaml:"f" doc:"liars that the recommended council withstands" range:"0:2"`
+	Members int     `yaml:"members" doc:"models of a cast; 0: all that have a price" range:"0:12"`
+	Budget  float64 `yaml:"budget" doc:"USD for 1,000 questions at most; 0: no bound" range:"0:1000"`
+	Splits  int     `yaml:"splits" doc:"casts that are drawn, or splits of the questions for the pool" range:"1:1000"`
+	Most    int     `yaml:"most" doc:"questions of which a split measures the figures, at most" range:"20:100000"`
+}
+
+func newWorth() *worth { return &worth{Labels: 200, Members: 6, Splits: 40, Most: 1000} }
+
+//go:embed prices-2024.csv
+var pricesOf2024 []byte
+
+// A call has these tokens.
+const (
+	promptTokens     = 400
+	completionTokens = 500
+)
+
+// usdOf2024 returns what a call of each model cost in late 2024, in USD.
+var usdOf2024 = sync.OnceValue(func() map[string]float64 {
+	rows, err := csv.NewReader(strings.NewReader(string(pricesOf2024))).ReadAll()
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	usd := map[string]float64{}
+	for _, r := range rows[1:] {
+		prompt, _ := strconv.ParseFloat(r[1], 64)
+		completion, _ := strconv.ParseFloat(r[2], 64)
+		usd[r[0]] = (promptTokens*prompt + completionTokens*completion) / 1e6
+	}
+	return usd
+})
+
+// Figures returns, as means over the splits: right decisions of the recommended council and of the best single model
+// and their difference, the council's price as a share of the model's, how often the recommendation is one model
+// alone, and how much more often right its nested figures say that it is.
+func (c *worth) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
+	v, err := w.readVotes(c.Folder, c.Set)
+	if err != nil {
+		return "", nil, err
+	}
+	v = v.priced()
+	if c.Members > 0 {
+		if _, err := v.drawCast(rand.New(rand.NewPCG(0, 0)), c.Members); err != nil {
+			return "", nil, err
+		}
+	}
+	how = fmt.Sprintf("recorded votes of %s, prices of late 2024, %d splits drawn with seed %d", c.Set, c.Splits, t.Seed)
+	return how, func() (*report.Figures, error) { return c.play(v, t.Seed), nil }, nil
+}
+
+// play plays all splits, as many at once as there are processors.
+func (c *worth) play(v *votes, seed uint64) *report.Figures {
+	played := make([]map[string]float64, c.Splits)
+	var wait sync.WaitGroup
+	for i := range played {
+		wait.Go(func() { played[i] = c.split(v, rand.New(rand.NewPCG(seed, uint64(i)))) })
+	}
+	wait.Wait()
+	return means(played)
+}
+
+// means returns the mean of each figure over all splits that have it.
+func means(played []map[string]float64) *report.Figures {
+	f, mean := &report.Figures{Rates: map[string]*metrics.Rate{}}, map[string]*metrics.Mean{}
+	for _, p := range played {
+		for name, x := range p {
+			if mean[name] == nil {
+				mean[name] = &metrics.Mean{}
+			}
+			mean[name].Add(x)
+		}
+	}
+	for name, m := range mean {
+		f.Rates[name] = m.Rate()
+		f.Rates[name].Count = false
+	}
+	return f
+}
+
+// split draws models and questions, and returns the figures.
+func (c *worth) split(v *votes, chance *rand.Rand) map[string]float64 {
+	members := v.all()
+	if c.Members > 0 {
+		members, _ = v.drawCast(chance, c.Members) // that there are enough makers was checked
+	}
+	known, rest := v.samples(members, c.Labels, c.Most, chance)
+	aim := seating.Aim{Cheapest: c.F == 0 && c.Budget == 0, F: c.F, Budget: c.Budget / 1000}
+	r := known.Recommend(aim, chance.Uint64())
+	figures := map[string]float64{}
+	if r == nil {
+		return figures
+	}
+	own := play(known, rest, r.Tiers)
+	single := play(known, rest, seating.Tiers{Tiers: [][]int{{r.Single.Model}}})
+	n := float64(len(rest.Questions))
+	figures["right"], figures["single_right"] = float64(own.Right)/n, float64(single.Right)/n
+	figures["gain"] = float64(own.Right-single.Right) / n
+	figures["undecided"] = float64(own.Undecided) / n
+	figures["usd"], figures["single_usd"] = 1000*own.USD/n, 1000*single.USD/n
+	figures["price"] = own.USD / single.USD
+	figures["alone"] = float64(one(r.Alone()))
+	figures["predicted_more"] = r.Right.Value - figures["right"]
+	return figures
+}
+
+// play fits a council to one sample and plays it on another one.
+func play(known, rest *seating.Sample, t seating.Tiers) seating.Played {
+	every := func(int) bool { return true }
+	return rest.Play(known.Fit(t, every), every)
+}
+
+// priced keeps the models that have a price.
+func (v *votes) priced() *votes {
+	keep := v.all()
+	keep = slices.DeleteFunc(keep, func(m int) bool { return usdOf2024()[v.models[m]] == 0 })
+	out := &votes{set: v.set, choice: v.choice}
+	for _, m := range keep {
+		out.models = append(out.models, v.models[m])
+	}
+	for _, q := range v.questions {
+		some := voted{id: q.id, gold: q.gold}
+		for _, m := range keep {
+			some.answers, some.asked = append(some.answers, q.answers[m]), append(some.asked, q.asked[m])
+		}
+		out.questions = append(out.questions, some)
+	}
+	return out
+}
+
+// all returns all models.
+func (v *votes) all() (models []int) {
+	for m := range v.models {
+		models = append(models, m)
+	}
+	return models
+}
+
+// samples draws labelled questions, and at most so many others, with the votes of some models.
+func (v *votes) samples(models []int, labels, most int, chance *rand.Rand) (known, rest *seating.Sample) {
+	known = &seating.Sample{}
+	for _, m := range models {
+		known.Models, known.USD = append(known.Models, v.models[m]), append(known.USD, usdOf2024()[v.models[m]])
+	}
+	asked := v.of(models)
+	chance.Shuffle(len(asked), func(i, j int) { asked[i], asked[j] = asked[j], asked[i] })
+	rest = &seating.Sample{Models: known.Models, USD: known.USD}
+	for i, k := range asked[:min(len(asked), labels+most)] {
+		q := odds.Labelled{Kind: v.set, Right: string(v.questions[k].gold)}
+		for _, m := range models {
+			q.Answers = append(q.Answers, string(v.questions[k].answers[m]))
+		}
+		to := known
+		if i >= labels {
+			to = rest
+		}
+		to.Questions = append(to.Questions, q)
+	}
+	return known, rest
+}
