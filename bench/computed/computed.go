@@ -48,6 +48,8 @@ var Catalogue = synod.NewCatalogue("computation",
 		func() Computation { return newTrustAttacks() }},
 	Entry{synod.Entry{Name: "worth", Summary: "what is recommended, against the best single model, on recorded votes"},
 		func() Computation { return newWorth() }},
+	Entry{synod.Entry{Name: "worth-odds", Summary: "how well the probability of an answer is calibrated, on recorded votes"},
+		func() Computation { return newWorthOdds() }},
 )
 
 // Work keeps what the cells of a grid share.

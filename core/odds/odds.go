@@ -75,30 +75,35 @@ func (m *Model) Chances(kind string, answers []string) []Chance {
 	return all
 }
 
-// Least returns the least probability of an answer if the votes of any f of those who gave it do not count. It bounds
-// what f members that were honest in the history can add to an answer by a lie. f is small: all subsets are tried.
-func (m *Model) Least(kind string, answers []string, answer string, f int) float64 {
+// Trimmed returns the probability of an answer if the votes of f of those who gave it do not count, the ones that it
+// rests on most, nor those of f others, the ones that speak most against it. So f members that were honest in the
+// history and lie now can neither carry an answer nor deny it: it is at most what the others give it without the f
+// strongest votes against it. f is small: all subsets are tried.
+func (m *Model) Trimmed(kind string, answers []string, answer string, f int) float64 {
 	left := slices.Clone(answers)
-	return m.least(kind, left, answer, f, 0)
+	with := func(a string) bool { return a == answer }
+	against := func(a string) bool { return a != "" && a != answer }
+	return without(left, with, f, 0, slices.Min, func() float64 {
+		return without(left, against, f, 0, slices.Max, func() float64 { return m.probability(kind, left, answer) })
+	})
 }
 
-func (m *Model) least(kind string, left []string, answer string, f, from int) float64 {
-	if f == 0 || !slices.Contains(left, answer) {
-		return m.probability(kind, left, answer)
-	}
-	low := 1.0
-	for i := from; i < len(left); i++ {
-		if left[i] != answer {
-			continue
+// without returns the least or the largest value over the ways to take away f of the votes that one is true of, from
+// index from on. With fewer than f such votes all are taken away.
+func without(left []string, one func(string) bool, f, from int, pick func([]float64) float64,
+	value func() float64) float64 {
+	var all []float64
+	for i := from; i < len(left) && f > 0; i++ {
+		if a := left[i]; one(a) {
+			left[i] = ""
+			all = append(all, without(left, one, f-1, i+1, pick, value))
+			left[i] = a
 		}
-		left[i] = ""
-		low = min(low, m.least(kind, left, answer, f-1, i+1))
-		left[i] = answer
 	}
-	if low == 1 { // fewer than f members are left from here on
-		return m.probability(kind, left, answer)
+	if len(all) == 0 {
+		return value()
 	}
-	return low
+	return pick(all)
 }
 
 func (m *Model) probability(kind string, answers []string, answer string) float64 {

@@ -60,10 +60,10 @@ func TestChances(t *testing.T) {
 				i > 0 && c.Probability > all[i-1].Probability {
 				t.Fatalf("%+v", all)
 			}
-			if m.Least("number", answers, c.Answer, 0) != c.Probability {
-				t.Fatalf("with no liar: %v, not %v", m.Least("number", answers, c.Answer, 0), c.Probability)
+			if m.Trimmed("number", answers, c.Answer, 0) != c.Probability {
+				t.Fatalf("with no liar: %v, not %v", m.Trimmed("number", answers, c.Answer, 0), c.Probability)
 			}
-			if one := m.Least("number", answers, c.Answer, len(c.Given)); one != 0 {
+			if one := m.Trimmed("number", answers, c.Answer, len(c.Given)); one != 0 {
 				t.Fatalf("without everybody who gave it an answer has the probability %v", one)
 			}
 		}
