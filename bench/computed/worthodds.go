@@ -122,13 +122,13 @@ func (c *worthOdds) cast(v *votes, chance *rand.Rand) (all forecasts) {
 			q.Answers = slices.Clone(q.Answers)
 			q.Answers[liar] = lieTo(q, liar, v.choice)
 		}
-		answers := m.Chances(q.Kind, q.Answers)
+		answers := m.Chances(q.Kind, q.Answers, c.F)
 		if len(answers) == 0 {
 			continue
 		}
 		top := answers[0]
 		is := top.Answer == q.Right
-		all.odds = append(all.odds, stats.Forecast{Confidence: m.Trimmed(q.Kind, q.Answers, top.Answer, c.F), Right: is})
+		all.odds = append(all.odds, stats.Forecast{Confidence: top.Probability, Right: is})
 		most := slices.MaxFunc(answers, func(a, b odds.Chance) int { return len(a.Given) - len(b.Given) })
 		all.agreement = append(all.agreement, stats.Forecast{Confidence: float64(len(most.Given)) / float64(c.Members),
 			Right: most.Answer == q.Right})

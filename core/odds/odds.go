@@ -15,7 +15,10 @@
 // Its rank is 0: it uses gonum and nothing of this module.
 package odds
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Labelled is a question whose right answer is known, with what members said.
 type Labelled struct {
@@ -55,7 +58,31 @@ type Chance struct {
 
 // Chances returns the answers to a question, the most probable first; of equal ones the first by its bytes. answers
 // has the members' answers in the order of Members; "" is no answer.
-func (m *Model) Chances(kind string, answers []string) []Chance {
+//
+// With f > 0 the probability of each answer is trimmed: the votes of f of those who gave it do not count, the ones that
+// it rests on most, nor those of f others, the ones that speak most against it. So f members that were honest in the
+// history and lie now can neither carry an answer nor deny it: its probability is at most what the other members give
+// it without the f strongest votes against it. f is small: all subsets are tried.
+func (m *Model) Chances(kind string, answers []string, f int) []Chance {
+	if f == 0 {
+		return sorted(m.all(kind, answers))
+	}
+	var all []Chance
+	for _, g := range gather(answers) {
+		c := m.trimmed(kind, slices.Clone(answers), g.answer, f)
+		c.Answer, c.Given = g.answer, g.by
+		all = append(all, c)
+	}
+	return sorted(all)
+}
+
+func sorted(all []Chance) []Chance {
+	slices.SortStableFunc(all, func(a, b Chance) int { return cmp.Compare(b.Probability, a.Probability) })
+	return all
+}
+
+// all returns the chances of all answers if every vote counts, by the answers' bytes.
+func (m *Model) all(kind string, answers []string) []Chance {
 	options, given := m.options(kind, answers)
 	p := softmax(options, m.Coefficients)
 	all := make([]Chance, len(given))
@@ -63,55 +90,38 @@ func (m *Model) Chances(kind string, answers []string) []Chance {
 		low, high := m.interval(options, p, i)
 		all[i] = Chance{Answer: g.answer, Probability: p[i], Low: low, High: high, Given: g.by}
 	}
-	slices.SortStableFunc(all, func(a, b Chance) int {
-		switch {
-		case a.Probability > b.Probability:
-			return -1
-		case a.Probability < b.Probability:
-			return 1
-		}
-		return 0
-	})
 	return all
 }
 
-// Trimmed returns the probability of an answer if the votes of f of those who gave it do not count, the ones that it
-// rests on most, nor those of f others, the ones that speak most against it. So f members that were honest in the
-// history and lie now can neither carry an answer nor deny it: it is at most what the others give it without the f
-// strongest votes against it. f is small: all subsets are tried.
-func (m *Model) Trimmed(kind string, answers []string, answer string, f int) float64 {
-	left := slices.Clone(answers)
-	with := func(a string) bool { return a == answer }
+// trimmed returns the chance of one answer without f votes for it and f against it.
+func (m *Model) trimmed(kind string, votes []string, answer string, f int) Chance {
+	gave := func(a string) bool { return a == answer }
 	against := func(a string) bool { return a != "" && a != answer }
-	return without(left, with, f, 0, slices.Min, func() float64 {
-		return without(left, against, f, 0, slices.Max, func() float64 { return m.probability(kind, left, answer) })
+	return without(votes, gave, f, 0, slices.MinFunc, func() Chance {
+		return without(votes, against, f, 0, slices.MaxFunc, func() Chance {
+			all := m.all(kind, votes)
+			if i := slices.IndexFunc(all, func(c Chance) bool { return c.Answer == answer }); i >= 0 {
+				return all[i]
+			}
+			return Chance{}
+		})
 	})
 }
 
-// without returns the least or the largest value over the ways to take away f of the votes that one is true of, from
-// index from on. With fewer than f such votes all are taken away.
-func without(left []string, one func(string) bool, f, from int, pick func([]float64) float64,
-	value func() float64) float64 {
-	var all []float64
-	for i := from; i < len(left) && f > 0; i++ {
-		if a := left[i]; one(a) {
-			left[i] = ""
-			all = append(all, without(left, one, f-1, i+1, pick, value))
-			left[i] = a
+// without returns the first or the last of the chances that follow if f of the votes that one is true of do not count.
+// With fewer than f such votes none of them counts. votes is changed, and changed back.
+func without(votes []string, one func(string) bool, f, from int,
+	pick func([]Chance, func(a, b Chance) int) Chance, chance func() Chance) Chance {
+	var all []Chance
+	for i := from; i < len(votes) && f > 0; i++ {
+		if a := votes[i]; one(a) {
+			votes[i] = ""
+			all = append(all, without(votes, one, f-1, i+1, pick, chance))
+			votes[i] = a
 		}
 	}
 	if len(all) == 0 {
-		return value()
+		return chance()
 	}
-	return pick(all)
-}
-
-func (m *Model) probability(kind string, answers []string, answer string) float64 {
-	options, given := m.options(kind, answers)
-	for i, g := range given {
-		if g.answer == answer {
-			return softmax(options, m.Coefficients)[i]
-		}
-	}
-	return 0
+	return pick(all, func(a, b Chance) int { return cmp.Compare(a.Probability, b.Probability) })
 }

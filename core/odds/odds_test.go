@@ -15,12 +15,12 @@ var members = []string{"a", "b", "c", "d"}
 // Without labels the model is the prior: more voices are more, and "none" keeps its share.
 func TestWithoutLabels(t *testing.T) {
 	m := Fit(members, nil)
-	all := m.Chances("number", []string{"1", "1", "2", ""})
+	all := m.Chances("number", []string{"1", "1", "2", ""}, 0)
 	if m.Labels != 0 || len(all) != 2 || all[0].Answer != "1" || len(all[0].Given) != 2 ||
 		!(all[0].Probability > all[1].Probability) || !(all[0].Probability+all[1].Probability < 1) {
 		t.Errorf("%+v", all)
 	}
-	if got := m.Chances("number", []string{"", "", "", ""}); len(got) != 0 {
+	if got := m.Chances("number", []string{"", "", "", ""}, 0); len(got) != 0 {
 		t.Errorf("nobody answered: %+v", got)
 	}
 }
@@ -49,9 +49,9 @@ func TestChances(t *testing.T) {
 		if err := json.Unmarshal(b, again); err != nil {
 			t.Fatal(err)
 		}
-		all := m.Chances("number", answers)
-		if !reflect.DeepEqual(all, again.Chances("number", answers)) {
-			t.Fatalf("%+v, and when it was read again %+v", all, again.Chances("number", answers))
+		all := m.Chances("number", answers, 0)
+		if !reflect.DeepEqual(all, again.Chances("number", answers, 0)) {
+			t.Fatalf("%+v, and when it was read again %+v", all, again.Chances("number", answers, 0))
 		}
 		sum := 0.0
 		for i, c := range all {
@@ -60,11 +60,8 @@ func TestChances(t *testing.T) {
 				i > 0 && c.Probability > all[i-1].Probability {
 				t.Fatalf("%+v", all)
 			}
-			if m.Trimmed("number", answers, c.Answer, 0) != c.Probability {
-				t.Fatalf("with no liar: %v, not %v", m.Trimmed("number", answers, c.Answer, 0), c.Probability)
-			}
-			if one := m.Trimmed("number", answers, c.Answer, len(c.Given)); one != 0 {
-				t.Fatalf("without everybody who gave it an answer has the probability %v", one)
+			if of := chanceOf(m.Chances("number", answers, len(c.Given)), c.Answer); of.Probability != 0 {
+				t.Fatalf("without everybody who gave it an answer has the probability %v", of.Probability)
 			}
 		}
 		if sum > 1+1e-9 {
@@ -124,7 +121,7 @@ func TestTogether(t *testing.T) {
 		apart, alike = append(apart, Labelled{Answers: a, Right: "r"}), append(alike, Labelled{Answers: b, Right: "r"})
 	}
 	both := []string{"9", "9", "", ""}
-	far, near := Fit(members, apart).Chances("", both)[0], Fit(members, alike).Chances("", both)[0]
+	far, near := Fit(members, apart).Chances("", both, 0)[0], Fit(members, alike).Chances("", both, 0)[0]
 	if !(far.Probability > 0.9 && near.Probability < 0.85) {
 		t.Errorf("two that err apart: %.3f, alike: %.3f", far.Probability, near.Probability)
 	}
@@ -145,7 +142,7 @@ func TestKinds(t *testing.T) {
 		t.Errorf("number %v, choice %v, all %v", number, choice, text)
 	}
 	ask := []string{"1", "1", "1", "2"}
-	if got, want := m.Chances("text", ask)[0].Probability, m.Chances("choice", ask)[0].Probability; !(got > want) {
+	if got, want := m.Chances("text", ask, 0)[0].Probability, m.Chances("choice", ask, 0)[0].Probability; !(got > want) {
 		t.Errorf("a kind without labels: %v; one that members cannot answer: %v", got, want)
 	}
 }
@@ -161,10 +158,46 @@ func TestIntervals(t *testing.T) {
 			}
 			labelled = append(labelled, Labelled{Answers: a, Right: "r"})
 		}
-		c := Fit(members, labelled).Chances("", []string{"1", "1", "2", "3"})[0]
+		c := Fit(members, labelled).Chances("", []string{"1", "1", "2", "3"}, 0)[0]
 		return c.High - c.Low
 	}
 	if few, many := width(12), width(600); !(many < few/2) || math.IsNaN(few) {
 		t.Errorf("12 labels: %v wide, 600: %v", few, many)
+	}
+}
+
+func chanceOf(all []Chance, answer string) (of Chance) {
+	for _, c := range all {
+		if c.Answer == answer {
+			of = c
+		}
+	}
+	return of
+}
+
+// One member that lies now, however accurate it was, changes the trimmed probability of an answer that it joins by no
+// more than the strongest of the votes against it does; and a lie of its own alone never has any. The control is the
+// probability of all votes, to which the most accurate member can add far more.
+func TestTrimmed(t *testing.T) {
+	var labelled []Labelled
+	for k := range 100 {
+		a := []string{"r", "r", "r", "r"} // the first is always right, the others in three of four
+		for i := 1; i < 4; i++ {
+			if (k/i)%4 == 0 {
+				a[i] = string(rune('0' + i))
+			}
+		}
+		labelled = append(labelled, Labelled{Answers: a, Right: "r"})
+	}
+	m := Fit(members, labelled)
+	alone := []string{"lie", "1", "2", "3"}
+	if all, one := m.Chances("", alone, 0)[0], chanceOf(m.Chances("", alone, 1), "lie"); all.Answer != "lie" ||
+		all.Probability < 0.5 || one.Probability != 0 {
+		t.Errorf("alone: %+v, trimmed %+v", all, one)
+	}
+	joined := []string{"x", "x", "1", "1"}
+	if c, most := chanceOf(m.Chances("", joined, 1), "x"), chanceOf(m.Chances("", []string{"", "x", "", "1"}, 0),
+		"x"); c.Probability > most.Probability+1e-9 {
+		t.Errorf("a lie that joins: %v; of the others alone: %v", c, most)
 	}
 }

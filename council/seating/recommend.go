@@ -259,7 +259,7 @@ func (c *search) tell(of set, f int) []told {
 				answers[m] = q.Answers[c.models[m]]
 			}
 		}
-		for _, chance := range c.odds[i%parts].Chances(q.Kind, answers) {
+		for _, chance := range c.odds[i%parts].Chances(q.Kind, answers, f) {
 			if len(chance.Given) > f {
 				all[i] = told{chance.Answer == q.Right, true, chance.Probability}
 				break

@@ -81,7 +81,7 @@ type Decided struct {
 func (f *Fitted) Decide(kind string, answers []string) (d Decided) {
 	for k, asked := range f.stages {
 		d = Decided{Asked: asked, Probability: f.odds[k]}
-		all := d.Probability.Chances(kind, pick(answers, asked))
+		all := d.Probability.Chances(kind, pick(answers, asked), f.F)
 		if len(all) > 0 {
 			d.Chance = all[0]
 		}
