@@ -150,6 +150,17 @@ type StagedDecision struct {
 	// Withstands is what the decision withstands, of the votes that were cast; nil: Fragile says why that is not known.
 	Withstands *robust.Withstood
 	Fragile    string
+	// Probability is how likely the answer is right, or, of an undecided run, the most probable one that more than F
+	// members gave; nil: that is not known.
+	Probability *Probability
+}
+
+// Probability is how likely an answer is right, from questions whose right answer is known.
+type Probability struct {
+	Value  float64 `json:"value"`
+	Low    float64 `json:"low"` // limits of a 95 % interval
+	High   float64 `json:"high"`
+	Labels int     `json:"labels"` // how many questions it rests on
 }
 
 // Weighting is implemented by a protocol whose first answers may be counted with weights. The fields of JSON

@@ -118,7 +118,8 @@ func reading(from source) []step {
 		{"runner", checkKeys},              // one key for each seat
 		{"graph", loadGraph},               // the nodes of a graph file are named like seats
 		{"defences", with(switchDefences)}, // some are parameters of the protocol
-		{"trust", with(loadTrust)},         // weights are parameters of the protocol, by seat
+		{"protocol", numberTiers},
+		{"trust", with(loadTrust)}, // weights are parameters of the protocol, by seat
 		{"protocol", configure},
 		{"prompts", with(loadTemplates)}, // of the protocol
 	}

@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/protocol/cascade"
 )
 
-// loadTrust replaces the trust file by the weights that it gives the seats, so that records of the run have them
+// loadTrust replaces the trust file by the weights and odds that it gives the seats, so that records of the run have them
 // and name no file.
 func loadTrust(p *Plan, from source) error {
 	file := p.spec.Trust.File
@@ -48,6 +48,7 @@ func loadTrust(p *Plan, from source) error {
 	if p.spec.Protocol["together"] == nil && len(together) > 0 {
 		p.spec.Protocol["together"] = together
 	}
+	setOdds(p, h.Observations())
 	return nil
 }
 

@@ -158,7 +158,7 @@ type told struct {
 // found is a council of the search.
 type found struct {
 	first, second set
-	stop          float64
+	rest          float64 // the share of the questions that ask the second tier
 	right         float64 // the share of right answers that is expected
 	usd           float64
 }
@@ -305,7 +305,7 @@ func (c *search) look(alone int) Tiers {
 	}
 	t := Tiers{Tiers: [][]int{c.members(best.first)}, F: c.aim.F}
 	if best.second != 0 {
-		t.Tiers, t.Stop = append(t.Tiers, c.members(best.second)), best.stop
+		t.Tiers, t.Stop = append(t.Tiers, c.members(best.second)), c.stop(best)
 	}
 	return t
 }
@@ -324,8 +324,35 @@ func (c *search) tiers(first, second set, best *found) {
 			}
 			right += t.expected()
 		}
-		c.try(found{first, second, stop, right / n, cheap + dear*asked/n}, best)
+		c.try(found{first, second, asked / n, right / n, cheap + dear*asked/n}, best)
 	}
+}
+
+// stop returns the probability below which as many questions ask the second tier as the search expects. It is that of
+// the odds of the first tier alone, each part of the questions having those that the others fit.
+func (c *search) stop(t found) float64 {
+	first := c.members(t.first)
+	chances := make([]float64, len(c.used))
+	for part := range parts {
+		at := map[int]bool{}
+		for i, k := range c.used {
+			if i%parts != part {
+				at[k] = true
+			}
+		}
+		m := odds.Fit(c.names(first), c.of(first, func(k int) bool { return at[k] }))
+		for i := part; i < len(c.used); i += parts {
+			q := &c.Questions[c.used[i]]
+			for _, chance := range m.Chances(q.Kind, pick(q.Answers, first), c.aim.F) {
+				if len(chance.Given) > c.aim.F {
+					chances[i] = chance.Probability
+					break
+				}
+			}
+		}
+	}
+	slices.Sort(chances)
+	return chances[min(int(t.rest*float64(len(chances))+0.5), len(chances)-1)]
 }
 
 // spare is the share of the budget that tiers leave, because other questions may ask the second one more often.

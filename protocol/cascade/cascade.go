@@ -21,6 +21,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/odds"
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
@@ -49,6 +50,9 @@ type Cascade struct {
 	Prices   []float64            `yaml:"prices" json:"prices,omitempty" doc:"what a call of each seat costs, relative to the others; absent: from the price table, for a call of 400 prompt and at most 150 completion tokens" example:"[1, 1, 10]"`
 	Audit    float64              `yaml:"audit" json:"audit,omitempty" doc:"share of the questions that ask every member, so that trust is learned from all alike; it changes no decision; filled in from trust.audit where the council learns" range:"0:1"`
 	Secret   uint64               `yaml:"secret" json:"secret,omitempty" doc:"seed by which audits are drawn; filled in at random"`
+	Tiers    [][]synod.NodeID     `yaml:"tiers" json:"tiers,omitempty" doc:"seats by tier, by id or from 0; all of a tier are asked at once, and the answer stands after it if more than F members gave it and it is right with probability p, or without graded questions if all that answered agree; absent: F+1 drawn seats, then one at a time" example:"[[a, b], [c]]"`
+	Odds     []*odds.Model        `yaml:"odds" json:"odds,omitempty" doc:"how likely answers are right, by the tiers that were asked; filled in from the graded questions of the trust file"`
+	AtLeast  float64              `yaml:"at_least" json:"at_least,omitempty" doc:"with tiers: an answer that is less probable is no decision; 0: every answer with more than F voices may be one" range:"0:1"`
 	Exact    bool                 `yaml:"-" json:"exact"` // one seed, and no reply is reused
 
 	voices [][2]synod.NodeID // more pairs that count as one supporter, because they have one model
@@ -71,6 +75,15 @@ func (p *Cascade) Validate() error {
 		return fmt.Errorf("cascade: p is %v; it must be between 0.5 and 0.999999 (example: p: 0.99)", p.P)
 	case !(p.Doubt >= 0 && p.Doubt <= 0.5):
 		return fmt.Errorf("cascade: doubt is %v; it must be between 0 and 0.5 (example: doubt: 0.01)", p.Doubt)
+	case !(p.AtLeast >= 0 && p.AtLeast <= 1):
+		return fmt.Errorf("cascade: at_least is %v; it must be between 0 and 1 (example: at_least: 0.9)", p.AtLeast)
+	case len(p.Tiers) > 0 && p.Stop == Certain:
+		return fmt.Errorf("cascade: tiers end by the probability of an answer; with them stop must be %s", Probable)
+	case len(p.Tiers) == 0 && (p.AtLeast > 0 || len(p.Odds) > 0):
+		return fmt.Errorf("cascade: at_least and odds need tiers (example: tiers: [[a, b], [c]])")
+	case len(p.Odds) > 0 && len(p.Odds) != len(p.Tiers):
+		return fmt.Errorf("cascade: odds has %d entries; it must have one for each of the %d tiers", len(p.Odds),
+			len(p.Tiers))
 	case !(p.Audit >= 0 && p.Audit <= 1):
 		return fmt.Errorf("cascade: audit is %v; it must be between 0 and 1 (example: audit: 0.1)", p.Audit)
 	}
@@ -108,6 +121,9 @@ func (p *Cascade) CheckCast(cast []synod.Role, f int) error {
 	}
 	if len(p.Prices) > 0 && len(p.Prices) != n {
 		return fmt.Errorf("cascade: prices has %d numbers; it must have one for each of the %d seats", len(p.Prices), n)
+	}
+	if err := p.checkTiers(n); err != nil {
+		return err
 	}
 	for _, pair := range p.Together {
 		if pair[0] < 0 || pair[1] < 0 || int(pair[0]) >= n || int(pair[1]) >= n || pair[0] == pair[1] {
@@ -189,7 +205,12 @@ func answers(some []candidate) (list []synod.Answer) {
 }
 
 // Calls returns the largest number of model calls of a run: a first answer of every member, and a contest.
-func (p *Cascade) Calls(degrees []int) int { return len(degrees) + p.sac().MaxContest(len(degrees)) }
+func (p *Cascade) Calls(degrees []int) int {
+	if len(p.Tiers) > 0 { // no contest follows
+		return len(degrees)
+	}
+	return len(degrees) + p.sac().MaxContest(len(degrees))
+}
 
 // MaxRounds returns the rounds of a contest: a member without a candidate takes one, then T rounds.
 func (p *Cascade) MaxRounds() int { return p.Rounds + 1 }

@@ -13,6 +13,7 @@ import (
 	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/core/robust"
 	"synod.dev/synod/internal/order"
+	"synod.dev/synod/protocol"
 )
 
 // council is what every member knows before the first answer: whom to ask in which order, and how much each answer
@@ -20,6 +21,7 @@ import (
 type council struct {
 	*Cascade
 	f       int
+	form    synod.Form     // of the question
 	merges  bool           // answers are JSON values, of which the council merges the fields
 	means   bool           // a field is a mean, which any missing answer changes
 	weights []int64        // by seat, capped so that no F of them outweigh the rest
@@ -30,9 +32,12 @@ type council struct {
 // convene returns the council for a question.
 func (p *Cascade) convene(q *synod.Question, n, f int) *council {
 	c := &council{Cascade: p, f: f, weights: reliability.CapWhole(p.logOdds(q, n), f)}
-	c.merges = q.Form == synod.JSON
+	c.form, c.merges = q.Form, q.Form == synod.JSON
 	c.means = bytes.Contains(q.Schema, []byte("trimmed-mean"))
 	c.order, c.group = c.seatOrder(q, n), groups(slices.Concat(p.Together, p.voices), n)
+	if len(p.Tiers) > 0 {
+		c.order = slices.Concat(p.Tiers...)
+	}
 	return c
 }
 
@@ -76,8 +81,11 @@ func (c *council) price(i int) float64 {
 	return 1
 }
 
-// stage returns the seats of a stage: the first F+1, then one at a time; nil after the last one.
+// stage returns the seats of a stage: a tier; or the first F+1, then one at a time. It returns nil after the last one.
 func (c *council) stage(k int) []synod.NodeID {
+	if len(c.Tiers) > 0 {
+		return slices.Concat(c.Tiers[min(k, len(c.Tiers)):min(k+1, len(c.Tiers))]...)
+	}
 	first := min(c.f+1, len(c.order))
 	switch {
 	case k == 0:
@@ -108,7 +116,8 @@ type candidate struct {
 	answer synod.Answer
 	seats  []synod.NodeID // ascending
 	weight int64
-	voices int // independent supporters: seats that err together count once
+	voices int                  // independent supporters: seats that err together count once
+	chance protocol.Probability // that it is right; zero: not known
 }
 
 // ending is why no further seat is asked.
@@ -122,7 +131,8 @@ const (
 	merged                  // the fields of all answers so far are the decision
 )
 
-// table returns the answers, the heaviest first; of equal weights, the first by its bytes.
+// table returns the answers, the most probable first where that is known; of equally probable ones the heaviest, and of
+// these the first by its bytes.
 func (t *tally) table() []candidate {
 	var all []candidate
 	for i, a := range t.answers {
@@ -139,8 +149,10 @@ func (t *tally) table() []candidate {
 	for k := range all {
 		all[k].voices = t.voices(all[k].seats)
 	}
+	t.judge(all)
 	order.Sort(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.answer, b.answer))
+		return cmp.Or(cmp.Compare(b.chance.Value, a.chance.Value), cmp.Compare(b.weight, a.weight),
+			cmp.Compare(a.answer, b.answer))
 	})
 	return all
 }
@@ -187,8 +199,11 @@ func (t *tally) missing() (seats int, weight int64) {
 
 // next says what follows from the answers so far. last reports that every seat was asked.
 func (t *tally) next(all []candidate, last bool) ending {
-	if t.merges {
+	switch {
+	case t.merges:
 		return t.nextOfFields(all, last)
+	case len(t.Tiers) > 0:
+		return t.nextTier(all, last)
 	}
 	left, weight := 0, int64(0)
 	if !last {
@@ -355,6 +370,9 @@ func (t *tally) withstands(answer synod.Answer) (w *robust.Withstood, why string
 		voices = append(voices, robust.Voice{Answer: t.answers[id], Weight: t.weights[id]})
 	}
 	got, wins := robust.Withstands(robust.VoteRule{Name: robust.Plurality}, voices, answer)
+	if !wins && len(t.Odds) > 0 {
+		return nil, "another answer has more votes and is less probable"
+	}
 	if !wins {
 		return nil, "another answer has more weight, but not more than F supporters"
 	}

@@ -22,7 +22,7 @@ func (p *Cascade) Decide(q *synod.Question, noted [][]*synod.Opinion, f int) (d 
 		if end == goOn {
 			continue
 		}
-		d.Order, d.Asked = t.order, len(t.asked)
+		d.Order, d.Asked, d.Probability = t.order, len(t.asked), t.probability(all)
 		switch end {
 		case decided:
 			t.decide(&d, all)
@@ -84,6 +84,8 @@ func (t *tally) decide(d *protocol.StagedDecision, all []candidate) {
 	d.Withstands, d.Fragile = t.withstands(lead.answer)
 	why := "no other answer has more than F supporters"
 	switch {
+	case len(t.Tiers) > 0:
+		why = t.whyTier(lead, len(all))
 	case t.certain(all):
 		why = "no missing vote and no F votes ignored could change that"
 	case t.probable(all):
@@ -113,7 +115,10 @@ func (t *tally) giveUp(d *protocol.StagedDecision, all []candidate) {
 	d.Lacking = silent > 0 && most+silent > t.f
 	d.Why = fmt.Sprintf("of the %d asked at most %d gave the same answer independently, and more than F=%d are needed",
 		len(t.asked), most, t.f)
-	if some := t.candidates(all); len(some) > 0 {
+	if some := t.candidates(all); len(some) > 0 && len(t.Tiers) > 0 {
+		d.Why = fmt.Sprintf("the most probable answer of the %d asked is right with probability %.2f, and at_least is %v",
+			len(t.asked), some[0].chance.Value, t.AtLeast)
+	} else if len(some) > 0 {
 		d.Why = fmt.Sprintf("of the %d asked %d gave the answer with most weight of those that more than F=%d gave, "+
 			"and the other answers weigh too much against it", len(t.asked), len(some[0].seats), t.f)
 	}

@@ -1,0 +1,107 @@
+package cascade
+
+import (
+	"fmt"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/core/odds"
+	"synod.dev/synod/protocol"
+)
+
+// checkTiers refuses tiers in which a seat is missing or stands twice, and odds that do not fit them.
+func (p *Cascade) checkTiers(n int) error {
+	seats := 0
+	for k, tier := range p.Tiers {
+		if len(tier) == 0 {
+			return fmt.Errorf("cascade: tiers[%d] has no seat", k)
+		}
+		if i := slices.IndexFunc(tier, func(s synod.NodeID) bool { return s < 0 || int(s) >= n }); i >= 0 {
+			return fmt.Errorf("cascade: tiers[%d] has seat %d; they count from 0 to %d", k, tier[i], n-1)
+		}
+		seats += len(tier)
+		if k < len(p.Odds) && len(p.Odds[k].Members) != seats {
+			return fmt.Errorf("cascade: odds[%d] is about %d members, and %d seats are asked up to that tier", k,
+				len(p.Odds[k].Members), seats)
+		}
+	}
+	different := len(slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Tiers...)))))
+	if len(p.Tiers) > 0 && (seats != n || different != n) {
+		return fmt.Errorf("cascade: tiers have %d seats, %d different ones; they must have each of the %d seats once",
+			seats, different, n)
+	}
+	return nil
+}
+
+// judge sets how likely each answer is right, by the odds of the tiers that were asked.
+func (t *tally) judge(all []candidate) {
+	m := t.odds()
+	if m == nil {
+		return
+	}
+	answers := make([]string, len(t.asked))
+	for i, id := range t.asked {
+		answers[i] = string(t.answers[id])
+	}
+	for _, c := range m.Chances(string(t.form), answers, t.f) {
+		k := slices.IndexFunc(all, func(x candidate) bool { return x.answer == synod.Answer(c.Answer) })
+		all[k].chance = protocol.Probability{Value: c.Probability, Low: c.Low, High: c.High, Labels: m.Labels}
+	}
+}
+
+// odds returns the odds of the seats that were asked so far; nil: there are none.
+func (t *tally) odds() *odds.Model {
+	seats := 0
+	for k, tier := range t.Tiers {
+		if seats += len(tier); seats == len(t.asked) && k < len(t.Odds) {
+			return t.Odds[k]
+		}
+	}
+	return nil
+}
+
+// nextTier says what follows from the answers of the tiers so far. The most probable answer that has more than F
+// voices stands if it is probable enough, or, where that is not known, if all that answered agree. After the last tier
+// it stands in any case, unless it is less probable than wanted.
+func (t *tally) nextTier(all []candidate, last bool) ending {
+	lead := t.leader(all)
+	enough := lead.voices > t.f && lead.chance.Value >= t.AtLeast
+	switch {
+	case last && enough:
+		return decided
+	case last:
+		return hopeless
+	case enough && lead.chance.Labels > 0 && lead.chance.Value >= t.P, enough && lead.chance.Labels == 0 && len(all) == 1:
+		return decided
+	}
+	return goOn
+}
+
+// probability returns that of the leading answer; nil: it is not known.
+func (t *tally) probability(all []candidate) *protocol.Probability {
+	if lead := t.leader(all); lead.chance.Labels > 0 {
+		return &lead.chance
+	}
+	return nil
+}
+
+// whyTier says why the leading answer stood when it did.
+func (t *tally) whyTier(lead candidate, answers int) string {
+	tiers := fmt.Sprintf("%d of %d tiers", len(t.Tiers), len(t.Tiers))
+	if len(t.asked) < len(t.order) {
+		seats := 0
+		for k, tier := range t.Tiers {
+			if seats += len(tier); seats == len(t.asked) {
+				tiers = fmt.Sprintf("%d of %d tiers", k+1, len(t.Tiers))
+			}
+		}
+	}
+	switch {
+	case lead.chance.Labels > 0:
+		return fmt.Sprintf("after %s it is right with probability %.2f, by %d graded questions", tiers,
+			lead.chance.Value, lead.chance.Labels)
+	case answers == 1:
+		return fmt.Sprintf("after %s all that answered agree", tiers)
+	}
+	return fmt.Sprintf("after %s it has the most weight", tiers)
+}
