@@ -58,7 +58,7 @@ var usdOf2024 = sync.OnceValue(func() map[string]float64 {
 
 // Figures returns, as means over the splits: right decisions of the recommended council and of the best single model
 // and their difference, the council's price as a share of the model's, how often the recommendation is one model
-// alone, and how much more often right its nested figures say that it is.
+// alone, and for casts how much more often right its nested figures say that it is.
 func (c *worth) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
 	v, err := w.readVotes(c.Folder, c.Set)
 	if err != nil {
@@ -111,21 +111,23 @@ func (c *worth) split(v *votes, chance *rand.Rand) map[string]float64 {
 	}
 	known, rest := v.samples(members, c.Labels, c.Most, chance)
 	aim := seating.Aim{Cheapest: c.F == 0 && c.Budget == 0, F: c.F, Budget: c.Budget / 1000}
-	r := known.Recommend(aim, chance.Uint64())
-	figures := map[string]float64{}
-	if r == nil {
+	figures, seed := map[string]float64{}, chance.Uint64()
+	chosen := known.Choose(aim, seed)
+	if len(chosen.Tiers) == 0 {
 		return figures
 	}
-	own := play(known, rest, r.Tiers)
-	single := play(known, rest, seating.Tiers{Tiers: [][]int{{r.Single.Model}}})
+	own := play(known, rest, chosen)
+	single := play(known, rest, seating.Tiers{Tiers: [][]int{{known.Single(aim.Budget)}}})
 	n := float64(len(rest.Questions))
 	figures["right"], figures["single_right"] = float64(own.Right)/n, float64(single.Right)/n
 	figures["gain"] = float64(own.Right-single.Right) / n
-	figures["undecided"] = float64(own.Undecided) / n
+	figures["wrong"], figures["undecided"] = float64(own.Wrong)/n, float64(own.Undecided)/n
 	figures["usd"], figures["single_usd"] = 1000*own.USD/n, 1000*single.USD/n
 	figures["price"] = own.USD / single.USD
-	figures["alone"] = float64(one(r.Alone()))
-	figures["predicted_more"] = r.Right.Value - figures["right"]
+	figures["alone"] = float64(one(chosen.Alone()))
+	if c.Members > 0 {
+		figures["predicted_more"] = known.Recommend(aim, seed).Right.Value - figures["right"]
+	}
 	return figures
 }
 

@@ -2,6 +2,7 @@ package seating
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -49,13 +50,12 @@ var stops = []float64{0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.96, 0.98}
 // Recommend returns the council that fits an aim best, with figures by nested splits: each fifth of the questions is
 // decided by the council that the other four choose and fit. nil: no council within the budget fits the aim.
 func (s *Sample) Recommend(aim Aim, seed uint64) *Recommended {
-	every := func(int) bool { return true }
 	best := s.single(aim.Budget, every)
 	if best < 0 {
 		return nil
 	}
 	chosen := s.choose(aim, seed, every)
-	if len(chosen.Tiers[0]) == 0 {
+	if len(chosen.Tiers) == 0 {
 		return nil
 	}
 	r := &Recommended{Tiers: chosen, Single: Alone{Model: best}}
@@ -119,10 +119,14 @@ func (s *Sample) right(use func(int) bool) []int {
 	return right
 }
 
-// Choose returns the council for an aim without figures, by all questions.
-func (s *Sample) Choose(aim Aim, seed uint64) Tiers {
-	return s.choose(aim, seed, func(int) bool { return true })
-}
+// Choose returns the council that fits an aim best, without figures. It has no tiers if none fits.
+func (s *Sample) Choose(aim Aim, seed uint64) Tiers { return s.choose(aim, seed, every) }
+
+// Single returns the model that is right most often, of equal ones the cheapest; -1: none is within the budget, in USD
+// of a question (0: no bound).
+func (s *Sample) Single(budget float64) int { return s.single(budget, every) }
+
+func every(int) bool { return true }
 
 // choose looks through all councils of one or two tiers of up to five of the candidates.
 func (s *Sample) choose(aim Aim, seed uint64, use func(int) bool) Tiers {
@@ -303,6 +307,9 @@ func (c *search) look(alone int) Tiers {
 			}
 		}
 	}
+	if best.first == 0 {
+		return Tiers{}
+	}
 	t := Tiers{Tiers: [][]int{c.members(best.first)}, F: c.aim.F}
 	if best.second != 0 {
 		t.Tiers, t.Stop = append(t.Tiers, c.members(best.second)), c.stop(best)
@@ -355,9 +362,6 @@ func (c *search) stop(t found) float64 {
 	return chances[min(int(t.rest*float64(len(chances))+0.5), len(chances)-1)]
 }
 
-// spare is the share of the budget that tiers leave, because other questions may ask the second one more often.
-const spare = 0.03
-
 // doubt is how many more of the questions a cheaper council must be expected to decide rightly than the best single
 // model: the best of many looks better than it is, the more so the fewer questions there are.
 const doubt = 0.25
@@ -366,7 +370,7 @@ const doubt = 0.25
 func (c *search) try(t found, best *found) {
 	most := c.aim.Budget
 	if t.second != 0 {
-		most *= 1 - spare
+		most *= 1 - 0.5/math.Sqrt(float64(len(c.used))) // other questions may ask the second tier more often
 	}
 	switch {
 	case most > 0 && t.usd > most:

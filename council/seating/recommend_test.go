@@ -30,8 +30,6 @@ func drawn(seed uint64, n int, usd, ability []float64) *Sample {
 	return s
 }
 
-func every(int) bool { return true }
-
 // The answer of a tier stands if more than F models gave it and it is probable enough.
 func TestDecide(t *testing.T) {
 	s := drawn(1, 400, []float64{1, 1, 5}, []float64{0.8, 0.8, 0.95})
