@@ -437,19 +437,19 @@ type Listed struct {
 	Since time.Time
 }
 
-// State is a council that is served, or whose file has a mistake.
-type State struct {
+// Entry is a council that is served, or whose file has a mistake.
+type Entry struct {
 	ID      string
 	Served  bool
 	Problem string // why the file as it is now is not served; "": it is
 }
 
 // Councils returns the councils, by id, without the single models.
-func (r *Registry) Councils() (all []State) {
+func (r *Registry) Councils() (all []Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(r.files)) {
-		all = append(all, State{id, r.served[id] != nil, r.problems[id]})
+		all = append(all, Entry{id, r.served[id] != nil, r.problems[id]})
 	}
 	return all
 }
