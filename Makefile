@@ -68,9 +68,9 @@ test: model check reproducible examples unit serve concurrent ## what the README
 modules: serve nodes lab parquet smartbft cometbft ## vet and tests of the modules beside the main one
 
 # Long computations that repeat with more runs what faster tests check for every change.
-nightly: ## the tests that CI leaves out; before a release
+nightly: change ## the tests that CI leaves out; before a release
 	SYNOD_NIGHTLY=1 $(GO) test $(TOGETHER) -count=1 -vet=off -timeout 2h \
-	  $$(grep -rl --include='*_test.go' '"synod.dev/synod/internal/nightly"' . | xargs -n1 dirname | sort -u)
+	  $$($(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | awk '/ .*nightly/ {print $$1}')
 
 # Many tests wait for servers and clocks, so four packages at a time keep two cores busy.
 TOGETHER := -p 4
@@ -153,7 +153,7 @@ soak-nodes: ## QUESTIONS (20000) to seven processes, with kills, restarts, a Byz
 	cd cmd/synod-node && $(GO) test -count=1 -timeout 24h -v -run '^TestSoakNodes$$' . -questions $(QUESTIONS) $(if $(LEAK),-leak)
 
 change: ## 500 questions to seven processes while their roster changes, and the same without overlap; 5 min
-	cd cmd/synod-node && $(GO) test -count=1 -timeout 40m -v -run TestChangeUnderLoad . -change-questions 500
+	cd cmd/synod-node && SYNOD_NIGHTLY=1 $(GO) test -count=1 -timeout 40m -v -run TestChangeUnderLoad . -change-questions 500
 
 smartbft: ## the ledger that replicas keep by consensus, a module of its own
 	cd record/ledger/smartbft && $(GO) vet ./... && $(GO) test ./...
