@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/protocol/check"
@@ -71,9 +72,12 @@ func mustSecret(n uint64) sign.Secret {
 
 var operatorKey, witnessKey = mustSecret(1), mustSecret(2)
 
+// witnessed is the time of all signatures of witnesses, so that two plays of one execution write the same bytes.
+func witnessed() time.Time { return time.Unix(1_700_000_000, 0) }
+
 func playLedger(t *trace) {
 	s := &ledgerOnDisk{t: t, d: newDrive(t), own: operatorKey,
-		witness: ledger.Witness{Secret: witnessKey, Log: operatorKey.PublicKey()}}
+		witness: ledger.Witness{Secret: witnessKey, Log: operatorKey.PublicKey(), Now: witnessed}}
 	open := s.open()
 	for i := 0; i < t.x.Operations && open; i++ {
 		s.operate(i)
