@@ -21,12 +21,8 @@ import (
 )
 
 var budgetTrials = []Trial{
-	{Claim: Claim{ID: "RU-3", Property: "the calls, tokens and money of a question never exceed its limits, whatever " +
-		"members ask at once and however calls fail", Model: Calls, Source: "own (RU-3)"}, councils: true,
-		try: withinBudget},
-	{Claim: Claim{ID: "RU-4", Property: "a key that a server repeats in its errors and headers is in no " +
-		"journal, outcome or error of a run", Model: Any, Source: "own (RU-4, SC-31)"}, councils: true,
-		try: keysUnwritten},
+	{Claim: claimOf("RU-3"), councils: true, try: withinBudget},
+	{Claim: claimOf("RU-4"), councils: true, try: keysUnwritten},
 }
 
 // dearReply is how many tokens a reply of the server of a trial has at most, and dearPrice what they cost.

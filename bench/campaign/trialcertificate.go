@@ -19,12 +19,8 @@ import (
 )
 
 var certificateTrials = []Trial{
-	{Claim: Claim{ID: "CE-1", Property: "a certificate with one changed bit, cut off, extended or with other " +
-		"signatures is refused", Model: Any, Source: "finding F9", Protocols: []string{"certificate"}},
-		try: changedCertificates},
-	{Claim: Claim{ID: "CE-2", Property: "a statement whose support, graph, claim, rule or answer does not follow " +
-		"from the members' answers is refused although it is signed", Model: Any, Source: "own",
-		Protocols: []string{"certificate"}}, try: falseStatements},
+	{Claim: claimOf("CE-1"), try: changedCertificates},
+	{Claim: claimOf("CE-2"), try: falseStatements},
 }
 
 // run is a run of a council of simulated members that was drawn for a trial.

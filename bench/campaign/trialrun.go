@@ -14,11 +14,8 @@ import (
 )
 
 var runTrials = []Trial{
-	{Claim: Claim{ID: "DE-1", Property: "with a support rule nothing is decided that fewer members answered before " +
-		"they heard others", Model: Any, Source: "finding F7", Margin: "supporters beyond the rule"},
-		councils: true, try: supported},
-	{Claim: Claim{ID: "RU-4k", Property: "a key is in no form that a log, an error or a record writes it in",
-		Model: Any, Source: "own (RU-4, SC-30)"}, try: keysHidden},
+	{Claim: claimOf("DE-1"), councils: true, try: supported},
+	{Claim: claimOf("RU-4k"), try: keysHidden},
 }
 
 // supported has a council decide whose members often err and among whom one lies.
