@@ -9,7 +9,6 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
-	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -20,17 +19,11 @@ var runTrials = []Trial{
 
 // supported has a council decide whose members often err and among whom one lies.
 func supported(t *Tried) {
-	protocols := councils()
 	n, support := 4+t.Rand.IntN(3), 2+t.Rand.IntN(2)
-	spec, err := plan.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
-		"plurality, support: %d}\nmodels: {m: {provider: simulated, ability: 0.%d}}\n"+
-		"seats: [{id: m, model: m, count: %d}]\n",
-		protocols[t.Rand.IntN(len(protocols))], support, 3+t.Rand.IntN(6), n))
-	if !t.Need(err) {
-		return
-	}
-	c, err := council.Convene(spec, llm.Env{})
-	if !t.Need(err) {
+	protocol := t.protocol()
+	c, ok := t.convene(protocol, n, fmt.Sprintf("provider: simulated, ability: 0.%d", 3+t.Rand.IntN(6)),
+		fmt.Sprintf("rule: {name: plurality, support: %d}", support), llm.Env{})
+	if !ok {
 		return
 	}
 	defer func() { t.Need(c.Close()) }()

@@ -14,9 +14,10 @@ import (
 // Last on disk and writes it before it hands a signature out.
 type Witness struct {
 	Secret sign.Secret
-	Log    []byte      // names the log: the key of its operator; not read with a Group
-	Group  *Group      // the replicas that keep the log; nil: it has an operator
-	Last   *SignedHead // the last head that it signed; nil: none yet
+	Log    []byte           // names the log: the key of its operator; not read with a Group
+	Group  *Group           // the replicas that keep the log; nil: it has an operator
+	Last   *SignedHead      // the last head that it signed; nil: none yet
+	Now    func() time.Time // the time in signatures, in seconds; nil: that of the clock
 }
 
 // check checks who has signed a head of the log.
@@ -98,7 +99,11 @@ func (w *Witness) Sign(h *SignedHead, path [][]byte) (Signature, error) {
 	}
 	last := *h
 	w.Last = &last
-	return Signature{Key: w.Secret.PublicKey(), Signature: cosign(w.Secret, &h.Head, time.Now())}, nil
+	now := time.Now
+	if w.Now != nil {
+		now = w.Now
+	}
+	return Signature{Key: w.Secret.PublicKey(), Signature: cosign(w.Secret, &h.Head, now())}, nil
 }
 
 // Add adds a witness's signature to a head, if it is valid.
