@@ -11,13 +11,6 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// The claims about journals on a disk that fails.
-const (
-	claimPaid   = "JO-4"
-	claimLeaves = "JO-5"
-	claimRead   = "JO-6"
-)
-
 // inSegment is the parameter of executions in which the journals of several runs share a file.
 const inSegment = "segment"
 

@@ -12,14 +12,6 @@ import (
 	"synod.dev/synod/record/ledger"
 )
 
-// The claims about ledgers on a disk that fails.
-const (
-	claimKept    = "LE-2"
-	claimStopped = "LE-5"
-	claimCosign  = "LE-6d"
-	claimWhole   = "LE-7"
-)
-
 // ledgerDisk plays an operator's ledger: entries are appended, witnesses sign its head, and processes die.
 func ledgerDisk() *subject {
 	return &subject{
