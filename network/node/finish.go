@@ -52,8 +52,8 @@ func (r *run) finish(stopped string) {
 	r.node.log.Info("run ended", "run", r.short(), "stopped", stopped, "digest", digest[:min(12, len(digest))])
 }
 
-// addReceipts adds the receipts of a run that has stopped to its record. It returns those of the seat's vote, which only
-// this seat has.
+// addReceipts adds the receipts of a run that has stopped to its record. It returns those of the seat's vote, which
+// only this seat has.
 func (r *run) addReceipts(f *call.Final, stopped string) (own []call.Receipt) {
 	r.mu.Lock()
 	f.Late = r.late

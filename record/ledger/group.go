@@ -14,8 +14,8 @@ import (
 type Group struct {
 	Name string   // of the council: two logs of the same replicas have different names
 	Keys [][]byte // Ed25519 keys, by replica
-	// Least is how many replicas must sign the same record before the log takes it. It must be larger than Faulty. 0: one
-	// replica is enough, as in logs that are older than this rule.
+	// Least is how many replicas must sign the same record before the log takes it. It must be larger than Faulty.
+	// 0: one replica is enough, as in logs that are older than this rule.
 	Least int
 	Names []string // by replica, the names in their entries; not used if Least is 0
 }
