@@ -68,10 +68,11 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 
 // work is Work with an open folder.
 func (r *Run) work(ctx context.Context, o Options, to *Writer) (p Progress, err error) {
-	asker, err := r.asker(o, to.working)
+	opened, err := r.open(o)
 	if err != nil {
 		return p, err
 	}
+	asker := &asker{opened, to.working, o}
 	defer func() { err = errors.Join(err, asker.close()) }()
 	w := &work{run: r, asker: asker, to: to, options: o, now: Progress{Total: r.total()}}
 	if asker.outage != nil {
