@@ -96,6 +96,12 @@ func (f *gameFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.Trust, "trust", false, "with --resume: "+fmt.Sprintf(app.TrustFlag, "journal"))
 	fl.StringVar(&f.Path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON after it has ended")
+	for name, values := range map[string][]string{
+		"variant": {game.MayExist, game.NoAdversary, game.Unmentioned}, "stop": {game.TwoThirds, game.Percent66},
+		"threat": {game.Restricted, game.Open}, "end": {game.AgreedEnd, game.PaperEnd},
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
 }
 
 // spec returns the council that plays the game.
