@@ -24,6 +24,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
@@ -114,7 +115,8 @@ type Ask struct {
 	// Outage lets calls wait while their model is out of order; nil: they fail.
 	Outage *llm.Outage
 	Mark   func([]byte) string // marks the head of the journal as written by the user; nil: there is no mark
-	Again  string              // the command that resumes a journal; "": synod ask --resume
+	// Again returns the command with which people resume the run, for Escalation; nil: there is none.
+	Again func(*outcome.Outcome) string
 }
 
 // Progress is how far a question has come.

@@ -65,12 +65,13 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) 
 		o.Journal = s.journal.Path()
 	}
 	o.Charged = s.budget.Spent()
-	o.Exceeded, o.Resume, o.Seconds = exceededLimits(s), resumeCommand(s, &o), time.Since(start).Seconds()
+	o.Exceeded, o.Seconds = exceededLimits(s), time.Since(start).Seconds()
+	o.Resumable, o.Past = outcome.WasCutOff(o.Stopped), pastSettings(s, &o)
 	err = s.close(&o)
 	if s.crew != nil {
 		c.spare.Put(s)
 	}
-	return o, errors.Join(err, send(c.plan.Full().Breakers.Escalate, &o))
+	return o, errors.Join(err, send(c.plan.Full().Breakers.Escalate, &o, ask.Again))
 }
 
 // resumable checks the journal that a run is to be resumed from, before any call is made:
@@ -382,24 +383,23 @@ func exceededLimits(s *session) (all []outcome.Exceeded) {
 	return all
 }
 
-// resumeCommand is the command that resumes the run past what has cut it off, with %s for
-// the journal; "" if it was not cut off.
-func resumeCommand(s *session, o *outcome.Outcome) string {
+// pastSettings are the settings with which a resumed run gets past what has cut it off.
+func pastSettings(s *session, o *outcome.Outcome) (settings []string) {
 	if !outcome.WasCutOff(o.Stopped) {
-		return ""
+		return nil
 	}
-	line, short := cmp.Or(s.ask.Again, "synod ask --resume")+" %s", s.budget.Short()
 	if o.Trip != nil {
-		line += " --set " + o.Trip.Continue
+		settings = append(settings, o.Trip.Continue)
 	}
+	short := s.budget.Short()
 	if short.Calls > 0 {
-		line += fmt.Sprintf(" --set limits.calls=%d", 2*short.Calls)
+		settings = append(settings, fmt.Sprintf("limits.calls=%d", 2*short.Calls))
 	}
 	if short.Tokens > 0 {
-		line += fmt.Sprintf(" --set limits.tokens=%d", 2*short.Tokens)
+		settings = append(settings, fmt.Sprintf("limits.tokens=%d", 2*short.Tokens))
 	}
 	if short.USD > 0 {
-		line += fmt.Sprintf(" --set limits.usd=%.2g", 2*short.USD)
+		settings = append(settings, fmt.Sprintf("limits.usd=%.2g", 2*short.USD))
 	}
-	return line
+	return settings
 }

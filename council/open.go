@@ -161,10 +161,9 @@ func checkPowers(p protocol.Protocol, s *plan.Seat, m llm.Model) error {
 	}
 	probed, can := m.(llm.ConfidenceModel)
 	if hidden && (!can || !probed.GivesHiddenConfidence()) { // CP-2
-		return &plan.ConfigError{Section: "protocol",
+		return &plan.ConfigError{Section: "protocol", Err: &plan.HelpError{Help: plan.HelpProbe,
 			Err: fmt.Errorf("probe: hidden needs members with a trained probe, and model %q has none; give it "+
-				"probe: FILE (a model in the box can have one: synod research probe train), or use probe: stated",
-				s.Model)}
+				"probe: FILE, or use probe: stated", s.Model)}}
 	}
 	return nil
 }
@@ -182,10 +181,10 @@ func (c *Council) acceptsGrading() error {
 		}
 	}
 	if f := c.plan.Full().F; len(lacking) > f {
-		return fmt.Errorf("protocol %s has its members grade texts, and the recordings of %s have no grades; at most "+
-			"F=%d members may lack them. Record a run of this protocol with synod ask --record, or use protocol: "+
-			"{name: sac}, in which a recorded member scores its own text 1 and others 0", c.plan.Entry().Name,
-			strings.Join(lacking, ", "), f)
+		return &plan.HelpError{Help: plan.HelpRecord, Err: fmt.Errorf("protocol %s has its members grade texts, and "+
+			"the recordings of %s have no grades; at most F=%d members may lack them. Record a run of this protocol, "+
+			"or use protocol: {name: sac}, in which a recorded member scores its own text 1 and others 0",
+			c.plan.Entry().Name, strings.Join(lacking, ", "), f)}
 	}
 	return nil
 }
@@ -323,9 +322,8 @@ func (e *PriceError) Error() string {
 		names = append(names, fmt.Sprintf("%s (%s at %s)", u.Model, u.Served, u.Server))
 		lines = append(lines, "  "+u.Line())
 	}
-	return fmt.Sprintf("usd needs the price of every model, and this one is not known: %s; a price file (--prices "+
-		"FILE, or prices.yaml in the configuration folder) sets it, in USD for a million tokens:\n  prices:\n%s",
-		strings.Join(names, ", "), strings.Join(lines, "\n"))
+	return fmt.Sprintf("usd needs the price of every model, and this one is not known: %s; a price file sets it, in "+
+		"USD for a million tokens:\n  prices:\n%s", strings.Join(names, ", "), strings.Join(lines, "\n"))
 }
 
 // checkPrices fails for a limit in money if the price of a model is not known.

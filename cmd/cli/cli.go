@@ -72,7 +72,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if e.Err != nil {
 		app.Paint(messages, app.Red, "synod:")
-		text := wrapped("synod: "+app.Printable(e.Err.Error()), messages.Columns())
+		text := wrapped("synod: "+app.Printable(app.WithHelp(e.Err)), messages.Columns())
 		fmt.Fprintln(messages, strings.TrimPrefix(text, "synod:"))
 	}
 	if e.Hint != "" {

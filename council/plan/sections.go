@@ -57,7 +57,7 @@ type Escalate struct {
 type Adversaries struct {
 	Adversary Params `yaml:"adversary,omitempty" json:"adversary,omitempty" doc:"the adversary's name and parameters" example:"{name: replay}"`
 	Members   *int   `yaml:"members,omitempty" json:"members,omitempty" doc:"how many seats it gets; 0: none; default: the listed seats, or 1" range:"0:16384" example:"2" unit:"seats"`
-	Seats     any    `yaml:"seats,omitempty" json:"seats,omitempty" doc:"worst, random or another rule of synod graph without --place; or a list of seats by id; worst: the set that leaves the least r, then that is F-local for the largest F only, then that reaches most seats" default:"worst" example:"[a1, a3]"`
+	Seats     any    `yaml:"seats,omitempty" json:"seats,omitempty" doc:"worst, random or another rule that places nodes in graphs; or a list of seats by id; worst: the set that leaves the least r, then that is F-local for the largest F only, then that reaches most seats" default:"worst" example:"[a1, a3]"`
 	Role      string `yaml:"role,omitempty" json:"role,omitempty" doc:"pick only seats with this role" example:"evaluator"`
 	Seed      uint64 `yaml:"seed,omitempty" json:"seed,omitempty" doc:"seed of rules that draw"`
 }
@@ -152,7 +152,7 @@ func (r Runner) Clock() bool { return r.Name == RunnerClock }
 
 // Trust says where a council's knowledge of its members' reliability is.
 type Trust struct {
-	File  string   `yaml:"file,omitempty" json:"file,omitempty" doc:"the trust file from which protocol cascade takes the weights of members; default: that of the user (synod trust show); absent: all weigh the same" example:"default"`
+	File  string   `yaml:"file,omitempty" json:"file,omitempty" doc:"the trust file from which protocol cascade takes the weights of members; default: that of the user; absent: all weigh the same" example:"default"`
 	Learn bool     `yaml:"learn,omitempty" json:"learn,omitempty" doc:"add the first answers of finished questions to the trust file; of protocol cascade, those of audits"`
 	Audit *float64 `yaml:"audit,omitempty" json:"audit,omitempty" doc:"with learn, in protocol cascade: the share of the questions, drawn in secret, that ask every member" range:"0:1" default:"0.1" example:"0.1"`
 }

@@ -60,7 +60,7 @@ func Tree(name string, tree map[string]any, dir string) (Layer, error) {
 }
 
 // bySeat returns the layer with a whole list of seats where it assigns to single seats by their ids: the seats so far,
-// with these assignments. Earlier --set of whole lists are in merged.
+// with these assignments. Earlier assignments of whole lists are in merged.
 func (l Layer) bySeat(merged map[string]any, origin Origin) (Layer, error) {
 	tree := map[string]any{}
 	if !l.assigned || param.UnmarshalAny(l.Text, &tree) != nil {

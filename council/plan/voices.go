@@ -213,8 +213,8 @@ func byVoice(p *Plan, b Bound) Bound {
 // RealBound says how seats can get the bound that F promises; "" if they have it.
 func RealBound(p *Plan) string {
 	if k := HostileVoices(p); k < p.spec.F {
-		return fmt.Sprintf("any %d models may be hostile, and not F=%d: give each seat a model of its own (synod init "+
-			"looks for them), or say what counts as one with voices", k, p.spec.F)
+		return fmt.Sprintf("any %d models may be hostile, and not F=%d: give each seat a model of its own, or say "+
+			"what counts as one with voices", k, p.spec.F)
 	}
 	return ""
 }

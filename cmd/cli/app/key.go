@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 )
@@ -38,7 +37,7 @@ func (a *App) SigningKey(path string) (sign.Secret, string, error) {
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return sign.Secret{}, path, fmt.Errorf("others may read the key %s: run chmod 600 %s", path,
-			outcome.ShellWord(path))
+			ShellWord(path))
 	}
 	secret, err := sign.ParseSecret(string(text))
 	if err != nil {

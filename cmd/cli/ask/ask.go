@@ -124,7 +124,7 @@ func convene(a *app.App, cmd *cobra.Command, ask council.Ask, spec plan.Spec, en
 			if err := printOutcome(a, cmd, f, *gone, c); err != nil {
 				return err
 			}
-			return app.Verdict(*gone)
+			return app.Ask.Verdict(gone)
 		}
 	}
 	return decide(a, cmd, c, ask, f, spec.Trust)
@@ -160,18 +160,19 @@ func decide(a *app.App, cmd *cobra.Command, c *council.Council, ask council.Ask,
 		return err
 	}
 	if torn != nil && torn.Cut {
-		return app.Fail(app.ExitFailure, torn, o.Advice().Next)
+		return app.Fail(app.ExitFailure, torn, app.Ask.Advice(&o))
 	}
 	if torn != nil {
 		return app.Fail(app.ExitFailure, torn, "free some disk space or choose another file with --journal FILE; the "+
 			"answer above is complete")
 	}
-	return app.Verdict(o)
+	return app.Ask.Verdict(&o)
 }
 
 // prepare returns the question and the council, from the arguments or from a journal.
 func prepare(a *app.App, cmd *cobra.Command, args []string, f *askFlags) (council.Ask, plan.Spec, error) {
-	ask := council.Ask{Program: "synod " + app.Release, Seed: f.seed, Mark: a.Mark(app.OwnJournal)}
+	ask := council.Ask{Program: "synod " + app.Release, Seed: f.seed, Mark: a.Mark(app.OwnJournal),
+		Again: app.Ask.Resume}
 	if f.Resume != "" {
 		for _, flag := range append([]string{"council", "model", "form", "schema", "tools", "seed"},
 			attachNames...) {
@@ -283,5 +284,5 @@ func recall(a *app.App, cmd *cobra.Command, run *journal.Run, c *council.Council
 	if err := certify(a, cmd, &f, c.Plan(), in, &o); err != nil {
 		return err
 	}
-	return app.Verdict(o)
+	return app.Ask.Verdict(&o)
 }

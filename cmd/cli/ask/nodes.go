@@ -89,7 +89,7 @@ func missing(a *app.App, cmd *cobra.Command, r *roster.Roster, res *call.Result)
 		if path, err := keepEvidence(a, r, &e); err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), "  it cannot be kept:", app.OneLine(err.Error()))
 		} else {
-			fmt.Fprintln(cmd.ErrOrStderr(), "  verify it: synod operate evidence verify", outcome.ShellWord(path))
+			fmt.Fprintln(cmd.ErrOrStderr(), "  verify it: synod operate evidence verify", app.ShellWord(path))
 		}
 	}
 }
@@ -135,8 +135,8 @@ func certifyByNodes(a *app.App, cmd *cobra.Command, f *askFlags, c *council.Coun
 	if !a.Quiet {
 		spec := c.Plan().Spec()
 		fmt.Fprintf(cmd.ErrOrStderr(), "certificate: %s · signed by %d members\nverify it:   synod verify %s --roster "+
-			"%s\n", f.certificate, len(made.Signatures), outcome.ShellWord(f.certificate),
-			outcome.ShellWord(spec.Runner.Roster))
+			"%s\n", f.certificate, len(made.Signatures), app.ShellWord(f.certificate),
+			app.ShellWord(spec.Runner.Roster))
 	}
 	return nil
 }

@@ -17,7 +17,6 @@ import (
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/council"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 )
 
@@ -317,18 +316,18 @@ func (c *calibration) work(run *bench.Run) error {
 func (c *calibration) command() string {
 	words := []string{"synod", "calibrate"}
 	if c.name != "builtin" {
-		words = append(words, outcome.ShellWord(c.name))
+		words = append(words, app.ShellWord(c.name))
 	}
 	for _, name := range []string{"council", "out", "number", "seed", "form", "schema", "tools", "data"} {
 		if fl := c.cmd.Flags().Lookup(name); fl.Changed {
-			words = append(words, "--"+name, outcome.ShellWord(fl.Value.String()))
+			words = append(words, "--"+name, app.ShellWord(fl.Value.String()))
 		}
 	}
 	for _, m := range c.flags.source.Models {
-		words = append(words, "--model", outcome.ShellWord(m))
+		words = append(words, "--model", app.ShellWord(m))
 	}
 	for _, s := range c.flags.source.Sets {
-		words = append(words, "--set", outcome.ShellWord(s))
+		words = append(words, "--set", app.ShellWord(s))
 	}
 	return strings.Join(words, " ")
 }

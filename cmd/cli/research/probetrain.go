@@ -14,7 +14,6 @@ import (
 	"synod.dev/synod/bench/collect"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm/probe"
 	"synod.dev/synod/llm/probe/draw"
 )
@@ -108,7 +107,7 @@ func collectedData(dir string) (probe.Data, collect.Left, error) {
 	if err != nil {
 		hint := ""
 		if errors.Is(err, collect.ErrNoFolder) {
-			hint = "collect answers with: synod research probe collect TASK -o " + outcome.ShellWord(dir)
+			hint = "collect answers with: synod research probe collect TASK -o " + app.ShellWord(dir)
 		}
 		return probe.Data{}, collect.Left{}, app.Fail(app.ExitFailure, err, hint)
 	}

@@ -91,7 +91,8 @@ func (d *deciding) asked(fl *flight) council.Ask {
 			limits.Tokens = n
 		}
 	}
-	ask := council.Ask{Question: j.question, Seed: seedOf(j.req), Program: "synod-serve", Limits: limits}
+	ask := council.Ask{Question: j.question, Seed: seedOf(j.req), Program: "synod-serve", Limits: limits,
+		Again: d.o.Again}
 	if d.o.Journals != "" {
 		ask.Journal = filepath.Join(d.o.Journals, d.grant.Begun.UTC().Format("2006-01-02"), j.id+".jsonl")
 	}
