@@ -106,7 +106,7 @@ func (p *asker) ask(ctx context.Context, j job, calls func(int)) (*done, error) 
 	if err != nil {
 		return nil, fmt.Errorf("bench: question %s: %w", p.run.id(j), err)
 	}
-	if spec := p.council.Plan().Spec(); spec.Runner.Nodes() { // nodes report their calls at the end
+	if p.council.Plan().Full().Runner.Capabilities().Owned { // nodes report their calls at the end
 		calls(o.Calls.Made - before)
 	}
 	return p.settle(j, o)

@@ -49,7 +49,7 @@ func (r *reader) took(noted []journal.Noted) (most synod.Tick) {
 // elapsed returns when the last honest voting seat had decided by the clock, in milliseconds. It
 // returns 0 for a run in virtual time.
 func (r *reader) elapsed(records []outcome.Record) (most int) {
-	if !r.plan.Spec().Runner.Clock() {
+	if !r.plan.Full().Runner.Capabilities().Measured {
 		return 0
 	}
 	for i, s := range r.Seats {

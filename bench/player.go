@@ -97,8 +97,7 @@ func (p *Player) Play(ctx context.Context, of Job, path string) (a Attempt, err 
 // known returns the journal of an earlier attempt, for Resume, and its lock; nil if there is none. An attempt that
 // cannot be resumed, because nodes or the clock played it, begins again.
 func (p *Player) known(path string) (*journal.Run, io.Closer, error) {
-	spec := p.council.Plan().Spec()
-	if spec.Runner.Nodes() || spec.Runner.Clock() {
+	if p.council.Plan().Full().Runner.Capabilities().NoResume != "" {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, nil, fmt.Errorf("bench: %w", err)
 		}
@@ -161,9 +160,6 @@ func (e *Examiner) Examine(of Job, run *journal.Run) error {
 		if run.Head.Prompts[name] != digest {
 			return fmt.Errorf("bench: question %s: the journal has another prompt %s", of.Question, name)
 		}
-	}
-	if spec := e.plan.Spec(); spec.Runner.Nodes() {
-		return errors.New("bench: nodes have played the run, whose journal cannot be replayed here")
 	}
 	digest, err := council.ReplayOf(e.plan, run)
 	if err != nil {

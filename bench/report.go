@@ -309,7 +309,7 @@ const secondsPerTick = 1e-3
 
 // timed adds the time of a run to the one mean that it belongs to.
 func (r *reader) timed(res *result, virtual, byClock *metrics.Mean) {
-	if !r.plan.Spec().Runner.Clock() {
+	if !r.plan.Full().Runner.Capabilities().Measured {
 		virtual.Add(float64(res.took) * secondsPerTick)
 	} else if res.elapsed > 0 {
 		byClock.Add(float64(res.elapsed) / 1e3)

@@ -155,7 +155,7 @@ func (w *work) each(ctx context.Context, stop context.CancelCauseFunc, open iter
 // parallel returns how many questions are in progress at the same time. Where the clock measures
 // members that share a machine or a server, it is one: others would make them slower.
 func (w *work) parallel() int {
-	if w.asker.council.Plan().Spec().Runner.Clock() && w.run.writes() {
+	if w.asker.council.Plan().Full().Runner.Capabilities().Measured && w.run.writes() {
 		return 1
 	}
 	return max(w.options.Parallel, 1)

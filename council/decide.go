@@ -18,7 +18,7 @@ import (
 
 // keepTimes writes the measured times into the journal.
 func (s *session) keepTimes(records []outcome.Record) {
-	if s.journal == nil || !s.council.plan.Full().Runner.Clock() {
+	if s.journal == nil || !s.council.can.Measured {
 		return
 	}
 	for i := range records {
@@ -47,12 +47,13 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) 
 	}
 	defer s.cancel()
 	defer s.rest()
-	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Limits: s.ask.Limits,
+	played, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Limits: s.ask.Limits,
 		Log: s.log(), Notes: s.notes, Watch: s.watch, crew: s.crew}, s)
+	records := played.Records
 	if err != nil {
 		return outcome.Outcome{}, errors.Join(err, s.abandon())
 	}
-	if c.plan.Full().Runner.Nodes() {
+	if c.can.Owned {
 		s.keep(records)
 	} else {
 		s.account(records)
@@ -60,6 +61,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) 
 		s.missed(ctx, start)
 	}
 	o := s.judge(records)
+	o.Proof = played.Proof
 	c.completeIn(&o, records, s.uses)
 	if s.journal != nil {
 		o.Journal = s.journal.Path()
@@ -79,20 +81,12 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) 
 // events and replies.
 func (c *Council) resumable(ask *Ask) error {
 	run := ask.Resume
-	if c.plan.Full().Runner.Nodes() {
-		if ask.Segment != nil { // nodes keep the replies of a run that was cut off; another one is begun
+	if c.can.NoResume != "" {
+		if ask.Segment != nil { // another run is begun
 			ask.Resume = nil
 			return nil
 		}
-		return &ResumeError{errors.New("nodes have played the run, and keep its replies; ask the question again")}
-	}
-	if c.plan.Full().Runner.Clock() {
-		if ask.Segment != nil { // the time of a run that was cut off is not known; another one is begun
-			ask.Resume = nil
-			return nil
-		}
-		return &ResumeError{errors.New("it was played by the clock, and its time would not be known; ask the " +
-			"question again")}
+		return &ResumeError{errors.New(c.can.NoResume)}
 	}
 	in := plan.Instance{Question: ask.Question, Seed: ask.Seed}
 	if run.Head.Seed != ask.Seed || run.Head.Instance != string(c.plan.InstanceID(in)) {
@@ -208,7 +202,7 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	}
 	limits := p.Full().Limits.Lowered(ask.Limits)
 	s.setBudget(limits)
-	if limits.Deadline > 0 && p.Full().Runner.Nodes() {
+	if limits.Deadline > 0 && c.can.Owned {
 		limits.Deadline += recordsTime
 	}
 	switch {

@@ -222,8 +222,8 @@ func TestOpenModel(t *testing.T) {
 // broken is a runner that cannot begin.
 type broken struct{}
 
-func (broken) Play(context.Context, *plan.Plan, council.Run, council.Models) ([]outcome.Record, error) {
-	return nil, errors.New("no road")
+func (broken) Play(context.Context, *plan.Plan, council.Run, council.Models) (council.Played, error) {
+	return council.Played{}, errors.New("no road")
 }
 
 // A run that cannot begin is an error, with a journal that has no end, or without one.

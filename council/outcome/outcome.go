@@ -133,6 +133,9 @@ type Outcome struct {
 	// Decision is Answer; None unless agreed.
 	Decision synod.Answer `json:"-"`
 
+	// Proof is what the members have signed; nil: one process played all seats, or the outcome comes from a journal.
+	Proof Proof `json:"-"`
+
 	nodes bool // nodes have played the seats
 	// Exceeded has the limits that did not allow a call, and so ended the run; nil for another end, and in outcomes
 	// that come from a journal.

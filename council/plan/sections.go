@@ -109,47 +109,6 @@ type Ledger struct {
 // Replicated reports whether nodes keep the ledger by consensus.
 func (l *Ledger) Replicated() bool { return l.Name == LedgerSmartBFT || l.Name == LedgerCometBFT }
 
-// The names of runners in a council file.
-const (
-	RunnerSim   = "sim"   // all seats in this process, in virtual time
-	RunnerClock = "clock" // all seats in this process, by the clock
-	RunnerNodes = "nodes" // each seat is a node of its owner
-)
-
-// Runner says where the seats of a council are played.
-type Runner struct {
-	Name   string   `yaml:"name,omitempty" json:"name,omitempty" doc:"where the seats are played: in this process in virtual time, in which waiting costs nothing; in this process by the clock, to measure how long a run takes; or by the nodes of a roster, from which everything else in the file is then taken" enum:"sim|clock|nodes" default:"sim" example:"nodes"`
-	Roster string   `yaml:"roster,omitempty" json:"roster,omitempty" doc:"with nodes: the file of the roster, which all members have signed" example:"council.roster"`
-	Via    []string `yaml:"via,omitempty" json:"via,omitempty" doc:"with nodes: HOST:PORT or ID=HOST:PORT where nodes are reached instead of at the roster's addresses" example:"['10.0.0.1:7400']"`
-	Key    string   `yaml:"key,omitempty" json:"key,omitempty" doc:"with nodes: the file of the key that asks, of a member or caller of the roster; absent: owner.key in the configuration folder" example:"alice.key"`
-	Keys   []string `yaml:"keys,omitempty" json:"keys,omitempty" doc:"with nodes: the public keys of the members, by which a record of a run is read without the roster; Synod writes them"`
-}
-
-// Nodes reports whether the seats are nodes.
-func (r *Runner) Nodes() bool { return r.Name == RunnerNodes }
-
-// absent reports whether a council file says nothing of its runner.
-func (r *Runner) absent() bool {
-	return r.Name == "" && r.Roster == "" && r.Key == "" && len(r.Via)+len(r.Keys) == 0
-}
-
-func (r *Runner) validate() error {
-	switch {
-	case r.Name != "" && r.Name != RunnerSim && r.Name != RunnerClock && r.Name != RunnerNodes:
-		return fmt.Errorf("name is %q; it must be sim, clock or nodes (example: {name: nodes, roster: "+
-			"council.roster})", r.Name)
-	case !r.Nodes() && (r.Roster != "" || r.Key != "" || len(r.Via)+len(r.Keys) > 0):
-		return errors.New("roster, via and key are for nodes (example: {name: nodes, roster: council.roster})")
-	case r.Nodes() && r.Roster == "":
-		return errors.New("roster is absent; nodes need the file of their roster (example: " +
-			"{name: nodes, roster: council.roster})")
-	}
-	return nil
-}
-
-// Clock reports whether the seats are played by the clock.
-func (r Runner) Clock() bool { return r.Name == RunnerClock }
-
 // Trust says where a council's knowledge of its members' reliability is.
 type Trust struct {
 	File  string   `yaml:"file,omitempty" json:"file,omitempty" doc:"the trust file from which protocol cascade takes the weights of members; default: that of the user; absent: all weigh the same" example:"default"`

@@ -74,7 +74,7 @@ func createKey(path string) error {
 // FillKey names the user's own key (owner.key in the folder of configuration files), which is made if it is absent, in
 // a council of nodes that names none.
 func (a *App) FillKey(spec *plan.Spec) error {
-	if !spec.Runner.Nodes() || spec.Runner.Key != "" {
+	if !spec.Runner.Capabilities().Owned || spec.Runner.Key != "" {
 		return nil
 	}
 	_, path, err := a.SigningKey("")

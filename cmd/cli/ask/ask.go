@@ -133,9 +133,12 @@ func convene(a *app.App, cmd *cobra.Command, ask council.Ask, spec plan.Spec, en
 // decide has a council decide, prints and certifies the outcome, and learns from it.
 func decide(a *app.App, cmd *cobra.Command, c *council.Council, ask council.Ask, f askFlags,
 	trust plan.Trust) error {
-	show, returned := progress(a, cmd, &ask), watchNodes(a, cmd, c)
+	show := progress(a, cmd, &ask)
 	o, err := c.Decide(cmd.Context(), ask)
 	show.Done()
+	if o.Proof != nil {
+		missing(a, cmd, c.Plan(), o.Proof)
+	}
 	var torn *council.JournalError
 	var untold *council.EscalationError
 	if err != nil && !errors.As(err, &torn) && !errors.As(err, &untold) {
@@ -151,8 +154,8 @@ func decide(a *app.App, cmd *cobra.Command, c *council.Council, ask council.Ask,
 		return err
 	}
 	in := plan.Instance{Question: ask.Question, Seed: ask.Seed}
-	if res := returned(); res != nil {
-		err = certifyByNodes(a, cmd, &f, c, res, ask.Question, &o)
+	if o.Proof != nil {
+		err = certifyByNodes(a, cmd, &f, c.Plan(), &o)
 	} else {
 		err = certify(a, cmd, &f, c.Plan(), in, &o)
 	}
@@ -258,7 +261,7 @@ func recordable(a *app.App, cmd *cobra.Command, spec plan.Spec) error {
 func chooseSeed(a *app.App, cmd *cobra.Command, ask *council.Ask, spec plan.Spec) error {
 	switch {
 	case cmd.Flags().Changed("seed"):
-	case spec.Runner.Nodes(): // each node has a seed of its own
+	case spec.Runner.Capabilities().Owned: // each node has a seed of its own
 	case caches(spec):
 		seed, err := llm.CacheSeed(a.CacheDir(), cacheText(*ask, spec))
 		if err != nil {

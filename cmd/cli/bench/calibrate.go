@@ -139,7 +139,7 @@ type calibration struct {
 
 // draft returns the run that measures the models of the council.
 func (c *calibration) draft() (*bench.Run, error) {
-	if c.council.Runner.Nodes() {
+	if c.council.Runner.Capabilities().Owned {
 		return nil, app.Fail(app.ExitUsage, errors.New("the members of this council are nodes, whose models only "+
 			"their owners can measure"), "each owner can calibrate the council file of the own seats")
 	}
