@@ -50,7 +50,7 @@ install: $(PROGRAMS:%=bin/%) ## install PROGRAMS (all) in $(PREFIX)/bin (PREFIX=
 	@echo "installed in $(DESTDIR)$(PREFIX)/bin: $(PROGRAMS)"; case ":$$PATH:" in *:$(PREFIX)/bin:*) ;; *) \
 	  echo "$(PREFIX)/bin is not in PATH: export PATH=\"$(PREFIX)/bin:\$$PATH\"";; esac
 
-reproducible: ## build the commit in two folders and compare the binaries
+reproducible: ## build synod from the commit in two folders, and compare the binaries
 	@packaging/reproducible.sh
 
 release: ## archives and Debian packages of all programs, and SHA256SUMS, in dist; PLATFORMS="linux/amd64" for some platforms
@@ -65,12 +65,12 @@ model: build ## fetch the embedded model (about 110 MB, once)
 
 test: model check reproducible examples unit serve concurrent ## what the README promises a newcomer
 
-modules: nodes lab parquet smartbft cometbft ## vet and tests of the modules beside the main one and synod-serve
+modules: serve nodes lab parquet smartbft cometbft ## vet and tests of the modules beside the main one
 
 # Long computations that repeat with more runs what faster tests check for every change.
-nightly: ## the tests that CI leaves out; before a release
+nightly: change ## the tests that CI leaves out; before a release
 	SYNOD_NIGHTLY=1 $(GO) test $(TOGETHER) -count=1 -vet=off -timeout 2h \
-	  $$(grep -rl --include='*_test.go' '"synod.dev/synod/internal/nightly"' . | xargs -n1 dirname | sort -u)
+	  $$($(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | awk '/ .*nightly/ {print $$1}')
 
 # Many tests wait for servers and clocks, so four packages at a time keep two cores busy.
 TOGETHER := -p 4
@@ -127,7 +127,7 @@ overhead: bin/synod-serve ## processor time, latency and memory of synod serve, 
 	cd cmd/synod-serve && $(GO) run ./internal/overhead -gateway ../../bin/synod-serve -requests $(REQUESTS) -flat $(or $(FLAT),0) \
 	  -litellm $(or $(LITELLM),litellm)
 
-browser: ## the web page in Chromium: a person's way through it, 200 hostile texts, accessibility; SYNOD_SCREENSHOTS=DIR
+browser: ## the web page in Chromium: a person's way through it, hostile texts, accessibility; SYNOD_SCREENSHOTS=DIR
 	cd cmd/synod-serve && $(GO) vet -tags browser ./internal/page && \
 	  $(GO) test -count=1 -timeout 10m -v -tags browser -run 'Journey|Keyboard|Looks|Hostile' ./internal/page
 
@@ -153,7 +153,7 @@ soak-nodes: ## QUESTIONS (20000) to seven processes, with kills, restarts, a Byz
 	cd cmd/synod-node && $(GO) test -count=1 -timeout 24h -v -run '^TestSoakNodes$$' . -questions $(QUESTIONS) $(if $(LEAK),-leak)
 
 change: ## 500 questions to seven processes while their roster changes, and the same without overlap; 5 min
-	cd cmd/synod-node && $(GO) test -count=1 -timeout 40m -v -run TestChangeUnderLoad . -change-questions 500
+	cd cmd/synod-node && SYNOD_NIGHTLY=1 $(GO) test -count=1 -timeout 40m -v -run TestChangeUnderLoad . -change-questions 500
 
 smartbft: ## the ledger that replicas keep by consensus, a module of its own
 	cd record/ledger/smartbft && $(GO) vet ./... && $(GO) test ./...
@@ -263,7 +263,7 @@ transcript: ## renew the transcripts; read the diff
 	@for t in protocol/*/testdata; do $(GO) test ./$${t%/testdata} -run "Transcripts|Protocol" -rewrite || exit 1; done
 
 probe: build ## collect, train and measure a probe; TASK=arc-easy DATA=folder N=500 for another task
-	$(BIN) probe train runs/probe-$(or $(TASK),builtin) --collect $(or $(TASK),builtin) -n $(or $(N),300) --components 16,64,256 $(if $(DATA),--data $(DATA))
+	$(BIN) research probe train runs/probe-$(or $(TASK),builtin) --collect $(or $(TASK),builtin) -n $(or $(N),300) --components 16,64,256 $(if $(DATA),--data $(DATA))
 
 inspect: build ## have the released inspect_ai read exported logs (fetches it into a throw-away environment)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \

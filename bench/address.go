@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"synod.dev/synod/core/journal"
@@ -25,18 +26,39 @@ func LoadJournal(path string) (*journal.Run, error) {
 	return run, err
 }
 
-// jobOf is the inverse of key.
-func (r *Run) jobOf(key string) (job, bool) {
+// index finds the jobs of a run by the names that users and other processes give them.
+type index struct {
+	run   *Run
+	items map[string]int // by id of the question
+}
+
+func newIndex(r *Run) *index {
+	x := &index{r, make(map[string]int, len(r.Items))}
 	for i := range r.Items {
-		rest, ok := strings.CutPrefix(key, r.Items[i].Question.ID+"-")
-		if !ok {
-			continue
-		}
-		var repeat int
-		if _, err := fmt.Sscanf(rest, "%d", &repeat); err == nil && repeat >= 0 && repeat < r.Repeat &&
-			r.key(job{i, repeat}) == key {
-			return job{i, repeat}, true
-		}
+		x.items[r.Items[i].Question.ID] = i
 	}
-	return job{}, false
+	return x
+}
+
+// find returns the job of a Job that came from elsewhere.
+func (x *index) find(of Job) (job, error) {
+	item, ok := x.items[of.Question]
+	if !ok || of.Repeat < 0 || of.Repeat >= x.run.Repeat {
+		return job{}, fmt.Errorf("bench: the run has no repeat %d of a question %q", of.Repeat, of.Question)
+	}
+	return job{item, of.Repeat}, nil
+}
+
+// byKey is the inverse of Run.key.
+func (x *index) byKey(key string) (job, bool) {
+	at := strings.LastIndexByte(key, '-')
+	if at < 0 {
+		return job{}, false
+	}
+	repeat, err := strconv.Atoi(key[at+1:])
+	if err != nil {
+		return job{}, false
+	}
+	j, err := x.find(Job{key[:at], repeat})
+	return j, err == nil && x.run.key(j) == key
 }

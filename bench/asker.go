@@ -56,30 +56,21 @@ type asker struct {
 	options Options
 }
 
-// asker opens the models of the run. The caller closes it.
-func (r *Run) asker(o Options, segment *journal.Segment) (*asker, error) {
-	p, err := r.open(o)
-	if err != nil {
-		return nil, err
-	}
-	return &asker{p, segment, o}, nil
-}
-
 func (p *asker) close() error { return p.council.Close() }
 
 // sameModels fails if a model or a prompt template has changed since the run was
 // created.
-func (r *Run) sameModels(c *council.Council) error {
+func (m *Manifest) sameModels(c *council.Council) error {
 	var changes []string
-	if n := len(c.Seats()); n != len(r.Seats) {
-		return &ChangedError{Changes: []string{fmt.Sprintf("seats: %d there, %d now", len(r.Seats), n)}}
+	if n := len(c.Seats()); n != len(m.Seats) {
+		return &ChangedError{Changes: []string{fmt.Sprintf("seats: %d there, %d now", len(m.Seats), n)}}
 	}
 	for i, s := range c.Seats() {
-		if was := r.Seats[i]; was.Identity != s.Identity {
+		if was := m.Seats[i]; was.Identity != s.Identity {
 			changes = append(changes, fmt.Sprintf("model %s: %s there, %s now", s.Model, was.Identity, s.Identity))
 		}
 	}
-	changes = append(changes, plan.TemplateChanges(r.Prompts, c.Plan().TemplateDigests())...)
+	changes = append(changes, plan.TemplateChanges(m.Prompts, c.Plan().TemplateDigests())...)
 	if len(changes) > 0 {
 		return &ChangedError{Changes: unique(changes)}
 	}
@@ -115,7 +106,7 @@ func (p *asker) ask(ctx context.Context, j job, calls func(int)) (*done, error) 
 	if err != nil {
 		return nil, fmt.Errorf("bench: question %s: %w", p.run.id(j), err)
 	}
-	if spec := p.council.Plan().Spec(); spec.Runner.Nodes() { // nodes report their calls at the end
+	if p.council.Plan().Full().Runner.Capabilities().Owned { // nodes report their calls at the end
 		calls(o.Calls.Made - before)
 	}
 	return p.settle(j, o)

@@ -216,9 +216,9 @@ type job struct {
 	repeat int
 }
 
-func (r *Run) total() int      { return r.N * r.Repeat }
-func (r *Run) job(k int) job   { return job{k % r.N, k / r.N} }
-func (r *Run) id(j job) string { return r.Items[j.item].Question.ID }
+func (m *Manifest) total() int    { return m.N * m.Repeat }
+func (m *Manifest) job(k int) job { return job{k % m.N, k / m.N} }
+func (r *Run) id(j job) string    { return r.Items[j.item].Question.ID }
 
 // key names a job within its run: ID-R.
 func (r *Run) key(j job) string { return fmt.Sprintf("%s-%d", r.id(j), j.repeat) }

@@ -40,7 +40,7 @@ func (r *reader) finished(j job) (*store.Result, error) {
 }
 
 // head is the head of the journal of a job, as far as it follows from the run.
-func (r *Run) head(j job) journal.Head {
+func (r *reader) head(j job) journal.Head {
 	return journal.Head{Program: r.Program, Question: r.Items[j.item].Question, Seed: r.seed(j), Prompts: r.Prompts,
 		Identities: journal.DerivedIdentities}
 }

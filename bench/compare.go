@@ -6,6 +6,7 @@ import (
 
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/bench/task"
 )
 
 // bootstrapSeed is fixed, so that a comparison is reproducible.
@@ -28,11 +29,11 @@ func Compare(r, other *Run) (*report.Compared, error) {
 
 // compareRuns compares r with another run, which is the one before.
 func compareRuns(r, other *Run) (*comparison, error) {
-	before, err := other.graded()
+	before, err := casesOf(other)
 	if err != nil {
 		return nil, err
 	}
-	now, err := r.graded()
+	now, err := casesOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -56,19 +57,24 @@ type graded struct {
 	final, asked           int    // members right at the end, and members asked for an answer
 }
 
-// graded returns the finished questions by identity.
-func (r *Run) graded() (map[string]*graded, error) {
+// casesOf returns the finished questions of a run by identity.
+func casesOf(r *Run) (map[string]*graded, error) {
 	x, err := r.read()
 	if err != nil {
 		return nil, err
 	}
 	defer x.close()
-	all, roles := map[string]*graded{}, x.roles()
-	err = x.results(func(j job, res *result) {
+	return x.cases()
+}
+
+// cases returns the finished questions by identity.
+func (r *reader) cases() (map[string]*graded, error) {
+	all, roles := map[string]*graded{}, r.roles()
+	err := r.results(func(j job, res *result) {
 		if res == nil {
 			return
 		}
-		g := &graded{question: r.question(j), agreed: res.Agreed}
+		g := &graded{question: questionKey(&r.Items[j.item]), agreed: res.Agreed}
 		g.right, g.decided = res.Decided(roles)
 		g.captured, _ = res.Captured(roles)
 		g.final, g.asked = res.FinalRight(roles)
@@ -116,10 +122,9 @@ func (c *comparison) compared() *report.Compared {
 }
 
 // identity returns a key that is equal for the same job of two runs.
-func (r *Run) identity(j job) string { return fmt.Sprint(j.repeat, " ", r.question(j)) }
+func (r *Run) identity(j job) string { return fmt.Sprint(j.repeat, " ", questionKey(&r.Items[j.item])) }
 
-// question returns a key that is equal for the same question of two runs.
-func (r *Run) question(j job) string {
-	it := r.Items[j.item]
+// questionKey returns a key that is equal for the same question of two runs.
+func questionKey(it *task.Record) string {
 	return fmt.Sprintf("%q %q %q %v", it.Question.ID, it.Question.Text, it.Key, it.Question.Options)
 }

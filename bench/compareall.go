@@ -21,14 +21,11 @@ func CompareAll(runs []*Run) (*report.Comparison, error) {
 	out := &report.Comparison{Version: 1}
 	cases := make([]map[string]*graded, len(runs))
 	for i, r := range runs {
-		of, err := r.compared()
+		of, graded, err := compared(r)
 		if err != nil {
 			return nil, err
 		}
-		out.Runs = append(out.Runs, *of)
-		if cases[i], err = r.graded(); err != nil {
-			return nil, err
-		}
+		out.Runs, cases[i] = append(out.Runs, *of), graded
 	}
 	distinguish(out.Runs)
 	var common []string
@@ -67,19 +64,21 @@ func correct(all []*report.Compared) {
 	}
 }
 
-func (r *Run) compared() (*report.Compare, error) {
-	rep, err := r.Report()
-	if err != nil {
-		return nil, err
-	}
+// compared returns what a comparison says of a run, and its finished questions by identity.
+func compared(r *Run) (*report.Compare, map[string]*graded, error) {
 	x, err := r.read()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer x.close()
+	rep, err := x.summarize()
+	if err != nil {
+		return nil, nil, err
+	}
 	s := *rep.Setting
 	s.R = x.plan.Bound().R
-	return &report.Compare{Name: r.Name, Folder: r.dir, Setting: s, Report: rep}, nil
+	cases, err := x.cases()
+	return &report.Compare{Name: r.Name, Folder: r.dir, Setting: s, Report: rep}, cases, err
 }
 
 // setting is what distinguishes the run from others. It leaves out R, for which a report

@@ -102,7 +102,7 @@ func (e *OccupiedError) Error() string {
 // Create writes the folder of the run, which must be new or empty. If two processes
 // create a run in the same folder, one of them fails.
 func (r *Run) Create(dir string) error {
-	if err := r.vacant(dir); err != nil {
+	if err := vacant(dir, r); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -113,7 +113,7 @@ func (r *Run) Create(dir string) error {
 		return err
 	}
 	defer held.Close()
-	if err := r.vacant(dir); err != nil { // another process may have been faster
+	if err := vacant(dir, r); err != nil { // another process may have been faster
 		return err
 	}
 	c, err := r.draftCell("")
@@ -150,10 +150,10 @@ func (r *Run) draftCell(name string) (*store.Cell, error) {
 	return c, nil
 }
 
-// vacant fails unless the folder is empty or has only files of an interrupted Create.
-func (r *Run) vacant(dir string) error {
+// vacant fails unless the folder of a new run is empty or has only files of an interrupted Create.
+func vacant(dir string, r *Run) error {
 	if old, err := Open(dir); err == nil {
-		return &OccupiedError{Dir: dir, Run: true, Changes: old.Changes(r)}
+		return &OccupiedError{Dir: dir, Run: true, Changes: old.Changes(&r.Manifest)}
 	} else if !errors.Is(err, ErrNoRun) {
 		return err
 	}
@@ -172,30 +172,30 @@ func (r *Run) vacant(dir string) error {
 }
 
 // Changes describes the differences of other, the new run, to r, the existing one.
-func (r *Run) Changes(other *Run) []string {
+func (m *Manifest) Changes(other *Manifest) []string {
 	var out []string
 	differ := func(what string, here, there any) {
 		if here != there {
 			out = append(out, fmt.Sprintf("%s: %v there, %v now", what, here, there))
 		}
 	}
-	differ("task", r.Task, other.Task)
-	differ("form", orNone(r.Form), orNone(other.Form))
-	differ("questions", r.N, other.N)
-	differ("repeat", r.Repeat, other.Repeat)
-	differ("seed", r.Seed, other.Seed)
-	out = append(out, lines(r.Council, other.Council)...)
-	if r.Council == other.Council {
-		for i, s := range r.Seats {
+	differ("task", m.Task, other.Task)
+	differ("form", orNone(m.Form), orNone(other.Form))
+	differ("questions", m.N, other.N)
+	differ("repeat", m.Repeat, other.Repeat)
+	differ("seed", m.Seed, other.Seed)
+	out = append(out, lines(m.Council, other.Council)...)
+	if m.Council == other.Council {
+		for i, s := range m.Seats {
 			if i < len(other.Seats) {
 				differ("model "+s.Model, s.Identity, other.Seats[i].Identity)
 			}
 		}
 	}
-	if r.Protocol == other.Protocol {
-		out = append(out, plan.TemplateChanges(r.Prompts, other.Prompts)...)
+	if m.Protocol == other.Protocol {
+		out = append(out, plan.TemplateChanges(m.Prompts, other.Prompts)...)
 	}
-	if len(out) == 0 && r.Manifest.Items != other.Manifest.Items {
+	if len(out) == 0 && m.Items != other.Items {
 		out = append(out, "the questions")
 	}
 	return unique(out)
@@ -213,7 +213,7 @@ func (r *Run) ChangedCouncil(spec plan.Spec, env llm.Env) ([]string, error) {
 		return nil, fmt.Errorf("bench: encode the council: %w", err)
 	}
 	r.queries = spec.Queries()
-	other := *r
+	other := r.Manifest
 	other.Council, other.Seats, other.Prompts = string(text), c.Seats(), c.Plan().TemplateDigests()
 	return r.Changes(&other), nil
 }

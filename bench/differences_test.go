@@ -80,7 +80,7 @@ func TestChangesOfRuns(t *testing.T) {
 	} {
 		other := base()
 		c.change(other)
-		if got := strings.Join(base().Changes(other), "; "); got != c.want {
+		if got := strings.Join(base().Changes(&other.Manifest), "; "); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

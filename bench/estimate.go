@@ -59,7 +59,7 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	templates := p.Templates()
+	x := &estimator{r, spec, p.Templates(), func(seat int) bool { return plan.Rereads(p, seat) }}
 	e := &Estimate{Questions: r.total()}
 	longest := 0
 	var low, expected []llm.Use
@@ -73,19 +73,27 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 			shortReply, shortReply},
 		{&expected, plan.Params{"provider": "simulated"}, usualReply, usualScore},
 	} {
-		seen, most, err := r.play(ctx, spec, templates, m.members)
+		seen, most, err := x.play(ctx, m.members)
 		if err != nil {
 			return nil, err
 		}
-		*m.into, longest = r.scale(spec, seen, m.answer, m.score), max(longest, most)
-		e.Worst = r.worst(spec, func(seat int) bool { return plan.Rereads(p, seat) }, seen, longest)
+		*m.into, longest = x.scale(seen, m.answer, m.score), max(longest, most)
+		e.Worst = x.worst(seen, longest)
 	}
 	for i, u := range expected { // without reuse, agreement can cost more tokens than disagreement
 		low[i].Calls, low[i].Prompt, low[i].Completion = min(low[i].Calls, u.Calls), min(low[i].Prompt, u.Prompt),
 			min(low[i].Completion, u.Completion)
 	}
-	e.Low, e.Expected = r.amount(low), r.amount(expected)
+	e.Low, e.Expected = x.amount(low), x.amount(expected)
 	return e, nil
+}
+
+// estimator simulates a run whose council has been read.
+type estimator struct {
+	*Run
+	spec      plan.Spec
+	templates *prompt.Templates
+	rereads   func(seat int) bool // the seat gets second chances
 }
 
 // use counts the calls and prompt tokens of the simulated questions.
@@ -97,12 +105,12 @@ type use struct {
 type seatUse struct{ answers, scores, prompt int }
 
 // scale extrapolates the use of some questions to the whole run.
-func (r *Run) scale(spec plan.Spec, u use, answer, score int) []llm.Use {
-	whole := func(n int) int { return (n*r.total() + u.questions - 1) / u.questions }
-	uses := r.uses()
+func (x *estimator) scale(u use, answer, score int) []llm.Use {
+	whole := func(n int) int { return (n*x.total() + u.questions - 1) / u.questions }
+	uses := x.uses()
 	for i, s := range u.seats {
 		uses[i].Calls = whole(s.answers + s.scores)
-		most := longestOf(spec.Models[r.Seats[i].Model])
+		most := longestOf(x.spec.Models[x.Seats[i].Model])
 		uses[i].Prompt, uses[i].Completion = whole(s.prompt),
 			whole(s.answers*min(answer, most)+s.scores*min(score, most))
 	}
@@ -111,23 +119,23 @@ func (r *Run) scale(spec plan.Spec, u use, answer, score int) []llm.Use {
 
 // worst distributes all planned calls over the seats like the simulated calls. A seat that gets a second chance makes
 // each of them twice.
-func (r *Run) worst(spec plan.Spec, rereads func(seat int) bool, u use, longest int) Amount {
+func (x *estimator) worst(u use, longest int) Amount {
 	all := 0
 	for _, s := range u.seats {
 		all += s.answers + s.scores
 	}
-	uses, planned, seen := r.uses(), r.Planned*r.total(), 0
+	uses, planned, seen := x.uses(), x.Planned*x.total(), 0
 	for i, s := range u.seats {
 		before := planned * seen / max(all, 1)
 		seen += s.answers + s.scores
 		calls := planned*seen/max(all, 1) - before
-		reply := longestOf(spec.Models[r.Seats[i].Model])
+		reply := longestOf(x.spec.Models[x.Seats[i].Model])
 		uses[i].Calls, uses[i].Prompt, uses[i].Completion = calls, calls*longest, calls*reply
-		if rereads(i) {
+		if x.rereads(i) {
 			uses[i].Calls, uses[i].Prompt, uses[i].Completion = 2*calls, calls*(2*longest+reply), 2*calls*reply
 		}
 	}
-	return r.amount(uses)
+	return x.amount(uses)
 }
 
 // longestOf returns the maximum number of tokens in a reply of a model.
@@ -139,8 +147,8 @@ func longestOf(model plan.Params) int {
 	return n
 }
 
-func (r *Run) amount(uses []llm.Use) Amount {
-	a := Amount{Money: r.prices().Bill(uses)}
+func (x *estimator) amount(uses []llm.Use) Amount {
+	a := Amount{Money: x.prices().Bill(uses)}
 	for _, u := range uses {
 		a.Calls, a.Prompt, a.Completion = a.Calls+u.Calls, a.Prompt+u.Prompt, a.Completion+u.Completion
 	}
@@ -150,14 +158,14 @@ func (r *Run) amount(uses []llm.Use) Amount {
 
 // play simulates some questions with the given members. It returns their use and the
 // longest prompt in tokens.
-func (r *Run) play(ctx context.Context, spec plan.Spec, templates *prompt.Templates, members plan.Params) (u use,
-	longest int, err error) {
+func (x *estimator) play(ctx context.Context, members plan.Params) (u use, longest int, err error) {
+	spec := x.spec
 	spec.Models = maps.Clone(spec.Models)
 	for name := range spec.Models {
 		spec.Models[name] = members
 	}
-	spec.Limits, u.seats = plan.Limits{}, make([]seatUse, len(r.Seats))
-	c, err := council.Convene(spec, llm.Env{Truth: r.truth()})
+	spec.Limits, u.seats = plan.Limits{}, make([]seatUse, len(x.Seats))
+	c, err := council.Convene(spec, llm.Env{Truth: x.truth()})
 	if err != nil {
 		return u, 0, err
 	}
@@ -167,10 +175,10 @@ func (r *Run) play(ctx context.Context, spec plan.Spec, templates *prompt.Templa
 		return u, 0, fmt.Errorf("bench: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	for u.questions = 0; u.questions < min(played, r.N); u.questions++ {
+	for u.questions = 0; u.questions < min(played, x.N); u.questions++ {
 		path := filepath.Join(dir, fmt.Sprint(u.questions))
-		j := job{item: u.questions * r.N / min(played, r.N)}
-		if _, err := c.Decide(ctx, council.Ask{Question: r.Items[j.item].Question, Seed: r.seed(j),
+		j := job{item: u.questions * x.N / min(played, x.N)}
+		if _, err := c.Decide(ctx, council.Ask{Question: x.Items[j.item].Question, Seed: x.seed(j),
 			Journal: path}); err != nil {
 			return u, 0, err
 		}
@@ -179,7 +187,7 @@ func (r *Run) play(ctx context.Context, spec plan.Spec, templates *prompt.Templa
 			return u, 0, err
 		}
 		for _, asked := range run.Asked() {
-			n := tokens(templates, asked.Prompt)
+			n := tokens(x.templates, asked.Prompt)
 			seat := &u.seats[asked.Node]
 			seat.prompt, longest = seat.prompt+n, max(longest, n)
 			switch asked.Prompt.Purpose {

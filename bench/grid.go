@@ -192,7 +192,7 @@ func (g *Grid) Changes(other *Grid) (out []string) {
 	out = append(out, g.changedComputed(other)...)
 	cells := map[string]int{} // number of cells with a change
 	for i, run := range g.Runs {
-		for _, change := range run.Changes(other.Runs[i]) {
+		for _, change := range run.Changes(&other.Runs[i].Manifest) {
 			cells[change]++
 			out = append(out, change)
 		}
@@ -407,7 +407,11 @@ func (g *Grid) reports() ([]*report.Report, error) {
 	defer s.Close()
 	all := make([]*report.Report, len(g.Runs))
 	for i, run := range g.Runs {
-		if all[i], err = run.reportFrom(s); err != nil {
+		x, err := readFrom(run, s)
+		if err != nil {
+			return nil, err
+		}
+		if all[i], err = x.summarize(); err != nil {
 			return nil, err
 		}
 	}

@@ -24,8 +24,8 @@ const codeVersion = 1
 // models, the prompts, the questions with their keys, repeats and seed, and the versions of the code and of the
 // readers of texts. Two
 // runs with one hash have the same results, if the replies of their members depend only on the requests.
-func (r *Run) Hash() (string, error) {
-	spec, err := plan.ParseRecord([]byte(r.Council))
+func (m *Manifest) Hash() (string, error) {
+	spec, err := plan.ParseRecord([]byte(m.Council))
 	if err != nil {
 		return "", fmt.Errorf("bench: the run's council: %w", err)
 	}
@@ -35,18 +35,18 @@ func (r *Run) Hash() (string, error) {
 		return "", fmt.Errorf("bench: encode the council: %w", err)
 	}
 	var seats []string
-	for _, s := range r.Seats {
+	for _, s := range m.Seats {
 		seats = append(seats, s.ID, s.Identity)
 		if s.Kind != llm.Simulated { // its texts are read
 			seats = append(seats, fmt.Sprint("reader ", read.Version))
 		}
 	}
 	var prompts []string
-	for _, name := range slices.Sorted(maps.Keys(r.Prompts)) {
-		prompts = append(prompts, name, r.Prompts[name])
+	for _, name := range slices.Sorted(maps.Keys(m.Prompts)) {
+		prompts = append(prompts, name, m.Prompts[name])
 	}
-	b, err := json.Marshal([]any{codeVersion, Version, string(text), seats, prompts, r.Manifest.Items, r.Task, r.Form,
-		r.Repeat, r.Seed})
+	b, err := json.Marshal([]any{codeVersion, Version, string(text), seats, prompts, m.Items, m.Task, m.Form,
+		m.Repeat, m.Seed})
 	if err != nil {
 		return "", fmt.Errorf("bench: %w", err)
 	}

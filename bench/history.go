@@ -15,7 +15,7 @@ type history struct {
 }
 
 // failure describes the last attempt, for a report.
-func (r *Run) failure(j job, h history) report.Failure {
+func (r *reader) failure(j job, h history) report.Failure {
 	return report.Failure{Question: r.id(j), Repeat: j.repeat, Stopped: h.last.Stopped, Reason: h.last.Reason}
 }
 

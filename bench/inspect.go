@@ -190,8 +190,8 @@ func (r *Run) created() (time.Time, error) {
 }
 
 // exportID returns an id of the run that does not depend on the place of its folder.
-func (r *Run) exportID() (string, error) {
-	b, err := json.Marshal(r.Manifest)
+func (m *Manifest) exportID() (string, error) {
+	b, err := json.Marshal(m)
 	if err != nil {
 		return "", fmt.Errorf("bench: %w", err)
 	}

@@ -79,12 +79,12 @@ func (r *Run) Foretold(other plan.Spec) (map[string]bool, error) {
 }
 
 // columns returns the run's seat whose answers stand for those of each seat of another council.
-func (r *Run) columns(others []plan.Seat) (columns []int, ok bool) {
+func (m *Manifest) columns(others []plan.Seat) (columns []int, ok bool) {
 	copies := map[string]int{}
 	for _, s := range others {
 		var of []int
-		for i := range r.Seats {
-			if r.Seats[i].Model == s.Model {
+		for i := range m.Seats {
+			if m.Seats[i].Model == s.Model {
 				of = append(of, i)
 			}
 		}

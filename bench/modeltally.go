@@ -11,17 +11,16 @@ import (
 
 // modelTally adds up what the members of each model did.
 type modelTally struct {
-	run    *Run
 	right  *metrics.Models
 	models []*report.Model // in the order of seats
 	bySeat []*report.Model
 	times  map[*report.Model][]int
 }
 
-func (r *Run) modelTally() *modelTally {
-	t := &modelTally{run: r, times: map[*report.Model][]int{}}
+func newModelTally(m *Manifest) *modelTally {
+	t := &modelTally{times: map[*report.Model][]int{}}
 	var names []string
-	for _, s := range r.Seats {
+	for _, s := range m.Seats {
 		names = append(names, s.Model)
 		k := slices.IndexFunc(t.models, func(m *report.Model) bool { return m.Model == s.Model })
 		if k < 0 {
@@ -31,7 +30,7 @@ func (r *Run) modelTally() *modelTally {
 		t.models[k].Seats++
 		t.bySeat = append(t.bySeat, t.models[k])
 	}
-	t.right = metrics.NewModels(names, r.roles())
+	t.right = metrics.NewModels(names, m.roles())
 	return t
 }
 
@@ -49,8 +48,8 @@ func (t *modelTally) add(res *result) {
 	}
 }
 
-// list returns the models with the calls and tokens that uses has by seat.
-func (t *modelTally) list(uses []llm.Use) []report.Model {
+// list returns the models with the calls and tokens that uses has by seat, billed with prices.
+func (t *modelTally) list(uses []llm.Use, prices llm.Prices) []report.Model {
 	all := []report.Model{}
 	for _, m := range t.models {
 		var of []llm.Use
@@ -62,7 +61,7 @@ func (t *modelTally) list(uses []llm.Use) []report.Model {
 			}
 		}
 		m.Answers = t.right.Of(m.Model)
-		money := t.run.prices().Bill(of)
+		money := prices.Bill(of)
 		m.Cost, m.Latency = money.Cost(), metrics.NewLatency(t.times[m])
 		all = append(all, *m)
 	}

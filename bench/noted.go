@@ -13,7 +13,7 @@ func in(id synod.NodeID, seats int) bool { return id >= 0 && int(id) < seats }
 
 // ranked grades the answers that the record of the first honest seat ranks, the best
 // first. All honest seats have the same record. It returns nil if there is none.
-func (r *Run) ranked(item task.Item, noted []journal.Noted) (verdicts []task.Verdict) {
+func (r *reader) ranked(item task.Item, noted []journal.Noted) (verdicts []task.Verdict) {
 	e, err := catalog.Protocols.Find(r.Protocol)
 	if err != nil {
 		return nil
@@ -36,7 +36,7 @@ func (r *Run) ranked(item task.Item, noted []journal.Noted) (verdicts []task.Ver
 
 // took returns the tick of the last opinion of an honest voting seat: when it decided,
 // if the protocol ends early, else the tick of its last round.
-func (r *Run) took(noted []journal.Noted) (most synod.Tick) {
+func (r *reader) took(noted []journal.Noted) (most synod.Tick) {
 	for i := range noted {
 		n := &noted[i]
 		if in(n.Node, len(r.Seats)) && r.Seats[n.Node].Adversary == "" && !r.Seats[n.Node].NonVoting {
@@ -49,7 +49,7 @@ func (r *Run) took(noted []journal.Noted) (most synod.Tick) {
 // elapsed returns when the last honest voting seat had decided by the clock, in milliseconds. It
 // returns 0 for a run in virtual time.
 func (r *reader) elapsed(records []outcome.Record) (most int) {
-	if !r.plan.Spec().Runner.Clock() {
+	if !r.plan.Full().Runner.Capabilities().Measured {
 		return 0
 	}
 	for i, s := range r.Seats {

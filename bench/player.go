@@ -34,7 +34,7 @@ func (r *Run) Jobs() []Job {
 // machines. Its methods may be called concurrently.
 type Player struct {
 	opened
-	items   map[string]int
+	index   *index
 	program string
 }
 
@@ -45,29 +45,11 @@ func (r *Run) Player(o Options) (*Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Player{p, r.places(), o.Program}, nil
+	return &Player{p, newIndex(r), o.Program}, nil
 }
 
 // Close closes the models.
 func (p *Player) Close() error { return p.council.Close() }
-
-// places returns the indices of the questions by id.
-func (r *Run) places() map[string]int {
-	all := make(map[string]int, len(r.Items))
-	for i := range r.Items {
-		all[r.Items[i].Question.ID] = i
-	}
-	return all
-}
-
-// find returns the job of a Job that came from elsewhere.
-func (r *Run) find(j Job, places map[string]int) (job, error) {
-	item, ok := places[j.Question]
-	if !ok || j.Repeat < 0 || j.Repeat >= r.Repeat {
-		return job{}, fmt.Errorf("bench: the run has no repeat %d of a question %q", j.Repeat, j.Question)
-	}
-	return job{item, j.Repeat}, nil
-}
 
 // Attempt is how an attempt at a job ended.
 type Attempt struct {
@@ -82,7 +64,7 @@ type Attempt struct {
 // off, its replies are not asked for again. The file of an attempt that failed is removed, unless the next attempt goes
 // on with it.
 func (p *Player) Play(ctx context.Context, of Job, path string) (a Attempt, err error) {
-	j, err := p.run.find(of, p.items)
+	j, err := p.index.find(of)
 	if err != nil {
 		return a, err
 	}
@@ -115,8 +97,7 @@ func (p *Player) Play(ctx context.Context, of Job, path string) (a Attempt, err 
 // known returns the journal of an earlier attempt, for Resume, and its lock; nil if there is none. An attempt that
 // cannot be resumed, because nodes or the clock played it, begins again.
 func (p *Player) known(path string) (*journal.Run, io.Closer, error) {
-	spec := p.council.Plan().Spec()
-	if spec.Runner.Nodes() || spec.Runner.Clock() {
+	if p.council.Plan().Full().Runner.Capabilities().NoResume != "" {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, nil, fmt.Errorf("bench: %w", err)
 		}
@@ -131,7 +112,7 @@ func (p *Player) known(path string) (*journal.Run, io.Closer, error) {
 type Examiner struct {
 	run     *Run
 	plan    *plan.Plan
-	items   map[string]int
+	index   *index
 	endings bool
 }
 
@@ -145,14 +126,14 @@ func (r *Run) Examiner() (*Examiner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bench: the run's council: %w", err)
 	}
-	e := &Examiner{run: r, plan: plan, items: r.places()}
+	e := &Examiner{run: r, plan: plan, index: newIndex(r)}
 	_, e.endings = plan.Protocol().(protocol.Ending)
 	return e, nil
 }
 
 // Has reports whether a job is one of the run.
 func (e *Examiner) Has(of Job) bool {
-	_, err := e.run.find(of, e.items)
+	_, err := e.index.find(of)
 	return err == nil
 }
 
@@ -161,7 +142,7 @@ func (e *Examiner) Has(of Job) bool {
 // replies, and its outcome is no failure of the infrastructure. Whether the replies are those of the models it cannot
 // tell.
 func (e *Examiner) Examine(of Job, run *journal.Run) error {
-	j, err := e.run.find(of, e.items)
+	j, err := e.index.find(of)
 	if err != nil {
 		return err
 	}
@@ -179,9 +160,6 @@ func (e *Examiner) Examine(of Job, run *journal.Run) error {
 		if run.Head.Prompts[name] != digest {
 			return fmt.Errorf("bench: question %s: the journal has another prompt %s", of.Question, name)
 		}
-	}
-	if spec := e.plan.Spec(); spec.Runner.Nodes() {
-		return errors.New("bench: nodes have played the run, whose journal cannot be replayed here")
 	}
 	digest, err := council.ReplayOf(e.plan, run)
 	if err != nil {

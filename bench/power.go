@@ -63,13 +63,13 @@ func detectable(p report.Power, differ float64) *float64 {
 // rightly, and, of two runs, the share of questions that only one of them decides rightly. Repeats of a question in one
 // run say how many questions differ by chance alone, and in two runs how alike their differences are.
 func PowerFrom(runs []*Run) (base, discordant, alike float64, err error) {
-	first, err := runs[0].graded()
+	first, err := casesOf(runs[0])
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	second := first
 	if len(runs) > 1 {
-		if second, err = runs[1].graded(); err != nil {
+		if second, err = casesOf(runs[1]); err != nil {
 			return 0, 0, 0, err
 		}
 	}

@@ -60,7 +60,7 @@ func (r *Run) Questions(from, most int, failed bool) (all []QuestionState, of in
 // Journal reads the journal of a finished question, which ID-R names: its id and its repeat from 0. Journals of
 // simulated members are played again from their replies, and have the digest that is stored.
 func (r *Run) Journal(key string) (*journal.Run, *store.Result, error) {
-	j, ok := r.jobOf(key)
+	j, ok := newIndex(r).byKey(key)
 	if !ok {
 		return nil, nil, fmt.Errorf("bench: %s has no question %s; name one as ID-R, where R is the repeat from 0: %w",
 			r.Dir(), key, os.ErrNotExist)

@@ -12,9 +12,9 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
-	"synod.dev/synod/bench/store"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/journal"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/protocol"
 )
 
@@ -28,15 +28,6 @@ func (r *Run) Report() (*report.Report, error) {
 	return x.summarize()
 }
 
-// reportFrom is Report with an open store.
-func (r *Run) reportFrom(s *store.Store) (*report.Report, error) {
-	x, err := r.readFrom(s)
-	if err != nil {
-		return nil, err
-	}
-	return x.summarize()
-}
-
 // summarize computes the report.
 func (r *reader) summarize() (*report.Report, error) {
 	past, err := r.histories()
@@ -47,8 +38,8 @@ func (r *reader) summarize() (*report.Report, error) {
 	var ranks ranks
 	var latency, elapsed metrics.Mean
 	kinds := newKinds(r.roles())
-	models := r.modelTally()
-	tally, sure, drops, uses := metrics.NewTally(r.roles()), r.calibrators(), newDrops(len(r.Seats)), r.uses()
+	models := newModelTally(&r.Manifest)
+	tally, sure, drops, uses := metrics.NewTally(r.roles()), newCalibrators(r.Seats), newDrops(len(r.Seats)), r.uses()
 	digests := newDigests(r.Repeat)
 	err = r.results(func(j job, res *result) {
 		h := past[j]
@@ -81,7 +72,7 @@ func (r *reader) summarize() (*report.Report, error) {
 	out.Calibration, out.Drops, out.Failed = sure.report(), drops.list(out.Seats), len(out.Failures)
 	out.Ranked, out.Latency, out.LatencySeconds = ranks.rates(), latency.Rate(), elapsed.Rate()
 	out.Unfinished = out.Questions - out.Finished - out.Failed
-	out.Models, out.Setting = models.list(uses), r.setting(models)
+	out.Models, out.Setting = models.list(uses, r.prices()), r.setting(models)
 	r.aboutGraph(out)
 	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()
@@ -131,11 +122,11 @@ func (r *reader) follow(out *report.Report, j job, res *result) {
 }
 
 // emptyReport returns a report that names the run and has no results yet.
-func (r *Run) emptyReport() *report.Report {
+func (m *Manifest) emptyReport() *report.Report {
 	return &report.Report{
-		Version: report.Version, Task: r.Task, Council: r.Name, Protocol: r.Protocol, Exact: r.Exact,
-		Rule: r.Rule.Name, Seed: r.Seed, Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(),
-		Seats: r.seats(), Failures: []report.Failure{},
+		Version: report.Version, Task: m.Task, Council: m.Name, Protocol: m.Protocol, Exact: m.Exact,
+		Rule: m.Rule.Name, Seed: m.Seed, Repeat: m.Repeat, Questions: m.total(), MembersKind: m.kinds(),
+		Seats: m.seats(), Failures: []report.Failure{},
 	}
 }
 
@@ -192,9 +183,9 @@ func count(out *report.Report, res *result, seconds float64) {
 	out.AddClaims(verdicts)
 }
 
-func (r *Run) kinds() []string {
+func (m *Manifest) kinds() []string {
 	kinds := []string{}
-	for _, s := range r.Seats {
+	for _, s := range m.Seats {
 		kinds = append(kinds, string(s.Kind))
 	}
 	slices.Sort(kinds)
@@ -204,15 +195,15 @@ func (r *Run) kinds() []string {
 // calibrators collect the confidence of members in their first answers, for all members
 // and for each model.
 type calibrators struct {
-	run    *Run
+	seats  []plan.Seat
 	all    metrics.Calibrator
 	models []string
 	by     []metrics.Calibrator
 }
 
-func (r *Run) calibrators() *calibrators {
-	c := &calibrators{run: r}
-	for _, s := range r.Seats {
+func newCalibrators(seats []plan.Seat) *calibrators {
+	c := &calibrators{seats: seats}
+	for _, s := range seats {
 		c.models = append(c.models, s.Model)
 	}
 	slices.Sort(c.models)
@@ -224,7 +215,7 @@ func (r *Run) calibrators() *calibrators {
 func (c *calibrators) add(of metrics.Case, seats []metrics.Member) {
 	c.all.Add(&of, of.Forecasts(seats, func(int) bool { return true }))
 	for i, model := range c.models {
-		c.by[i].Add(&of, of.Forecasts(seats, func(seat int) bool { return c.run.Seats[seat].Model == model }))
+		c.by[i].Add(&of, of.Forecasts(seats, func(seat int) bool { return c.seats[seat].Model == model }))
 	}
 }
 
@@ -318,7 +309,7 @@ const secondsPerTick = 1e-3
 
 // timed adds the time of a run to the one mean that it belongs to.
 func (r *reader) timed(res *result, virtual, byClock *metrics.Mean) {
-	if !r.plan.Spec().Runner.Clock() {
+	if !r.plan.Full().Runner.Capabilities().Measured {
 		virtual.Add(float64(res.took) * secondsPerTick)
 	} else if res.elapsed > 0 {
 		byClock.Add(float64(res.elapsed) / 1e3)

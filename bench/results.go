@@ -46,9 +46,9 @@ var errMoved = errors.New("the journal belongs to another question")
 func Damaged(err error) bool { return errors.Is(err, journal.ErrChanged) || errors.Is(err, errMoved) }
 
 // roles returns the seats for package metrics.
-func (r *Run) roles() []metrics.Member {
-	seats := make([]metrics.Member, len(r.Seats))
-	for i, s := range r.Seats {
+func (m *Manifest) roles() []metrics.Member {
+	seats := make([]metrics.Member, len(m.Seats))
+	for i, s := range m.Seats {
 		seats[i] = metrics.Member{Group: s.Group, Adversary: s.Adversary != "", Unasked: s.Unasked}
 	}
 	return seats
@@ -69,15 +69,15 @@ func (r *Run) read() (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := r.readFrom(s)
+	x, err := readFrom(r, s)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return x, nil
 }
 
-// readFrom returns a reader of an open store.
-func (r *Run) readFrom(s *store.Store) (*reader, error) {
+// readFrom returns a reader of a run in an open store.
+func readFrom(r *Run, s *store.Store) (*reader, error) {
 	spec, err := r.Spec()
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (r *reader) results(take func(job, *result)) error {
 }
 
 // byQuestion returns the job with number k where the repeats of a question follow one another.
-func (r *Run) byQuestion(k int) job { return job{k / r.Repeat, k % r.Repeat} }
+func (m *Manifest) byQuestion(k int) job { return job{k / m.Repeat, k % m.Repeat} }
 
 // grade grades every answer that a seat held in any round.
 func grade(item task.Item, rounds [][]synod.Answer) map[synod.Answer]task.Verdict {
@@ -298,8 +298,8 @@ func (r *reader) extracted(j job, b store.Body, item *task.Item) ([]task.Grade, 
 }
 
 // writes reports whether any member writes text.
-func (r *Run) writes() bool {
-	for _, s := range r.Seats {
+func (m *Manifest) writes() bool {
+	for _, s := range m.Seats {
 		if s.Kind != llm.Simulated {
 			return true
 		}

@@ -115,8 +115,8 @@ func TestScoresOfSamples(t *testing.T) {
 
 // The time of a question is that of the last honest member that votes.
 func TestTimeOfTheLastHonestVoter(t *testing.T) {
-	r := &Run{Manifest: Manifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b"}, {ID: "c", Adversary: "silent"},
-		{ID: "d", NonVoting: true}}}}
+	r := &reader{Run: &Run{Manifest: Manifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b"}, {ID: "c", Adversary: "silent"},
+		{ID: "d", NonVoting: true}}}}}
 	noted := []journal.Noted{{Tick: 3, Node: 1}, {Tick: 5, Node: 0}, {Tick: 7, Node: 1}, {Tick: 90, Node: 2},
 		{Tick: 80, Node: 3}, {Tick: 99, Node: 4}}
 	if got := r.took(noted); got != 7 {
@@ -126,8 +126,8 @@ func TestTimeOfTheLastHonestVoter(t *testing.T) {
 
 // Answers are ranked by the record of the first honest seat that exists.
 func TestRankedAnswersNeedARecord(t *testing.T) {
-	r := &Run{Manifest: Manifest{Protocol: "decentllms", Seats: []plan.Seat{{ID: "a", Adversary: "silent"},
-		{ID: "b"}}}}
+	r := &reader{Run: &Run{Manifest: Manifest{Protocol: "decentllms", Seats: []plan.Seat{{ID: "a", Adversary: "silent"},
+		{ID: "b"}}}}}
 	item, err := task.NewItem(synod.Question{ID: "q", Text: "?", Form: synod.Number}, "4")
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestCalibrationByModel(t *testing.T) {
 	r := &Run{Manifest: Manifest{Seats: []plan.Seat{{ID: "a", Model: "m"}, {ID: "b", Model: "n"}, {ID: "c",
 		Model: "n"},
 		{ID: "d", Model: "o"}}}}
-	c := r.calibrators()
+	c := newCalibrators(r.Seats)
 	if c.report() != nil {
 		t.Error("nobody stated a confidence")
 	}
@@ -200,22 +200,24 @@ func TestEstimatesAreScaled(t *testing.T) {
 		Model: "n"}}}}
 	spec := plan.Spec{Models: map[string]plan.Params{"m": {"max_tokens": 20}, "n": {"max_tokens": 0}}}
 	u := use{questions: 4, seats: []seatUse{{answers: 2, scores: 1, prompt: 101}, {answers: 1, scores: 0, prompt: 4}}}
-	uses := r.scale(spec, u, 150, 10)
+	secondChance := false // of the first seat
+	x := &estimator{Run: r, spec: spec, rereads: func(seat int) bool { return secondChance && seat == 0 }}
+	uses := x.scale(u, 150, 10)
 	if uses[0].Calls != 23 || uses[0].Prompt != 758 || uses[0].Completion != 375 || uses[1].Calls != 8 ||
 		uses[1].Completion != 1125 {
 		t.Errorf("%+v", uses)
 	}
-	never, once := func(int) bool { return false }, func(seat int) bool { return seat == 0 }
-	w := r.worst(spec, never, u, 50)
+	w := x.worst(u, 50)
 	if w.Calls != 210 || w.Prompt != 210*50 || w.Completion != 157*20+53*longestReply {
 		t.Errorf("%+v", w)
 	}
-	if w := r.worst(spec, once, u, 50); w.Calls != 210+157 || w.Completion != 2*157*20+53*longestReply ||
+	if w := x.worst(use{questions: 1, seats: make([]seatUse, 2)}, 50); w.Calls != 0 {
+		t.Errorf("a council that calls no model: %+v", w)
+	}
+	secondChance = true
+	if w := x.worst(u, 50); w.Calls != 210+157 || w.Completion != 2*157*20+53*longestReply ||
 		w.Prompt != 210*50+157*(50+20) {
 		t.Errorf("with second chances for the first seat: %+v", w)
-	}
-	if w := r.worst(spec, never, use{questions: 1, seats: make([]seatUse, 2)}, 50); w.Calls != 0 {
-		t.Errorf("a council that calls no model: %+v", w)
 	}
 	for value, want := range map[any]int{"7": 7, 1: 1, -1: longestReply, nil: longestReply, math.Inf(1): longestReply} {
 		if got := longestOf(plan.Params{"max_tokens": value}); got != want {

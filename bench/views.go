@@ -8,6 +8,7 @@ import (
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
@@ -101,10 +102,10 @@ func held(res *result, noted []journal.Noted) [][]report.Held {
 	return rounds
 }
 
-func (r *Run) seats() []report.Member {
-	seats := make([]report.Member, len(r.Seats))
-	spec, _ := r.Spec() // a file that cannot be read has no judges to speak of
-	for i, s := range r.Seats {
+func (m *Manifest) seats() []report.Member {
+	seats := make([]report.Member, len(m.Seats))
+	spec, _ := plan.ParseRecord([]byte(m.Council)) // a file that cannot be read has no judges to speak of
+	for i, s := range m.Seats {
 		seats[i] = report.Member{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Group: s.Group, Adversary: s.Adversary,
 			Fooling: s.Fooling, Judging: llm.Judging(spec.Models[s.Model])}
 	}

@@ -68,10 +68,11 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 
 // work is Work with an open folder.
 func (r *Run) work(ctx context.Context, o Options, to *Writer) (p Progress, err error) {
-	asker, err := r.asker(o, to.working)
+	opened, err := r.open(o)
 	if err != nil {
 		return p, err
 	}
+	asker := &asker{opened, to.working, o}
 	defer func() { err = errors.Join(err, asker.close()) }()
 	w := &work{run: r, asker: asker, to: to, options: o, now: Progress{Total: r.total()}}
 	if asker.outage != nil {
@@ -154,7 +155,7 @@ func (w *work) each(ctx context.Context, stop context.CancelCauseFunc, open iter
 // parallel returns how many questions are in progress at the same time. Where the clock measures
 // members that share a machine or a server, it is one: others would make them slower.
 func (w *work) parallel() int {
-	if w.asker.council.Plan().Spec().Runner.Clock() && w.run.writes() {
+	if w.asker.council.Plan().Full().Runner.Capabilities().Measured && w.run.writes() {
 		return 1
 	}
 	return max(w.options.Parallel, 1)

@@ -33,8 +33,8 @@ type Writer struct {
 	held    io.Closer
 
 	mu      sync.Mutex
-	readers map[int64]*reader       // by cell, to grade journals of other processes
-	places  map[*Run]map[string]int // of the questions of runs, for jobs of other processes
+	readers map[int64]*reader // by cell, to grade journals of other processes
+	indexes map[*Run]*index   // for jobs of other processes
 }
 
 // Write opens the folder of the run for writing.
@@ -49,7 +49,7 @@ func openWriter(dir string, runs []*Run) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{dir: dir, runs: runs, held: held, readers: map[int64]*reader{},
-		places: map[*Run]map[string]int{}}
+		indexes: map[*Run]*index{}}
 	if w.store, err = store.OpenWriting(dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("bench: %w", err), held.Close())
 	}
@@ -72,7 +72,7 @@ func (w *Writer) recover() error {
 			if !strings.HasPrefix(id, prefix) {
 				continue
 			}
-			j, ok := r.jobOf(strings.TrimPrefix(id, prefix))
+			j, ok := w.index(r).byKey(strings.TrimPrefix(id, prefix))
 			if !ok {
 				return fmt.Errorf("bench: %s: it has the journal of %s, and the run has no such question: %w",
 					w.working.Path(id), id, journal.ErrChanged)
@@ -101,21 +101,21 @@ func (w *Writer) recover() error {
 	return w.Flush()
 }
 
-// find returns a job that another process names.
-func (w *Writer) find(r *Run, of Job) (job, error) {
+// index finds jobs of a run that another process names.
+func (w *Writer) index(r *Run) *index {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.places[r] == nil {
-		w.places[r] = r.places()
+	if w.indexes[r] == nil {
+		w.indexes[r] = newIndex(r)
 	}
-	return r.find(of, w.places[r])
+	return w.indexes[r]
 }
 
 // Put adds a finished question that another process or machine has played: its journal, as in a journal file, and how
 // the attempt ended. The journal is read, checked as that of the question, and graded; whether its effects follow from
 // its replies is for an Examiner. Put reports whether the question is new.
 func (w *Writer) Put(r *Run, of Job, text []byte, a Attempt) (bool, error) {
-	j, err := w.find(r, of)
+	j, err := w.index(r).find(of)
 	if err != nil {
 		return false, err
 	}
@@ -132,7 +132,7 @@ func (w *Writer) Put(r *Run, of Job, text []byte, a Attempt) (bool, error) {
 
 // Attempted adds an attempt at a question that has not finished it.
 func (w *Writer) Attempted(r *Run, of Job, a Attempt) error {
-	j, err := w.find(r, of)
+	j, err := w.index(r).find(of)
 	if err == nil {
 		_, err = w.put(r, j, &done{stopped: a.Stopped, failed: !a.Resumes, reason: a.Reason, seconds: a.Seconds})
 	}
@@ -162,7 +162,7 @@ func (w *Writer) grade(r *Run, j job, b store.Body) (*result, error) {
 	x := w.readers[r.cell]
 	if x == nil {
 		var err error
-		if x, err = r.readFrom(w.store); err != nil {
+		if x, err = readFrom(r, w.store); err != nil {
 			return nil, err
 		}
 		w.readers[r.cell] = x

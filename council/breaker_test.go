@@ -76,8 +76,8 @@ func TestBreakerNoProgress(t *testing.T) {
 		o.Status != outcome.Undecided {
 		t.Fatalf("stopped %s, %+v, %s", o.Stopped, o.Trip, o.Status)
 	}
-	if len(o.Votes) < 2 || !strings.HasSuffix(o.Continue(), ".jsonl --set breakers.no_progress=0") {
-		t.Errorf("candidates %v, continue %q", o.Votes, o.Continue())
+	if len(o.Votes) < 2 || !o.Resumable || !slices.Equal(o.Past, []string{"breakers.no_progress=0"}) {
+		t.Errorf("candidates %v, continue %v with %q", o.Votes, o.Resumable, o.Past)
 	}
 	if o := tried(t, fmt.Sprintf(game, 0.2), llm.Env{}); o.Trip != nil || o.Stopped != "rounds" {
 		t.Errorf("a healthy game: %s, %+v", o.Stopped, o.Trip)
@@ -172,8 +172,8 @@ func TestBreakerDrift(t *testing.T) {
 			continue
 		}
 		if !strings.Contains(o.Trip.Detail, "without coming closer together, F=1 of them left out") ||
-			!strings.HasSuffix(o.Continue(), "--set breakers.drift=0") {
-			t.Errorf("%s; %s", o.Trip.Detail, o.Continue())
+			!slices.Equal(o.Past, []string{"breakers.drift=0"}) {
+			t.Errorf("%s; %s", o.Trip.Detail, o.Past)
 		}
 	}
 }
@@ -337,6 +337,7 @@ func TestEscalation(t *testing.T) {
 	defer hang.Close()
 	defer close(release)
 	file := filepath.Join(t.TempDir(), "told.json")
+	again := func(o *outcome.Outcome) string { return "go on with " + o.Journal }
 	decide := func(escalate string) (outcome.Outcome, error) {
 		spec, err := plan.Parse([]byte(strings.Replace(fmt.Sprintf(game, 1.0), "equivocation: true",
 			"equivocation: true, escalate: "+escalate, 1)))
@@ -349,15 +350,15 @@ func TestEscalation(t *testing.T) {
 		}
 		defer c.Close()
 		return c.Decide(context.Background(), council.Ask{Question: sum, Seed: 1,
-			Journal: filepath.Join(t.TempDir(), "j.jsonl")})
+			Journal: filepath.Join(t.TempDir(), "j.jsonl"), Again: again})
 	}
 	o, err := decide(fmt.Sprintf("{webhook: %q, command: [tee, %q]}", hook.URL, file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := <-got
-	if e.Why != outcome.Tripped || e.Outcome.Trip.Breaker != outcome.NoProgress || e.Continue != o.Continue() ||
-		e.Continue == "" {
+	if e.Why != outcome.Tripped || e.Outcome.Trip.Breaker != outcome.NoProgress || e.Continue != again(&o) ||
+		o.Journal == "" {
 		t.Errorf("the webhook got %s, %+v, %q", e.Why, e.Outcome.Trip, e.Continue)
 	}
 	if b, err := os.ReadFile(file); err != nil || !json.Valid(b) {
@@ -439,8 +440,8 @@ breakers: {no_progress: 1, oscillation: 1, quorum: true, equivocation: true}
 		o.Answer != nil || len(o.Votes) == 0 {
 		t.Errorf("a worker equivocates: %+v, %s, votes %v", o.Trip, o.Status, o.Votes)
 	}
-	if want := " --set breakers.equivocation=false"; !strings.HasSuffix(o.Continue(), want) {
-		t.Errorf("it goes on with %s", o.Continue())
+	if !slices.Equal(o.Past, []string{"breakers.equivocation=false"}) {
+		t.Errorf("it goes on with %s", o.Past)
 	}
 	one := "{id: g, model: gone, role: evaluator}\nbreakers"
 	if o := tried(t, strings.Replace(text, "breakers", "  - "+one, 1), llm.Env{}); o.Trip != nil ||

@@ -14,8 +14,8 @@ import (
 
 // bounded returns a context that ends with the time that a call may take by the clock.
 func (s *session) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if p := s.council.plan; p.Full().Runner.Clock() {
-		return context.WithTimeoutCause(ctx, p.Full().Pace.Think, llm.ErrSlow)
+	if s.council.can.Measured {
+		return context.WithTimeoutCause(ctx, s.council.plan.Full().Pace.Think, llm.ErrSlow)
 	}
 	return ctx, func() {}
 }

@@ -6,7 +6,6 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sim"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 )
 
@@ -16,7 +15,7 @@ import (
 type ClockRunner struct{}
 
 // Play plays the machines and measures when they noted their opinions.
-func (ClockRunner) Play(ctx context.Context, p *plan.Plan, run Run, models Models) ([]outcome.Record, error) {
+func (ClockRunner) Play(ctx context.Context, p *plan.Plan, run Run, models Models) (Played, error) {
 	c := newCrew(len(p.Seats()))
 	config := simulation(p, run, c, p.Protocol().Join)
 	records, begun, notes := c.records, time.Now(), config.Notes
@@ -33,5 +32,5 @@ func (ClockRunner) Play(ctx context.Context, p *plan.Plan, run Run, models Model
 			return func() synod.Reply { return wait()[0] }
 		},
 	}))
-	return records, nil
+	return Played{Records: records}, nil
 }

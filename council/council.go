@@ -24,6 +24,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
@@ -37,8 +38,9 @@ type Council struct {
 	prices llm.Prices
 	record *llm.Recorder // nil: replies are not recorded
 	runner Runner
-	reuse  bool      // the memory of a question is used for later ones: it is SimRunner's, of simulated members
-	spare  sync.Pool // of *session
+	can    plan.Capabilities // of the runner
+	reuse  bool              // the memory of a question is used for later ones: it is SimRunner's, of simulated members
+	spare  sync.Pool         // of *session
 }
 
 // seated is the model of a seat.
@@ -55,7 +57,7 @@ type Options struct {
 	// Models are the models whose provider in the council file is plan.Given, by their names there. The council
 	// closes those that are llm.Closers.
 	Models map[string]llm.Model
-	Runner Runner // nil: that of the spec: a SimRunner, a ClockRunner, or what RegisterNodes has set
+	Runner Runner // nil: that of the council file
 }
 
 // Close closes the models and the runner: it ends child processes and connections, and completes recordings.
@@ -75,8 +77,14 @@ func (c *Council) Close() error {
 // Plan returns the council's plan.
 func (c *Council) Plan() *plan.Plan { return c.plan }
 
-// Runner returns what plays the seats.
-func (c *Council) Runner() Runner { return c.runner }
+// Identity is what the council depends on beside its plan and its models: where nodes are reached and who asks them.
+// It is "" for a council in one process.
+func (c *Council) Identity() string {
+	if r, ok := c.runner.(Identified); ok {
+		return r.Identity()
+	}
+	return ""
+}
 
 // Seats returns the seats in order, with the identities of their models.
 func (c *Council) Seats() []plan.Seat {
@@ -114,7 +122,8 @@ type Ask struct {
 	// Outage lets calls wait while their model is out of order; nil: they fail.
 	Outage *llm.Outage
 	Mark   func([]byte) string // marks the head of the journal as written by the user; nil: there is no mark
-	Again  string              // the command that resumes a journal; "": synod ask --resume
+	// Again returns the command with which people resume the run, for Escalation; nil: there is none.
+	Again func(*outcome.Outcome) string
 }
 
 // Progress is how far a question has come.

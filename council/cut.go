@@ -16,7 +16,7 @@ import (
 // not depend on the time that calls take, and so does a run by the clock, which is measured.
 func (b *batch) needless() (at time.Time, ok bool) {
 	s := b.session
-	if s.ask.Final || s.council.plan.Full().Runner.Clock() || !s.unanimous() && !b.certain() {
+	if s.ask.Final || s.council.can.Measured || !s.unanimous() && !b.certain() {
 		return at, false
 	}
 	at, least := b.start, b.start.Add(2*grace)

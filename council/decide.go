@@ -18,7 +18,7 @@ import (
 
 // keepTimes writes the measured times into the journal.
 func (s *session) keepTimes(records []outcome.Record) {
-	if s.journal == nil || !s.council.plan.Full().Runner.Clock() {
+	if s.journal == nil || !s.council.can.Measured {
 		return
 	}
 	for i := range records {
@@ -47,12 +47,13 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) 
 	}
 	defer s.cancel()
 	defer s.rest()
-	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Limits: s.ask.Limits,
+	played, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Limits: s.ask.Limits,
 		Log: s.log(), Notes: s.notes, Watch: s.watch, crew: s.crew}, s)
+	records := played.Records
 	if err != nil {
 		return outcome.Outcome{}, errors.Join(err, s.abandon())
 	}
-	if c.plan.Full().Runner.Nodes() {
+	if c.can.Owned {
 		s.keep(records)
 	} else {
 		s.account(records)
@@ -60,17 +61,19 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) 
 		s.missed(ctx, start)
 	}
 	o := s.judge(records)
+	o.Proof = played.Proof
 	c.completeIn(&o, records, s.uses)
 	if s.journal != nil {
 		o.Journal = s.journal.Path()
 	}
 	o.Charged = s.budget.Spent()
-	o.Exceeded, o.Resume, o.Seconds = exceededLimits(s), resumeCommand(s, &o), time.Since(start).Seconds()
+	o.Exceeded, o.Seconds = exceededLimits(s), time.Since(start).Seconds()
+	o.Resumable, o.Past = outcome.WasCutOff(o.Stopped), pastSettings(s, &o)
 	err = s.close(&o)
 	if s.crew != nil {
 		c.spare.Put(s)
 	}
-	return o, errors.Join(err, send(c.plan.Full().Breakers.Escalate, &o))
+	return o, errors.Join(err, send(c.plan.Full().Breakers.Escalate, &o, ask.Again))
 }
 
 // resumable checks the journal that a run is to be resumed from, before any call is made:
@@ -78,20 +81,12 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) 
 // events and replies.
 func (c *Council) resumable(ask *Ask) error {
 	run := ask.Resume
-	if c.plan.Full().Runner.Nodes() {
-		if ask.Segment != nil { // nodes keep the replies of a run that was cut off; another one is begun
+	if c.can.NoResume != "" {
+		if ask.Segment != nil { // another run is begun
 			ask.Resume = nil
 			return nil
 		}
-		return &ResumeError{errors.New("nodes have played the run, and keep its replies; ask the question again")}
-	}
-	if c.plan.Full().Runner.Clock() {
-		if ask.Segment != nil { // the time of a run that was cut off is not known; another one is begun
-			ask.Resume = nil
-			return nil
-		}
-		return &ResumeError{errors.New("it was played by the clock, and its time would not be known; ask the " +
-			"question again")}
+		return &ResumeError{errors.New(c.can.NoResume)}
 	}
 	in := plan.Instance{Question: ask.Question, Seed: ask.Seed}
 	if run.Head.Seed != ask.Seed || run.Head.Instance != string(c.plan.InstanceID(in)) {
@@ -207,7 +202,7 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	}
 	limits := p.Full().Limits.Lowered(ask.Limits)
 	s.setBudget(limits)
-	if limits.Deadline > 0 && p.Full().Runner.Nodes() {
+	if limits.Deadline > 0 && c.can.Owned {
 		limits.Deadline += recordsTime
 	}
 	switch {
@@ -382,24 +377,23 @@ func exceededLimits(s *session) (all []outcome.Exceeded) {
 	return all
 }
 
-// resumeCommand is the command that resumes the run past what has cut it off, with %s for
-// the journal; "" if it was not cut off.
-func resumeCommand(s *session, o *outcome.Outcome) string {
+// pastSettings are the settings with which a resumed run gets past what has cut it off.
+func pastSettings(s *session, o *outcome.Outcome) (settings []string) {
 	if !outcome.WasCutOff(o.Stopped) {
-		return ""
+		return nil
 	}
-	line, short := cmp.Or(s.ask.Again, "synod ask --resume")+" %s", s.budget.Short()
 	if o.Trip != nil {
-		line += " --set " + o.Trip.Continue
+		settings = append(settings, o.Trip.Continue)
 	}
+	short := s.budget.Short()
 	if short.Calls > 0 {
-		line += fmt.Sprintf(" --set limits.calls=%d", 2*short.Calls)
+		settings = append(settings, fmt.Sprintf("limits.calls=%d", 2*short.Calls))
 	}
 	if short.Tokens > 0 {
-		line += fmt.Sprintf(" --set limits.tokens=%d", 2*short.Tokens)
+		settings = append(settings, fmt.Sprintf("limits.tokens=%d", 2*short.Tokens))
 	}
 	if short.USD > 0 {
-		line += fmt.Sprintf(" --set limits.usd=%.2g", 2*short.USD)
+		settings = append(settings, fmt.Sprintf("limits.usd=%.2g", 2*short.USD))
 	}
-	return line
+	return settings
 }

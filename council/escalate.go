@@ -23,7 +23,7 @@ const escalateWithin = 5 * time.Second
 type Escalation struct {
 	Version  int             `json:"version"`
 	Why      string          `json:"why"`      // breaker, budget, deadline
-	Continue string          `json:"continue"` // the command that resumes the run; "" if no journal was kept
+	Continue string          `json:"continue"` // the command that resumes the run; "" if there is none
 	Outcome  outcome.Outcome `json:"outcome"`
 }
 
@@ -44,11 +44,15 @@ func escalates(stopped string) bool {
 
 // send reports the outcome to webhook and command, both at once, and waits for neither
 // longer than the council allows. The run is over by then.
-func send(e plan.Escalate, o *outcome.Outcome) error {
+func send(e plan.Escalate, o *outcome.Outcome, again func(*outcome.Outcome) string) error {
 	if e.Webhook == "" && len(e.Command) == 0 || !escalates(o.Stopped) {
 		return nil
 	}
-	body, err := json.Marshal(Escalation{Version: 1, Why: o.Stopped, Continue: o.Continue(), Outcome: *o})
+	told := Escalation{Version: 1, Why: o.Stopped, Outcome: *o}
+	if again != nil {
+		told.Continue = again(o)
+	}
+	body, err := json.Marshal(told)
 	if err != nil {
 		return &EscalationError{err}
 	}

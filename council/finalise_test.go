@@ -17,13 +17,13 @@ import (
 // hijack is a runner whose machines decide whatever a model might want the group to.
 type hijack struct{}
 
-func (hijack) Play(ctx context.Context, p *plan.Plan, run Run, models Models) ([]outcome.Record, error) {
-	records, err := SimRunner{}.Play(ctx, p, run, models)
-	for i := range records {
+func (hijack) Play(ctx context.Context, p *plan.Plan, run Run, models Models) (Played, error) {
+	played, err := SimRunner{}.Play(ctx, p, run, models)
+	for i := range played.Records {
 		a := synod.Answer("666")
-		records[i].Decided = &a
+		played.Records[i].Decided = &a
 	}
-	return records, err
+	return played, err
 }
 
 // smallest is a council file of a protocol with simulated members.

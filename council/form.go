@@ -42,15 +42,13 @@ func ShapeOf(s *plan.Spec, ask Shaped) (Shape, error) {
 	switch shape.Form {
 	case synod.JSON:
 		if schema = cmp.Or(schema, s.Schema); schema == "" {
-			return Shape{}, errors.New("the form json needs a schema: give --schema FILE, or the key schema in the " +
-				"council file")
+			return Shape{}, &plan.HelpError{Err: errors.New("the form json needs a schema"), Help: plan.HelpSchema}
 		}
 		shape.Schema, err = readSchema(schema)
 		schema = ""
 	case synod.Action:
 		if tools = cmp.Or(tools, s.Tools); tools == "" {
-			return Shape{}, errors.New("the form action needs tools: give --tools FILE, or the key tools in the " +
-				"council file")
+			return Shape{}, &plan.HelpError{Err: errors.New("the form action needs tools"), Help: plan.HelpTools}
 		}
 		shape.Tools, err = readTools(tools)
 		tools = ""

@@ -50,7 +50,11 @@ func (s *seat) run() {
 }
 
 func (g *goroutines) Play(_ context.Context, p *plan.Plan, run council.Run,
-	models council.Models) (records []outcome.Record, err error) {
+	models council.Models) (council.Played, error) {
+	var (
+		records []outcome.Record
+		err     error
+	)
 	n, keys, id := len(p.Seats()), sign.DeriveSymbolic(run.Instance.Seed, len(p.Seats())), p.InstanceID(run.Instance)
 	seats, queue := make([]*seat, n), map[synod.Tick][][]synod.Event{} // by tick, by seat
 	add := func(t synod.Tick, to synod.NodeID, e synod.Event) {
@@ -62,11 +66,11 @@ func (g *goroutines) Play(_ context.Context, p *plan.Plan, run council.Run,
 	for i := range seats {
 		s := &seat{id: synod.NodeID(i), in: make(chan []synod.Event), out: make(chan []synod.Effect)}
 		if s.machine, err = p.Machine(keys.Identity(s.id, id), &run.Instance.Question); err != nil {
-			return nil, err
+			return council.Played{}, err
 		}
 		if s.journal, err = journal.Create(filepath.Join(g.dir, fmt.Sprint(i)),
 			journal.Head{Question: run.Instance.Question, Seat: &s.id}); err != nil {
-			return nil, err
+			return council.Played{}, err
 		}
 		go s.run()
 		seats[i], records = s, append(records, outcome.Record{Seat: s.id})
@@ -114,10 +118,10 @@ func (g *goroutines) Play(_ context.Context, p *plan.Plan, run council.Run,
 		close(s.in)
 		records[i].Stopped, records[i].Ticks = stopped, now
 		if g.digests[i], err = s.journal.Close(stopped); err != nil {
-			return nil, err
+			return council.Played{}, err
 		}
 	}
-	return records, nil
+	return council.Played{Records: records}, nil
 }
 
 // Seats in goroutines have the same outcome, and the same journals, as under sim.

@@ -31,22 +31,21 @@ func Convene(spec plan.Spec, env llm.Env) (*Council, error) {
 // Open opens the models of a plan. It calls none of them. A model that cannot be opened
 // or cannot do what the protocol needs is a *ConfigError. The caller closes the council.
 func Open(p *plan.Plan, o Options) (*Council, error) {
-	c := &Council{plan: p, models: map[string]llm.Model{}, prices: o.Env.Prices, record: o.Env.Record, runner: o.Runner}
+	c := &Council{plan: p, models: map[string]llm.Model{}, prices: o.Env.Prices, record: o.Env.Record,
+		runner: o.Runner, can: p.Full().Runner.Capabilities()}
 	if c.prices == nil {
 		c.prices = llm.Published()
 	}
-	if p.Full().Runner.Nodes() {
-		return c, c.openElsewhere(o.Env)
+	if c.runner == nil {
+		var err error
+		if c.runner, err = openRunner(p, o.Env); err != nil {
+			return nil, err
+		}
+		c.reuse = !c.can.Measured && !c.can.Owned && plan.Simulated(p)
 	}
-	if err := plan.CheckLinks(p); err != nil && c.runner == nil {
-		return nil, err
-	}
-	switch {
-	case c.runner != nil:
-	case p.Full().Runner.Clock():
-		c.runner = ClockRunner{}
-	default:
-		c.runner, c.reuse = SimRunner{}, plan.Simulated(p)
+	if c.can.Owned {
+		c.seatElsewhere()
+		return c, nil
 	}
 	if o.Pool == nil {
 		o.Pool = llm.DefaultPool()
@@ -161,10 +160,9 @@ func checkPowers(p protocol.Protocol, s *plan.Seat, m llm.Model) error {
 	}
 	probed, can := m.(llm.ConfidenceModel)
 	if hidden && (!can || !probed.GivesHiddenConfidence()) { // CP-2
-		return &plan.ConfigError{Section: "protocol",
+		return &plan.ConfigError{Section: "protocol", Err: &plan.HelpError{Help: plan.HelpProbe,
 			Err: fmt.Errorf("probe: hidden needs members with a trained probe, and model %q has none; give it "+
-				"probe: FILE (a model in the box can have one: synod research probe train), or use probe: stated",
-				s.Model)}
+				"probe: FILE, or use probe: stated", s.Model)}}
 	}
 	return nil
 }
@@ -182,10 +180,10 @@ func (c *Council) acceptsGrading() error {
 		}
 	}
 	if f := c.plan.Full().F; len(lacking) > f {
-		return fmt.Errorf("protocol %s has its members grade texts, and the recordings of %s have no grades; at most "+
-			"F=%d members may lack them. Record a run of this protocol with synod ask --record, or use protocol: "+
-			"{name: sac}, in which a recorded member scores its own text 1 and others 0", c.plan.Entry().Name,
-			strings.Join(lacking, ", "), f)
+		return &plan.HelpError{Help: plan.HelpRecord, Err: fmt.Errorf("protocol %s has its members grade texts, and "+
+			"the recordings of %s have no grades; at most F=%d members may lack them. Record a run of this protocol, "+
+			"or use protocol: {name: sac}, in which a recorded member scores its own text 1 and others 0",
+			c.plan.Entry().Name, strings.Join(lacking, ", "), f)}
 	}
 	return nil
 }
@@ -193,7 +191,7 @@ func (c *Council) acceptsGrading() error {
 // Accepts reports why a question cannot be put to the council; nil if it can. Beside what Plan.Accepts
 // checks, every member must take every part of the question.
 func (c *Council) Accepts(q *synod.Question) error {
-	if err := c.plan.Accepts(q); err != nil || c.plan.Full().Runner.Nodes() { // nodes know their models
+	if err := c.plan.Accepts(q); err != nil || c.can.Owned { // owners know their models
 		return err
 	}
 	if err := c.acceptsGrading(); err != nil {
@@ -210,32 +208,14 @@ func (c *Council) Accepts(q *synod.Question) error {
 	return nil
 }
 
-// openNodes opens the runner of a council whose seats are nodes; nil: this program cannot.
-var openNodes func(p *plan.Plan, env llm.Env) (Runner, error)
-
-// RegisterNodes sets how the runner of nodes is opened. Package network/node/call does so when it is imported:
-// council itself links no network between nodes. It must not be called concurrently with Open.
-func RegisterNodes(open func(p *plan.Plan, env llm.Env) (Runner, error)) { openNodes = open }
-
-// openElsewhere opens a council whose seats are nodes, which call models of their own.
-func (c *Council) openElsewhere(env llm.Env) (err error) {
-	if c.runner == nil {
-		if openNodes == nil {
-			return &plan.ConfigError{Section: "runner",
-				Err: errors.New("name is nodes, and this program does not link " +
-					"synod.dev/synod/network/node/call")}
-		}
-		if c.runner, err = openNodes(c.plan, env); err != nil {
-			return &plan.ConfigError{Section: "runner", Err: err}
-		}
-	}
+// seatElsewhere seats models that only the owners of the seats call.
+func (c *Council) seatElsewhere() {
 	for i := range c.plan.Seats() {
 		s := &c.plan.Seats()[i]
 		c.models[s.Model] = elsewhere{llm.Info{Kind: s.Kind, Name: s.Model,
 			Identity: "of nodes with the keys " + strings.Join(c.plan.Full().Runner.Keys, " ")}}
 		c.seats = append(c.seats, seated{c.models[s.Model], nil, true})
 	}
-	return nil
 }
 
 // elsewhere stands for a model that only the nodes of its seats can call.
@@ -323,9 +303,8 @@ func (e *PriceError) Error() string {
 		names = append(names, fmt.Sprintf("%s (%s at %s)", u.Model, u.Served, u.Server))
 		lines = append(lines, "  "+u.Line())
 	}
-	return fmt.Sprintf("usd needs the price of every model, and this one is not known: %s; a price file (--prices "+
-		"FILE, or prices.yaml in the configuration folder) sets it, in USD for a million tokens:\n  prices:\n%s",
-		strings.Join(names, ", "), strings.Join(lines, "\n"))
+	return fmt.Sprintf("usd needs the price of every model, and this one is not known: %s; a price file sets it, in "+
+		"USD for a million tokens:\n  prices:\n%s", strings.Join(names, ", "), strings.Join(lines, "\n"))
 }
 
 // checkPrices fails for a limit in money if the price of a model is not known.

@@ -127,8 +127,9 @@ models:
 		if !slices.Equal(gone, c.gone) {
 			t.Errorf("%s: gone are %v", c.seats, gone)
 		}
-		if a := o.Advice(); a.Code != outcome.ExitDegraded || !strings.Contains(a.Next, "start the server") {
-			t.Errorf("%s: %+v", c.seats, a)
+		r := o.Remedies()
+		if o.Status != outcome.Degraded || len(r) == 0 || !strings.Contains(r[0].Text, "start the server") {
+			t.Errorf("%s: %s, %+v", c.seats, o.Status, r)
 		}
 	}
 }

@@ -23,10 +23,8 @@ func Replay(run *journal.Run) (digest string, err error) {
 // ReplayOf plays the journal of a run of this plan again without any model and returns the digest. The error is a
 // *journal.Divergence where something differs.
 func ReplayOf(p *plan.Plan, run *journal.Run) (digest string, err error) {
-	if p.Full().Runner.Nodes() {
-		return "", &plan.ConfigError{Section: "runner",
-			Err: errors.New("nodes have played the run; the journal of each " +
-				"node can be replayed, and this one has only what they reported")}
+	if why := p.Full().Runner.Capabilities().NoReplay; why != "" {
+		return "", &plan.ConfigError{Section: "runner", Err: errors.New(why)}
 	}
 	in := outcome.InstanceOf(run)
 	keys, instance := plan.Identities(p, in.Seed), plan.SignedInstance(p, in)

@@ -2,19 +2,62 @@ package council
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
+	"synod.dev/synod/llm"
 )
 
-// Runner plays the machines of a plan and returns one record per seat, in the order of seats. Only
-// the runner knows where the seats are and how messages travel. A record's fields about model calls
-// (Statuses, Use, Failure, Late) are set by the Models that answered the calls; a Runner may leave
-// them empty. An error means that the run could not begin.
+// Runner plays the machines of a plan. Only the runner knows where the seats are and how messages travel. What it
+// does differently from others stands in the catalogue of package plan (plan.Capabilities). An error means that the
+// run could not begin.
 type Runner interface {
-	Play(ctx context.Context, p *plan.Plan, run Run, models Models) ([]outcome.Record, error)
+	Play(ctx context.Context, p *plan.Plan, run Run, models Models) (Played, error)
+}
+
+// Played is what a Runner returns of a run.
+type Played struct {
+	// Records are one per seat, in the order of seats. Their fields about model calls (Statuses, Use, Failure, Late)
+	// are set by the Models that answered the calls; a Runner may leave them empty.
+	Records []outcome.Record
+	Proof   outcome.Proof // what the members have signed; nil: one process has played all seats
+}
+
+// Identified is a Runner that depends on more than the plan. Two with one identity put the same questions to the
+// same members.
+type Identified interface{ Identity() string }
+
+// NewRunner opens the runner of a plan. The council closes a runner that is an llm.Closer.
+type NewRunner func(p *plan.Plan, env llm.Env) (Runner, error)
+
+// openNodes opens the runner of nodes; nil: this program has none.
+var openNodes atomic.Pointer[NewRunner]
+
+// RegisterNodes sets how the runner of nodes is opened: council itself links no network between nodes.
+func RegisterNodes(open NewRunner) { openNodes.Store(&open) }
+
+// openRunner opens the runner that the plan names.
+func openRunner(p *plan.Plan, env llm.Env) (Runner, error) {
+	switch p.Full().Runner.Name {
+	case plan.RunnerClock:
+		return ClockRunner{}, plan.CheckLinks(p)
+	case plan.RunnerNodes:
+		open := openNodes.Load()
+		if open == nil {
+			return nil, &plan.ConfigError{Section: "runner", Err: errors.New("name is nodes, and this program does " +
+				"not call network/node/call.Register")}
+		}
+		r, err := (*open)(p, env)
+		if err != nil {
+			return nil, &plan.ConfigError{Section: "runner", Err: err}
+		}
+		return r, nil
+	}
+	return SimRunner{}, plan.CheckLinks(p)
 }
 
 // Run is what a Runner needs to know of one run of a question.
@@ -86,7 +129,7 @@ func (c *crew) join(p *plan.Plan) func(synod.Seat) synod.Machine {
 
 // Play runs the simulation. The secrets of all seats are derived from the seed of the
 // instance.
-func (SimRunner) Play(_ context.Context, p *plan.Plan, run Run, models Models) ([]outcome.Record, error) {
+func (SimRunner) Play(_ context.Context, p *plan.Plan, run Run, models Models) (Played, error) {
 	c, join := run.crew, p.Protocol().Join
 	if c != nil {
 		join = c.join(p)
@@ -96,7 +139,7 @@ func (SimRunner) Play(_ context.Context, p *plan.Plan, run Run, models Models) (
 	config := simulation(p, run, c, join)
 	config.Ask, config.CallTicks = models.Ask, p.CallTicks()
 	endRecords(c.records, sim.Run(config))
-	return c.records, nil
+	return Played{Records: c.records}, nil
 }
 
 // simulation makes the machines of a run in one process, and prepares its records.

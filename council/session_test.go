@@ -26,11 +26,11 @@ import (
 func TestEachLimitAlone(t *testing.T) {
 	s := llmtest.Start(t, stubborn, llmtest.With(llmtest.Usage(`{"prompt_tokens":100,"completion_tokens":100}`)))
 	prices := llm.Prices{{Server: "127.0.0.1:*", Model: "s*", Price: llm.Price{Prompt: 1, Completion: 5}}}
-	for limits, want := range map[string]struct{ says, again string }{
-		"{calls: 5, tokens: 0, deadline: 0s}": {"limits.calls is 5; 5 were made, and the next call makes 6\n",
-			" --set limits.calls=12"},
-		"{calls: 0, tokens: 4000, deadline: 0s}":         {"limits.tokens is 4000; ", " --set limits.tokens="},
-		"{calls: 0, tokens: 0, usd: 0.01, deadline: 0s}": {"limits.usd is 0.01; $0.00", " --set limits.usd=0.0"},
+	for limits, want := range map[string]struct{ says, past string }{
+		"{calls: 5, tokens: 0, deadline: 0s}": {"limits.calls is 5; 5 were made, and the next call makes 6",
+			"limits.calls=12"},
+		"{calls: 0, tokens: 4000, deadline: 0s}":         {"limits.tokens is 4000; ", "limits.tokens="},
+		"{calls: 0, tokens: 0, usd: 0.01, deadline: 0s}": {"limits.usd is 0.01; $0.00", "limits.usd=0.0"},
 	} {
 		text := strings.Replace(seven(s.URL, fiveToTwo...), "graph:", "limits: "+limits+"\ngraph:", 1)
 		spec, err := plan.Parse([]byte(text))
@@ -48,29 +48,25 @@ func TestEachLimitAlone(t *testing.T) {
 			continue
 		}
 		o.Decision = synod.None // else there is nothing to advise
-		if next := o.Advice().Next; !strings.HasPrefix(next, want.says) || strings.Count(next, "limits.") != 2 {
-			t.Errorf("%s: %q", limits, next)
+		if len(o.Exceeded) != 1 || !strings.HasPrefix(o.Exceeded[0].String(), want.says) {
+			t.Errorf("%s: %q", limits, o.Exceeded)
 		}
-		if again := o.Continue(); !strings.Contains(again, want.again) || strings.Count(again, "--set") != 1 {
-			t.Errorf("%s: %q", limits, again)
+		if len(o.Past) != 1 || !strings.HasPrefix(o.Past[0], want.past) {
+			t.Errorf("%s: %q", limits, o.Past)
 		}
 	}
 }
 
-// The command that resumes a run is the caller's own if it has one, and there is none for a complete run.
-func TestCommandToResume(t *testing.T) {
+// A run that was stopped can go on with other settings, and a complete one cannot.
+func TestSettingsToResume(t *testing.T) {
 	s := llmtest.Start(t, stubborn)
-	c := convene(t, seven(s.URL, fiveToTwo...), "limits.calls=20", "exact=paper")
-	o := decide(t, c, council.Ask{Journal: filepath.Join(t.TempDir(), "j"), Again: "synod again"})
-	if want := "synod again " + o.Journal + " --set limits.calls=42"; o.Continue() != want {
-		t.Errorf("%q, want %q", o.Continue(), want)
-	}
-	if o := decide(t, c, council.Ask{}); o.Continue() != "" {
-		t.Errorf("without a journal: %q", o.Continue())
+	o := decide(t, convene(t, seven(s.URL, fiveToTwo...), "limits.calls=20", "exact=paper"), council.Ask{})
+	if !o.Resumable || !slices.Equal(o.Past, []string{"limits.calls=42"}) {
+		t.Errorf("%v, %q", o.Resumable, o.Past)
 	}
 	whole := decide(t, convene(t, seven(s.URL, fiveToTwo...)), council.Ask{Journal: filepath.Join(t.TempDir(), "k")})
-	if whole.Continue() != "" {
-		t.Errorf("a complete run: %q", whole.Continue())
+	if whole.Resumable || whole.Past != nil {
+		t.Errorf("a complete run: %v, %q", whole.Resumable, whole.Past)
 	}
 }
 
@@ -226,8 +222,8 @@ func TestOpenModel(t *testing.T) {
 // broken is a runner that cannot begin.
 type broken struct{}
 
-func (broken) Play(context.Context, *plan.Plan, council.Run, council.Models) ([]outcome.Record, error) {
-	return nil, errors.New("no road")
+func (broken) Play(context.Context, *plan.Plan, council.Run, council.Models) (council.Played, error) {
+	return council.Played{}, errors.New("no road")
 }
 
 // A run that cannot begin is an error, with a journal that has no end, or without one.
@@ -252,7 +248,8 @@ func TestRunnerThatCannotBegin(t *testing.T) {
 // The limits of one question lower those of the council, and never raise them.
 func TestLimitsOfOneQuestion(t *testing.T) {
 	s := llmtest.Start(t, stubborn)
-	c := convene(t, seven(s.URL, fiveToTwo...), "limits.calls=20")
+	// A slow call is waited for, and the deadline has passed when the run begins: the test needs no speed.
+	c := convene(t, seven(s.URL, fiveToTwo...), "limits.calls=20", "patience.spare=0")
 	for _, test := range []struct {
 		limits  plan.Limits
 		stopped string
@@ -260,7 +257,7 @@ func TestLimitsOfOneQuestion(t *testing.T) {
 	}{
 		{plan.Limits{Calls: 9}, outcome.OverBudget, 9},
 		{plan.Limits{Calls: 1000}, outcome.OverBudget, 20},
-		{plan.Limits{Deadline: time.Millisecond}, outcome.PastTime, 20},
+		{plan.Limits{Deadline: time.Nanosecond}, outcome.PastTime, 20},
 	} {
 		o, err := c.Decide(context.Background(), council.Ask{Question: sum, Seed: 7, Limits: test.limits})
 		if err != nil || o.Stopped != test.stopped || o.Calls.Made > test.most {

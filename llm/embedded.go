@@ -176,7 +176,7 @@ func (m *embedded) Close() error   { return m.engine.release() }
 type completer interface {
 	Generate(context.Context, engine.Request) (engine.Result, error)
 	Weigh(ctx context.Context, prefix string, continuations []string, want *engine.Capture,
-	) ([]engine.Score, []*engine.States, engine.Usage, error)
+	) ([]engine.LogProb, []*engine.States, engine.Usage, error)
 }
 
 // exchange is one request under way.

@@ -108,7 +108,7 @@ func (m *embedded) choose(ctx context.Context, x *exchange, lead string) (synod.
 
 // weighed are the scores of some answers.
 type weighed struct {
-	scores   []engine.Score
+	scores   []engine.LogProb
 	logprobs []float64 // mean of a token, whatever the scores compare
 	states   []*engine.States
 	usage    engine.Usage
@@ -168,7 +168,7 @@ var openings = map[synod.Answer]string{
 }
 
 // likeliest returns the index of the highest mean, the first of several.
-func likeliest(scores []engine.Score) int {
+func likeliest(scores []engine.LogProb) int {
 	best := 0
 	for i := range scores {
 		if scores[i].Mean > scores[best].Mean {
@@ -180,7 +180,7 @@ func likeliest(scores []engine.Score) int {
 
 // secondLikeliest returns the index of the highest mean but that of the likeliest: the answer that members of the model
 // most easily take for the one that it holds to be right.
-func secondLikeliest(scores []engine.Score, likeliest int) int {
+func secondLikeliest(scores []engine.LogProb, likeliest int) int {
 	second := -1
 	for i := range scores {
 		if i != likeliest && (second < 0 || scores[i].Mean > scores[second].Mean) {
@@ -191,7 +191,7 @@ func secondLikeliest(scores []engine.Score, likeliest int) int {
 }
 
 // sample returns an index with probability proportional to exp(mean / temperature).
-func sample(scores []engine.Score, top, temperature float64, seed uint64) int {
+func sample(scores []engine.LogProb, top, temperature float64, seed uint64) int {
 	weights, sum := make([]float64, len(scores)), 0.0
 	for i, s := range scores {
 		weights[i] = math.Exp((s.Mean - top) / temperature)

@@ -230,7 +230,7 @@ func (s started) Generate(ctx context.Context, r engine.Request) (out engine.Res
 
 // Weigh starts the process if need be and weighs continuations.
 func (s started) Weigh(ctx context.Context, prefix string, list []string, want *engine.Capture,
-) (scores []engine.Score, states []*engine.States, usage engine.Usage, err error) {
+) (scores []engine.LogProb, states []*engine.States, usage engine.Usage, err error) {
 	client, err := s.engine.client(ctx)
 	if err != nil {
 		return nil, nil, usage, AsFailure(err)

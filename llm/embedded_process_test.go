@@ -103,7 +103,7 @@ func (m *mortal) Generate(context.Context, engine.Request) (engine.Result, error
 
 func (m *mortal) Weigh(
 	context.Context, string, []string, *engine.Capture,
-) ([]engine.Score, []*engine.States, engine.Usage, error) {
+) ([]engine.LogProb, []*engine.States, engine.Usage, error) {
 	return nil, nil, engine.Usage{}, engine.ErrEngineDied
 }
 

@@ -31,15 +31,15 @@ func (l *lines) Generate(_ context.Context, r engine.Request) (engine.Result, er
 
 func (l *lines) Weigh(
 	_ context.Context, prefix string, list []string, want *engine.Capture,
-) ([]engine.Score, []*engine.States, engine.Usage, error) {
+) ([]engine.LogProb, []*engine.States, engine.Usage, error) {
 	l.prefix = prefix
-	scores := make([]engine.Score, len(list))
+	scores := make([]engine.LogProb, len(list))
 	for i, s := range list {
 		mean, known := l.likely[strings.TrimSuffix(s, "\n")]
 		if !known {
 			mean = -9
 		}
-		scores[i] = engine.Score{Mean: mean, Sum: mean * float64(len(s)), Tokens: len(s)}
+		scores[i] = engine.LogProb{Mean: mean, Sum: mean * float64(len(s)), Tokens: len(s)}
 	}
 	return scores, l.states(list, want), engine.Usage{PromptTokens: 10}, nil
 }

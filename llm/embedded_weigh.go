@@ -21,7 +21,7 @@ type continued struct{ before, continuation string }
 type weight struct {
 	ready  chan struct{} // closed when the computation has ended
 	ok     bool          // it has succeeded
-	score  engine.Score
+	score  engine.LogProb
 	prefix int // tokens of the prefix
 }
 
@@ -55,7 +55,7 @@ type remembering struct {
 // Weigh is completer's. The usage is what the call takes where nothing is remembered. A call that wants hidden states
 // is computed.
 func (r *remembering) Weigh(ctx context.Context, prefix string, list []string, want *engine.Capture,
-) ([]engine.Score, []*engine.States, engine.Usage, error) {
+) ([]engine.LogProb, []*engine.States, engine.Usage, error) {
 	if want != nil || len(list) == 0 {
 		return r.completer.Weigh(ctx, prefix, list, want)
 	}
@@ -63,7 +63,7 @@ func (r *remembering) Weigh(ctx context.Context, prefix string, list []string, w
 	if err := r.compute(ctx, prefix, mine); err != nil {
 		return nil, nil, engine.Usage{}, err
 	}
-	scores, usage := make([]engine.Score, len(list)), engine.Usage{}
+	scores, usage := make([]engine.LogProb, len(list)), engine.Usage{}
 	for i, w := range weights {
 		select {
 		case <-w.ready:

@@ -20,16 +20,16 @@ type tallying struct {
 }
 
 func (c *tallying) Weigh(_ context.Context, prefix string, list []string, _ *engine.Capture,
-) ([]engine.Score, []*engine.States, engine.Usage, error) {
+) ([]engine.LogProb, []*engine.States, engine.Usage, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failing {
 		return nil, nil, engine.Usage{}, engine.ErrEngineDied
 	}
 	c.weighed += len(list)
-	u, scores := engine.Usage{PromptTokens: len(prefix)}, []engine.Score{}
+	u, scores := engine.Usage{PromptTokens: len(prefix)}, []engine.LogProb{}
 	for _, s := range list {
-		scores = append(scores, engine.Score{Mean: -float64(len(prefix + s)), Tokens: len(s)})
+		scores = append(scores, engine.LogProb{Mean: -float64(len(prefix + s)), Tokens: len(s)})
 		u.PromptTokens += len(s)
 	}
 	return scores, make([]*engine.States, len(list)), u, nil

@@ -18,8 +18,10 @@ type limits struct {
 }
 
 // limiter holds requests to one model of an account to the limits of all its
-// users. Where users set different limits, the lowest counts. Requests start in
-// the order in which they came. If the server asks not to be called for a while
+// users. Where users set different limits, the lowest counts. Requests of one caller
+// (WithCaller) start in the order in which they came. Callers have equal shares: the
+// next request is of the caller with the fewest running, so none can keep the others
+// waiting by sending many. If the server asks not to be called for a while
 // (Retry-After), no request starts before.
 //
 // A rate of 60 a minute or more is a bound on every second: k = perMinute/60
@@ -31,9 +33,11 @@ type limiter struct {
 	users   map[*limits]struct{}
 	now     limits // the lowest of all users
 	running int
-	starts  []time.Time // of the last requests, oldest first; at most k
-	even    bool        // requests are spaced evenly and a tenth slower: those who send them are elsewhere
-	waiting []chan struct{}
+	starts  []time.Time             // of the last requests, oldest first; at most k
+	even    bool                    // requests are spaced evenly and a tenth slower: those who send them are elsewhere
+	shares  map[string]*callerShare // by caller; those with a request that runs or waits
+	begun   int                     // requests so far
+	waiting []turn
 	timer   *time.Timer   // starts the next request that waits for the rate; nil: none does
 	paused  time.Time     // the server has asked not to be called before
 	pauses  chan struct{} // closed when the pause becomes longer; nil: nobody waits for that
@@ -106,8 +110,9 @@ func (l *limiter) acquire(ctx context.Context, hedge bool, longest time.Duration
 		l.mu.Unlock()
 		return f
 	}
+	caller := callerOf(ctx)
 	if len(l.waiting) == 0 && l.full() == "" && l.delay() == 0 {
-		l.start()
+		l.start(caller)
 		l.mu.Unlock()
 		return nil
 	}
@@ -115,26 +120,27 @@ func (l *limiter) acquire(ctx context.Context, hedge bool, longest time.Duration
 		l.mu.Unlock()
 		return &Failure{Status: synod.Dropped, Err: errNoRoom}
 	}
-	turn := make(chan struct{})
-	l.waiting = append(l.waiting, turn)
+	t := turn{caller, make(chan struct{})}
+	l.waiting = append(l.waiting, t)
+	l.shareOf(caller).waiting++
 	l.admit()
-	return l.wait(ctx, turn, longest)
+	return l.wait(ctx, t, longest)
 }
 
 // wait waits for a turn. It is called with the lock held and returns without.
-func (l *limiter) wait(ctx context.Context, turn chan struct{}, longest time.Duration) *Failure {
+func (l *limiter) wait(ctx context.Context, t turn, longest time.Duration) *Failure {
 	for {
 		if l.pauses == nil {
 			l.pauses = make(chan struct{})
 		}
 		pauses, f := l.pauses, l.refused(ctx, longest)
-		if f != nil && l.leaveQueue(turn) {
+		if f != nil && l.leaveQueue(t) {
 			l.mu.Unlock()
 			return f
 		}
 		l.mu.Unlock()
 		select {
-		case <-turn:
+		case <-t.came:
 			return nil
 		case <-pauses:
 			l.mu.Lock()
@@ -144,30 +150,43 @@ func (l *limiter) wait(ctx context.Context, turn chan struct{}, longest time.Dur
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		why := cmp.Or(l.full(), "waiting for the model's rate limit")
-		if !l.leaveQueue(turn) { // its turn came at the same moment
-			l.running--
-			l.admit()
+		if !l.leaveQueue(t) { // its turn came at the same moment
+			l.end(t.caller)
 		}
 		return ended(ctx, why)
 	}
 }
 
 // leaveQueue takes a turn out of the queue; false if it is not in it any more.
-func (l *limiter) leaveQueue(turn chan struct{}) bool {
-	i := slices.Index(l.waiting, turn)
+func (l *limiter) leaveQueue(t turn) bool {
+	i := slices.Index(l.waiting, t)
 	if i >= 0 {
-		l.waiting = slices.Delete(l.waiting, i, i+1)
+		l.leaveAt(i)
 	}
 	return i >= 0
 }
 
+// leaveAt takes the turn at a place out of the queue.
+func (l *limiter) leaveAt(i int) {
+	caller := l.waiting[i].caller
+	l.waiting = slices.Delete(l.waiting, i, i+1)
+	l.shares[caller].waiting--
+	l.forget(caller)
+}
+
 var errNoRoom = errors.New("the model's limits have no room for a second copy of the call")
 
-// release ends a request.
-func (l *limiter) release() {
+// release ends a request of a caller.
+func (l *limiter) release(caller string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.end(caller)
+}
+
+func (l *limiter) end(caller string) {
 	l.running--
+	l.shareOf(caller).running--
+	l.forget(caller)
 	l.admit()
 }
 
@@ -185,14 +204,20 @@ func (l *limiter) admit() {
 			}
 			return
 		}
-		l.start()
-		close(l.waiting[0])
-		l.waiting = l.waiting[1:]
+		i := l.next()
+		t := l.waiting[i]
+		l.start(t.caller)
+		l.leaveAt(i)
+		close(t.came)
 	}
 }
 
-func (l *limiter) start() {
+func (l *limiter) start(caller string) {
 	l.running++
+	l.begun++
+	s := l.shareOf(caller)
+	s.running++
+	s.last = l.begun
 	if k := l.burst(); k > 0 {
 		if len(l.starts) >= k {
 			l.starts = l.starts[len(l.starts)-k+1:]
@@ -256,7 +281,7 @@ func (m *limited) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 	if f := m.l.acquire(ctx, r.hedge, r.Outage.longest(longestPause)); f != nil {
 		return failed(synod.Reply{}, f)
 	}
-	defer m.l.release()
+	defer m.l.release(callerOf(ctx))
 	reply, err := m.Model.Complete(ctx, r)
 	if err != nil {
 		if f := AsFailure(err); f.RetryAfter > 0 {

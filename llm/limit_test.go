@@ -87,3 +87,46 @@ func TestLimitWaitsNoLongerThanItsContext(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 	})
 }
+
+// One caller's queue of requests that hang keeps no other waiting: a slot that becomes free goes to the caller with the
+// fewest requests.
+func TestLimitIsSharedByCallers(t *testing.T) {
+	for name, x := range map[string]struct {
+		limits limits
+		lasts  time.Duration // a call
+		most   time.Duration // that the honest caller's three calls may take
+	}{
+		"concurrency": {limits{concurrency: 2}, 10 * time.Second, time.Minute},
+		"rate":        {limits{perMinute: 6}, 0, 70 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := limitedTo(x.limits)(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
+					time.Sleep(x.lasts)
+					return fine("")
+				}})
+				ctx, cancel := context.WithCancel(t.Context())
+				var greedy sync.WaitGroup
+				for range 50 {
+					greedy.Go(func() { _, _ = m.Complete(WithCaller(ctx, "greedy"), Request{}) })
+				}
+				synctest.Wait()
+				begun := time.Now()
+				for range 3 {
+					if _, err := m.Complete(WithCaller(t.Context(), "honest"), Request{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if took := time.Since(begun); took > x.most {
+					t.Errorf("three calls of another caller took %v", took)
+				}
+				cancel()
+				greedy.Wait()
+				l := m.(*limited).l
+				if len(l.shares) > 0 || len(l.waiting) > 0 {
+					t.Errorf("%d callers are remembered, %d turns wait", len(l.shares), len(l.waiting))
+				}
+			})
+		})
+	}
+}

@@ -94,6 +94,26 @@ func TestOutage(t *testing.T) {
 	}
 }
 
+// TestOutageLosesNoCall: where a server that has replied is gone for a while, no call is lost, the first ones included.
+func TestOutageLosesNoCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		l := newBreaker(breakerConfig{}).layer()(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
+			if at := time.Since(begun); at > time.Second && at < time.Minute {
+				return synod.Reply{Calls: 1}, &Failure{Status: synod.Unavailable, Lasting: true,
+					Err: errors.New("connection refused")}
+			}
+			return fine("42")
+		}})
+		for range 4 {
+			if _, err := l.Complete(t.Context(), Request{Outage: &Outage{Limit: time.Hour}}); err != nil {
+				t.Errorf("after %v: %v", time.Since(begun), err)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 // TestOutageEndsWithTheRun: a call that waits returns when its context ends.
 func TestOutageEndsWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -18,9 +18,26 @@ func (l *breaking) outlast(ctx context.Context, r Request) (synod.Reply, error) 
 			return reply, nil
 		}
 		f := AsFailure(err)
-		if f.Status != synod.Unavailable && f.Status != synod.Timeout || !l.b.outlast(ctx, r.Outage, l.Info().Name) {
+		if f.Status != synod.Unavailable && f.Status != synod.Timeout {
 			return failed(spent, f)
 		}
+		if f.Lasting && callerOf(ctx) == "" {
+			l.b.out(f)
+		}
+		if !l.b.outlast(ctx, r.Outage, l.Info().Name) {
+			return failed(spent, f)
+		}
+	}
+}
+
+// out opens the breaker of a model that has worked before, after a failure that lasts, such as a refused connection:
+// the call need not be lost until more have failed.
+func (b *breaker) out(f *Failure) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.open && !b.worked.IsZero() {
+		b.failed, b.last = max(b.failed, 1), f
+		b.trip()
 	}
 }
 

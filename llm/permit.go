@@ -101,7 +101,7 @@ func (a *Accounts) Acquire(ctx context.Context, w Wanted) (Permit, error) {
 		return nil, f
 	}
 	of := a.account(w)
-	if f := of.limiter.acquire(ctx, false, time.Hour); f != nil {
+	if f := of.limiter.acquire(WithCaller(ctx, ""), false, time.Hour); f != nil {
 		a.budget.settle(w.Most, Spent{})
 		return nil, f
 	}
@@ -114,7 +114,7 @@ func (a *Accounts) Restore(w Wanted) Permit {
 	a.budget.hold(w.Most)
 	of.limiter.mu.Lock()
 	defer of.limiter.mu.Unlock()
-	of.limiter.start()
+	of.limiter.start("")
 	return &granted{budget: a.budget, limiter: &of.limiter, most: w.Most}
 }
 
@@ -172,7 +172,7 @@ func (g *granted) Release(spent Spent, pause time.Duration) {
 		if pause > 0 {
 			g.limiter.pause(min(pause, time.Hour))
 		}
-		g.limiter.release()
+		g.limiter.release("")
 		g.budget.settle(g.most, spent)
 	})
 }

@@ -97,6 +97,7 @@ type relay struct {
 	key     string  // of the model's habit
 	breaker *breaker
 	limiter *limiter
+	caller  string
 	ticket  ticket
 	once    sync.Once
 }
@@ -109,6 +110,7 @@ func (r *relay) pass(ctx context.Context, m *OpenAI, body []byte) (*Relayed, err
 		}
 	}
 	if r.limiter != nil {
+		r.caller = callerOf(ctx)
 		if f = r.limiter.acquire(ctx, false, longestPause); f != nil {
 			r.leave(false, f)
 			return nil, f
@@ -191,7 +193,7 @@ func (r *relay) leave(tried bool, f *Failure) {
 func (r *relay) release() {
 	r.once.Do(func() {
 		if r.limiter != nil {
-			r.limiter.release()
+			r.limiter.release(r.caller)
 		}
 	})
 }

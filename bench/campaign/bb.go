@@ -14,32 +14,9 @@ import (
 // broadcastCampaign is how campaigns try broadcast.
 var broadcastCampaign = check.Subject{
 	Name: broadcastName, Place: 2, Signs: true, Share: 20,
-	Claims: []Claim{
-		{ID: "BB-1", Property: "all honest members deliver the same value of a sender, or none", Model: Sync,
-			Source: "Dolev and Strong 1983; DecentLLMs §III.C"},
-		{ID: "BB-2", Property: "all honest members deliver the value of an honest sender", Model: Sync,
-			Source: "Dolev and Strong 1983"},
-		{ID: "BB-3", Property: "members deliver after f+1 rounds, f+2 for a sender outside of the group, and never " +
-			"later",
-			Model: Any, Source: "finding F11"},
-		{ID: "BB-4", Property: "a value is delivered once, and only with its sender's signature", Model: Any,
-			Source: "Dolev and Strong 1983"},
-		{ID: "BB-5", Property: "two signed values are evidence that a third party verifies, and there is none " +
-			"against the honest",
-			Model: Any, Source: "own"},
-		{ID: "BB-6", Property: "an honest member sends at most one message for each part of a round", Model: Any,
-			Source: "Dolev and Strong 1983", Margin: "messages below the bound"},
-		{ID: "BB-7", Property: "what a sender has signed for another run or another committee is delivered by nobody",
-			Model: Any, Source: "own"},
-		{ID: "BB-8", Property: "while delays are within the bound, nobody can make an honest member sure that they " +
-			"are not",
-			Model: Sync, Source: "own"},
-		{ID: "BB-8a", Property: "if delays break agreement and nothing is lost, some member marks its delivery as " +
-			"unsafe",
-			Model: Async, Source: "own"},
-	},
-	Never: []string{check.FailedCalls},
-	Also:  []string{"silent", "late-revealer", "replayer", "malformed", "selective-silence"},
+	Claims: claimsOf("BB-1", "BB-2", "BB-3", "BB-4", "BB-5", "BB-6", "BB-7", "BB-8", "BB-8a"),
+	Never:  []string{check.FailedCalls},
+	Also:   []string{"silent", "late-revealer", "replayer", "malformed", "selective-silence"},
 	States: []string{"value of the honest", "no value of a Byzantine sender", "value of a Byzantine sender", "evidence",
 		"unsafe", "disagreement when late", "outside sender", "f = 0"},
 }

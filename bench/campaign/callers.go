@@ -17,20 +17,7 @@ const shareRealCallers = 0.01
 func callersSubject() *subject {
 	return &subject{
 		Subject: check.Subject{Name: callersName, Share: 1, States: forge.Situations()}, bare: true, disk: playCallers,
-		claims: []Claim{
-			{ID: forge.Exclusive, Property: "whatever callers, up to F voters and all members without a vote write, " +
-				"no " +
-				"two valid certificates of a run differ where one says that there is no second, and none is valid " +
-				"that " +
-				"too few voters, or a member without a vote, signed, or that shows another vote of an honest member " +
-				"than " +
-				"it gave",
-				Model: Async, Source: "an attack on nodes: two valid certificates of one run contradicted each other"},
-			{ID: forge.OneAnswer, Property: "a member that is not Byzantine signs at most one answer of a run, and " +
-				"only " +
-				"one that it ended on, whatever it is asked, killed, or moved to another roster",
-				Model: Crash, Source: "own (as CE-5)"},
-		},
+		claims: claimsOf(forge.Exclusive, forge.OneAnswer),
 		setup: func(c chance, x *Execution) {
 			x.N, x.Operations = 1+c.IntN(9), 4+c.IntN(9)
 			x.RealKeys = c.Float64() < shareRealCallers

@@ -11,13 +11,6 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// The claims about journals on a disk that fails.
-const (
-	claimPaid   = "JO-4"
-	claimLeaves = "JO-5"
-	claimRead   = "JO-6"
-)
-
 // inSegment is the parameter of executions in which the journals of several runs share a file.
 const inSegment = "segment"
 
@@ -27,20 +20,7 @@ func journalDisk() *subject {
 	return &subject{
 		Subject: check.Subject{Name: journalName, Share: 2, States: []string{"file", "segment", "paid", "closed",
 			"write failed", "resumed", "not resumed"}}, disk: playJournal,
-		claims: []Claim{
-			{ID: claimCrash, Property: common[0].Property, Model: Any, Source: common[0].Source},
-			{ID: claimPaid, Property: "a reply that was paid for is read again after errors of the disk and a kill " +
-				"at " +
-				"any call, and a journal that was closed also after a power cut", Model: Crash, Source: "own (RU-2)"},
-			{ID: claimLeaves, Property: "after an error of the disk no request leaves and no run counts as kept " +
-				"until " +
-				"the journal is opened again", Model: Disk, Source: "own (LE-5)"},
-			{ID: claimRead, Property: "whatever bit changes and whatever is torn, no reply is read that was not " +
-				"written, and a journal with an end is read whole or not at all; without a power cut none that was " +
-				"taken " +
-				"disappears from a segment", Model: Disk, Source: "own (JO-3)"},
-			{ID: claimSame, Property: common[2].Property, Model: Any, Source: common[2].Source},
-		},
+		claims: claimsOf(claimCrash, claimPaid, claimLeaves, claimRead, claimSame),
 		setup: func(c chance, x *Execution) {
 			setupDisk(c, x)
 			if c.IntN(2) == 0 {

@@ -5,18 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/protocol/check"
 	"synod.dev/synod/record/ledger"
-)
-
-// The claims about ledgers on a disk that fails.
-const (
-	claimKept    = "LE-2"
-	claimStopped = "LE-5"
-	claimCosign  = "LE-6d"
-	claimWhole   = "LE-7"
 )
 
 // ledgerDisk plays an operator's ledger: entries are appended, witnesses sign its head, and processes die.
@@ -25,23 +18,8 @@ func ledgerDisk() *subject {
 		Subject: check.Subject{Name: ledgerName, Share: 2, States: []string{"appended", "append failed",
 			"cosigned", "refused by the witness", "opened again", "not opened",
 			"entry of a failed append"}}, disk: playLedger,
-		claims: []Claim{
-			{ID: claimCrash, Property: common[0].Property, Model: Any, Source: common[0].Source},
-			{ID: claimKept, Property: "an entry that a ledger has acknowledged is there with its proof after errors " +
-				"of " +
-				"the disk, a kill and a power cut at any call, and the ledger can be opened", Model: Crash,
-				Source: "own (LE-2)"},
-			{ID: claimStopped, Property: "after an error of the disk a ledger acknowledges nothing more until it is " +
-				"opened again", Model: Disk, Source: "own (LE-5)"},
-			{ID: claimCosign, Property: "after a ledger was lost or rolled back, its witness signs no head that " +
-				"lacks an " +
-				"entry which it has signed for", Model: Disk, Source: "own (LE-6)"},
-			{ID: claimWhole, Property: "whatever bit changes, a ledger that can be opened has every acknowledged " +
-				"entry, " +
-				"and none that nobody appended", Model: Disk, Source: "own (LE-3)"},
-			{ID: claimSame, Property: common[2].Property, Model: Any, Source: common[2].Source},
-		},
-		setup: setupDisk, horizon: diskHorizon,
+		claims: claimsOf(claimCrash, claimKept, claimStopped, claimCosign, claimWhole, claimSame),
+		setup:  setupDisk, horizon: diskHorizon,
 	}
 }
 
@@ -71,9 +49,12 @@ func mustSecret(n uint64) sign.Secret {
 
 var operatorKey, witnessKey = mustSecret(1), mustSecret(2)
 
+// witnessed is the time of all signatures of witnesses, so that two plays of one execution write the same bytes.
+func witnessed() time.Time { return time.Unix(1_700_000_000, 0) }
+
 func playLedger(t *trace) {
 	s := &ledgerOnDisk{t: t, d: newDrive(t), own: operatorKey,
-		witness: ledger.Witness{Secret: witnessKey, Log: operatorKey.PublicKey()}}
+		witness: ledger.Witness{Secret: witnessKey, Log: operatorKey.PublicKey(), Now: witnessed}}
 	open := s.open()
 	for i := 0; i < t.x.Operations && open; i++ {
 		s.operate(i)

@@ -40,22 +40,29 @@ func Load(path string) (*Saved, error) {
 		return nil, err
 	}
 	s := new(Saved)
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(s); err != nil {
+	if err := decodeSaved(b, s, &s.Version); err != nil {
 		return nil, fmt.Errorf("campaign: %s is no saved execution: %w", path, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("campaign: %s: something follows the saved execution", path)
-	}
-	if s.Version != savedVersion {
-		return nil, fmt.Errorf("campaign: %s has version %d; this program reads version %d", path, s.Version,
-			savedVersion)
 	}
 	if err := s.Execution.Check(); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// decodeSaved reads the only JSON value of a file, which has no unknown keys, into s, whose version it checks.
+func decodeSaved(b []byte, s any, version *int) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(s); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows it")
+	}
+	if *version != savedVersion {
+		return fmt.Errorf("it has version %d; this program reads version %d", *version, savedVersion)
+	}
+	return nil
 }
 
 // violates returns how an execution violates a claim; "": it does not.

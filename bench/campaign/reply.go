@@ -10,8 +10,8 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// ask answers the model calls of a tick. A reply is a function of the execution's seed, the member, its copy and the
-// prompt, so that runs can be compared; faults of the provider change it.
+// ask answers the model calls of a tick. A reply follows from the seed of the execution, the member, its copy and the
+// prompt, so that two runs can be compared. Only faults of the provider change it.
 func (p *Player) ask(calls []sim.Call) (wait func() []synod.Reply) {
 	replies := make([]synod.Reply, len(calls))
 	for i := range calls {
@@ -25,7 +25,7 @@ func (p *Player) ask(calls []sim.Call) (wait func() []synod.Reply) {
 	return func() []synod.Reply { return replies }
 }
 
-// reply returns the reply to one call.
+// reply returns the reply to one call: that of the first fault of the provider that hits it, or an honest one.
 func (p *Player) reply(c *sim.Call) synod.Reply {
 	for i := range p.x.Events {
 		e := &p.x.Events[i]
@@ -48,7 +48,7 @@ func (p *Player) reply(c *sim.Call) synod.Reply {
 	return p.honestReply(c, 0)
 }
 
-// honestReply returns what a model answers that is reached. salt makes equal prompts get other answers.
+// honestReply returns the reply of a model that works. With another salt, equal prompts get other replies.
 func (p *Player) honestReply(c *sim.Call, salt uint64) synod.Reply {
 	q := c.Prompt
 	h := check.Mix(p.x.Seed ^ uint64(c.Node)<<32 ^ uint64(c.ID/second)<<48 ^ salt)
@@ -86,7 +86,7 @@ func (p *Player) honestReply(c *sim.Call, salt uint64) synod.Reply {
 	return out
 }
 
-// score returns a member's score of an answer, one of six, so that ties occur.
+// score returns the score that a member gives an answer. There are only six scores, so that ties occur.
 func (p *Player) score(by synod.NodeID, a synod.Answer) float64 {
 	if p.x.lenient() {
 		return .5
@@ -94,7 +94,8 @@ func (p *Player) score(by synod.NodeID, a synod.Answer) float64 {
 	return float64(check.Mix(hashText(p.x.Seed^uint64(by)<<16, a))%6) / 5
 }
 
-// answer returns an answer of the question's form, one of few, so that members agree sometimes.
+// answer returns an answer in the form of the question. There are only four answers to a question, so that members
+// sometimes agree. A member that refines takes an answer that it has heard, or keeps its own, in three of four cases.
 func (p *Player) answer(q *synod.Prompt, h uint64) synod.Answer {
 	if q.Purpose == synod.Refining && len(q.Peers) > 0 && h%4 > 0 {
 		if k := int(h >> 3 % uint64(len(q.Peers)+1)); k < len(q.Peers) {

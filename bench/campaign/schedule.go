@@ -114,18 +114,7 @@ func (s *subject) victim(c chance, x *Execution, k int, at synod.NodeID) (synod.
 
 // detail draws the other ends of the links that an event is about, and its argument.
 func (s *subject) detail(c chance, x *Execution, e *Event, horizon int) {
-	others := func() []synod.NodeID {
-		var ids []synod.NodeID
-		for i := range x.Total() {
-			if id := synod.NodeID(i); id != e.Node && c.IntN(2) == 0 {
-				ids = append(ids, id)
-			}
-		}
-		if ids == nil {
-			ids = []synod.NodeID{synod.NodeID((int(e.Node) + 1) % x.Total())}
-		}
-		return ids
-	}
+	others := func() []synod.NodeID { return e.others(c, x) }
 	if e.parts() {
 		s.part(c, x, e)
 		return
@@ -163,6 +152,19 @@ func (s *subject) detail(c chance, x *Execution, e *Event, horizon int) {
 	if kinds[e.kind].Group == Provider {
 		e.Arg = c.IntN(4) // the first call of the member that it hits
 	}
+}
+
+// others draws one seat or more that are not the event's.
+func (e *Event) others(c chance, x *Execution) (ids []synod.NodeID) {
+	for i := range x.Total() {
+		if id := synod.NodeID(i); id != e.Node && c.IntN(2) == 0 {
+			ids = append(ids, id)
+		}
+	}
+	if ids == nil {
+		ids = []synod.NodeID{synod.NodeID((int(e.Node) + 1) % x.Total())}
+	}
+	return ids
 }
 
 // parts reports whether an event cuts its Peers off from the others. Peers of other events are ends of links.

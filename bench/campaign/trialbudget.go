@@ -16,17 +16,12 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
-	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
 var budgetTrials = []Trial{
-	{Claim: Claim{ID: "RU-3", Property: "the calls, tokens and money of a question never exceed its limits, whatever " +
-		"members ask at once and however calls fail", Model: Calls, Source: "own (RU-3)"}, councils: true,
-		try: withinBudget},
-	{Claim: Claim{ID: "RU-4", Property: "a key that a server repeats in its errors and headers is in no " +
-		"journal, outcome or error of a run", Model: Any, Source: "own (RU-4, SC-31)"}, councils: true,
-		try: keysUnwritten},
+	{Claim: claimOf("RU-3"), councils: true, try: withinBudget},
+	{Claim: claimOf("RU-4"), councils: true, try: keysUnwritten},
 }
 
 // dearReply is how many tokens a reply of the server of a trial has at most, and dearPrice what they cost.
@@ -115,18 +110,13 @@ func (t *Tried) serve(m *meter, use func(address string)) {
 
 // asking convenes a council whose members are at a server. limits is a part of the file.
 func (t *Tried) asking(address, limits, key string) (*council.Council, bool) {
-	protocols := councils()
-	spec, err := plan.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
-		"plurality}\nmodels: {m: {provider: openai, url: %q, model: m, key_env: KEY, max_tokens: %d, attempts: 1}}\n"+
-		"seats: [{id: m, model: m, count: %d}]\n%s\n",
-		protocols[t.Rand.IntN(len(protocols))],
-		"http://"+address+"/v1", dearReply, 4+t.Rand.IntN(3), limits))
-	if !t.Need(err) {
-		return nil, false
-	}
-	c, err := council.Convene(spec, llm.Env{Getenv: func(string) string { return key },
-		Prices: llm.Prices{{Server: "127.0.0.1:*", Model: "*", Price: dearPrice}}})
-	return c, t.Need(err)
+	protocol := t.protocol()
+	return t.convene(protocol, 4+t.Rand.IntN(3),
+		fmt.Sprintf("provider: openai, url: %q, model: m, key_env: KEY, max_tokens: %d, attempts: 1",
+			"http://"+address+"/v1", dearReply),
+		"rule: {name: plurality}\n"+limits,
+		llm.Env{Getenv: func(string) string { return key },
+			Prices: llm.Prices{{Server: "127.0.0.1:*", Model: "*", Price: dearPrice}}})
 }
 
 // spend has a council with a limit of one kind decide a question.

@@ -13,18 +13,13 @@ import (
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/outcome"
-	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/record/certificate"
 )
 
 var certificateTrials = []Trial{
-	{Claim: Claim{ID: "CE-1", Property: "a certificate with one changed bit, cut off, extended or with other " +
-		"signatures is refused", Model: Any, Source: "finding F9", Protocols: []string{"certificate"}},
-		try: changedCertificates},
-	{Claim: Claim{ID: "CE-2", Property: "a statement whose support, graph, claim, rule or answer does not follow " +
-		"from the members' answers is refused although it is signed", Model: Any, Source: "own",
-		Protocols: []string{"certificate"}}, try: falseStatements},
+	{Claim: claimOf("CE-1"), try: changedCertificates},
+	{Claim: claimOf("CE-2"), try: falseStatements},
 }
 
 // run is a run of a council of simulated members that was drawn for a trial.
@@ -36,20 +31,16 @@ type run struct {
 
 // play has a council of simulated members decide a question. With a path it keeps a journal.
 func (t *Tried) play(path string) (r run, ok bool) {
-	protocols := councils()
-	spec, err := plan.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
-		"plurality}\n"+
-		"models: {m: {provider: simulated, ability: 0.9}}\nseats: [{id: m, model: m, count: %d}]\n",
-		protocols[t.Rand.IntN(len(protocols))], 4+t.Rand.IntN(3)))
-	if !t.Need(err) {
-		return r, false
-	}
-	if r.council, err = council.Convene(spec, llm.Env{}); !t.Need(err) {
+	protocol := t.protocol()
+	r.council, ok = t.convene(protocol, 4+t.Rand.IntN(3), "provider: simulated, ability: 0.9",
+		"rule: {name: plurality}", llm.Env{})
+	if !ok {
 		return r, false
 	}
 	a, b := t.Rand.IntN(100), t.Rand.IntN(100)
 	r.ask = council.Ask{Question: synod.Question{Text: fmt.Sprintf("What is %d + %d?", a, b), Form: synod.Number},
 		Seed: t.Rand.Uint64(), Journal: path, Program: "claims"}
+	var err error
 	r.outcome, err = r.council.Decide(context.Background(), r.ask)
 	return r, t.Need(err)
 }

@@ -1,11 +1,9 @@
 package campaign
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -48,17 +46,8 @@ func LoadTrial(path string) (*SavedTrial, error) {
 		return nil, ErrNoTrial
 	}
 	s := new(SavedTrial)
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(s); err != nil {
+	if err := decodeSaved(b, s, &s.Version); err != nil {
 		return nil, fmt.Errorf("campaign: %s is no saved case: %w", path, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("campaign: %s: something follows the saved case", path)
-	}
-	if s.Version != savedVersion {
-		return nil, fmt.Errorf("campaign: %s has version %d; this program reads version %d", path, s.Version,
-			savedVersion)
 	}
 	return s, nil
 }

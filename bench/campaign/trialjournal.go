@@ -12,15 +12,9 @@ import (
 )
 
 var journalTrials = []Trial{
-	{Claim: Claim{ID: "JO-1", Property: "playing a journal again without any model gives the same digest, and the " +
-		"same seed gives the same journal", Model: Any, Source: "own (RU-1)", Protocols: []string{"journal"}},
-		try: replayed},
-	{Claim: Claim{ID: "JO-2", Property: "a run whose journal was cut at any byte after its head and that is " +
-		"resumed decides what the uninterrupted run decides", Model: Crash,
-		Source: "own (RU-2)", Protocols: []string{"journal"}},
-		try: resumed},
-	{Claim: Claim{ID: "JO-3", Property: "a flipped bit in a journal is an error, or its replay has the same digest",
-		Model: Disk, Source: "own", Protocols: []string{"journal"}}, try: flippedJournal},
+	{Claim: claimOf("JO-1"), try: replayed},
+	{Claim: claimOf("JO-2"), try: resumed},
+	{Claim: claimOf("JO-3"), try: flippedJournal},
 }
 
 // journalled plays a run with a journal in a new folder.

@@ -15,17 +15,10 @@ import (
 )
 
 var ledgerTrials = []Trial{
-	{Claim: Claim{ID: "LE-1", Property: "any two heads of a log have a proof that the later one extends the earlier " +
-		"one, and no changed proof is accepted", Model: Any, Source: "RFC 6962", Protocols: []string{"ledger"}},
-		try: consistent},
-	{Claim: Claim{ID: "LE-3", Property: "a flipped, removed, inserted or swapped entry under the last head is found " +
-		"when the log is opened, and the error says where", Model: Disk, Source: "own", Protocols: []string{"ledger"}},
-		try: tampered},
-	{Claim: Claim{ID: "LE-4", Property: "whatever part of a write that was not acknowledged is on the disk, recovery " +
-		"keeps every acknowledged entry and cuts only bytes after the last whole one", Model: Crash, Source: "own",
-		Margin: "bytes between the last acknowledged entry and the cut", Protocols: []string{"ledger"}}, try: torn},
-	{Claim: Claim{ID: "LE-6", Property: "a witness that has signed a later head refuses an older copy and a fork",
-		Model: Any, Source: "own", Protocols: []string{"ledger"}}, try: rolledBack},
+	{Claim: claimOf("LE-1"), try: consistent},
+	{Claim: claimOf("LE-3"), try: tampered},
+	{Claim: claimOf("LE-4"), try: torn},
+	{Claim: claimOf("LE-6"), try: rolledBack},
 }
 
 // folder makes a temporary folder, which remove removes.

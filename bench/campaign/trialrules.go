@@ -11,22 +11,14 @@ import (
 
 // quorumTrials are about the quorums of certificates and leaders.
 var quorumTrials = []Trial{
-	{Claim: Claim{ID: "QU-1", Property: "two quorums of n >= 3f+1 members share more than f of them, and those that " +
-		"are not Byzantine are a quorum", Model: Async, Source: "Castro and Liskov 1999; certificates CE-3b",
-		Margin: "members that two quorums share beyond f+1", Protocols: []string{"certificate"}}, Cases: 100,
-		try: quorums},
+	{Claim: claimOf("QU-1"), Cases: 100, try: quorums},
 }
 
 // aggregateTrials are about package robust.
 var aggregateTrials = []Trial{
-	{Claim: Claim{ID: "AG-1", Property: "the median of totals is between the lowest and the highest honest total, " +
-		"whatever fewer than half of the evaluators say", Model: Sync, Source: "DecentLLMs §III.C, finding F6",
-		Margin: "distance to the nearer end of the honest range"}, try: medians},
-	{Claim: Claim{ID: "AG-2", Property: "every aggregate gives the same bits in whatever order evaluations come",
-		Model: Any, Source: "finding F5"}, try: orderless},
-	{Claim: Claim{ID: "WI-1", Property: "an answer that withstands k changed votes leads whatever any k of the " +
-		"voters say instead", Model: Any, Source: "own"},
-		try: withstands},
+	{Claim: claimOf("AG-1"), try: medians},
+	{Claim: claimOf("AG-2"), try: orderless},
+	{Claim: claimOf("WI-1"), try: withstands},
 }
 
 // quorums tries every f for one number of members.

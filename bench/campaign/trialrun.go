@@ -9,31 +9,21 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
-	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
 
 var runTrials = []Trial{
-	{Claim: Claim{ID: "DE-1", Property: "with a support rule nothing is decided that fewer members answered before " +
-		"they heard others", Model: Any, Source: "finding F7", Margin: "supporters beyond the rule"},
-		councils: true, try: supported},
-	{Claim: Claim{ID: "RU-4k", Property: "a key is in no form that a log, an error or a record writes it in",
-		Model: Any, Source: "own (RU-4, SC-30)"}, try: keysHidden},
+	{Claim: claimOf("DE-1"), councils: true, try: supported},
+	{Claim: claimOf("RU-4k"), try: keysHidden},
 }
 
 // supported has a council decide whose members often err and among whom one lies.
 func supported(t *Tried) {
-	protocols := councils()
 	n, support := 4+t.Rand.IntN(3), 2+t.Rand.IntN(2)
-	spec, err := plan.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nrule: {name: "+
-		"plurality, support: %d}\nmodels: {m: {provider: simulated, ability: 0.%d}}\n"+
-		"seats: [{id: m, model: m, count: %d}]\n",
-		protocols[t.Rand.IntN(len(protocols))], support, 3+t.Rand.IntN(6), n))
-	if !t.Need(err) {
-		return
-	}
-	c, err := council.Convene(spec, llm.Env{})
-	if !t.Need(err) {
+	protocol := t.protocol()
+	c, ok := t.convene(protocol, n, fmt.Sprintf("provider: simulated, ability: 0.%d", 3+t.Rand.IntN(6)),
+		fmt.Sprintf("rule: {name: plurality, support: %d}", support), llm.Env{})
+	if !ok {
 		return
 	}
 	defer func() { t.Need(c.Close()) }()

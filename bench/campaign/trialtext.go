@@ -12,16 +12,10 @@ import (
 )
 
 var textTrials = []Trial{
-	{Claim: Claim{ID: "TX-1", Property: "a score is read from the last line or a JSON object only: numbers in the " +
-		"text of a judge before it change nothing", Model: Any, Source: "finding F4"},
-		try: scoresRead},
-	{Claim: Claim{ID: "TX-2", Property: "the canonical form of an answer is its own canonical form", Model: Any,
-		Source: "own (adversary digit-twin)"}, try: canonicalTwice},
-	{Claim: Claim{ID: "TX-3", Property: "what a member writes never stands outside of its fence or quotation in the " +
-		"prompt of another", Model: Any, Source: "own (adversaries score-smuggler, delimiter-forger, role-breaker)"},
-		try: staysFenced},
-	{Claim: Claim{ID: "TX-4", Property: "a shown text has no character that a terminal obeys or that cannot be seen",
-		Model: Any, Source: "own (adversary markup-bomber, SC-37)"}, try: shownClean},
+	{Claim: claimOf("TX-1"), try: scoresRead},
+	{Claim: claimOf("TX-2"), try: canonicalTwice},
+	{Claim: claimOf("TX-3"), try: staysFenced},
+	{Claim: claimOf("TX-4"), try: shownClean},
 }
 
 // scraps are what hostile texts are made of.

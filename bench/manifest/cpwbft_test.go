@@ -10,6 +10,7 @@ import (
 
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/internal/nightly"
 )
 
 // run drafts a grid, works on it and returns its report.
@@ -189,7 +190,8 @@ func TestSACColumnCollapses(t *testing.T) {
 	}
 }
 
-var everyCell = flag.Int("every", 7, "TestPresetsRun plays each of so many cells of presets with more than 100 cells")
+var everyCell = flag.Int("every", nightly.Size(21, 7),
+	"TestPresetsRun plays each of so many cells of presets with more than 100 cells")
 
 // some leaves each everyCell-th cell in a grid of many cells.
 func some(g *bench.Grid) {

@@ -56,7 +56,7 @@ func TestCalibrationAgainstProbe(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 0))
 	for range 5 {
 		var c metrics.Calibrator
-		var list []probe.Judged
+		var list []probe.Graded
 		for q := range 40 {
 			var all []metrics.Forecast
 			easy := r.Float64()
@@ -64,7 +64,7 @@ func TestCalibrationAgainstProbe(t *testing.T) {
 				sure := math.Round(r.Float64()*20) / 20
 				right := r.Float64() < easy
 				all = append(all, metrics.Forecast{Confidence: &sure, Right: right})
-				list = append(list, probe.Judged{Question: fmt.Sprint(q), Confidence: sure, Right: right})
+				list = append(list, probe.Graded{Question: fmt.Sprint(q), Confidence: sure, Right: right})
 			}
 			c.Add(&metrics.Case{Question: fmt.Sprint(q)}, all)
 		}

@@ -38,12 +38,13 @@ func errorsPlot(r *Report) *Plot {
 		}
 		f.Table.Add(row...)
 	}
+	seats := members(r.Seats)
 	for _, p := range r.ErrorPairs {
 		both := ""
 		if p.CoError != nil {
 			both = number(p.CoError.Value)
 		}
-		addRow(f.Data, r.kindsCell(), p.Phi, plain(p.A), r.kindOf(p.A), plain(p.B), r.kindOf(p.B), both)
+		addRow(f.Data, r.kindsCell(), p.Phi, plain(p.A), seats.kindOf(p.A), plain(p.B), seats.kindOf(p.B), both)
 	}
 	m.title = f.Title
 	f.file = m.file
@@ -51,10 +52,10 @@ func errorsPlot(r *Report) *Plot {
 }
 
 // kindOf returns the kind of a member by its id.
-func (r *Report) kindOf(id string) string {
-	for _, m := range r.Seats {
-		if m.ID == id {
-			return m.Kind
+func (m members) kindOf(id string) string {
+	for _, seat := range m {
+		if seat.ID == id {
+			return seat.Kind
 		}
 	}
 	return ""

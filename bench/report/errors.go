@@ -12,10 +12,10 @@ import (
 const textPairs = 10
 
 // errorTable has the pairs whose errors are most alike, the first so many.
-func (r *Report) errorTable(most int) *table.Table {
+func errorTable(of []ErrorPair, most int) *table.Table {
 	t := &table.Table{Head: []string{"members", "correlation of errors (phi)", "95 % interval", "both wrong"},
 		Align: "lr"}
-	pairs := slices.Clone(r.ErrorPairs)
+	pairs := slices.Clone(of)
 	slices.SortStableFunc(pairs, func(a, b ErrorPair) int { return cmp.Compare(strength(b), strength(a)) })
 	for i, p := range pairs {
 		if i == most {
@@ -40,8 +40,8 @@ func strength(p ErrorPair) float64 {
 }
 
 // errorRates lists the figures of the pairs with names such as phi[a,b].
-func (r *Report) errorRates() (rates []NamedRate) {
-	for _, p := range r.ErrorPairs {
+func errorRates(pairs []ErrorPair) (rates []NamedRate) {
+	for _, p := range pairs {
 		of := fmt.Sprintf("[%s,%s]", plain(p.A), plain(p.B))
 		rates = append(rates, NamedRate{Name: "phi" + of, Rate: p.Phi},
 			NamedRate{Name: "co_error" + of, Rate: p.CoError})

@@ -13,7 +13,7 @@ import (
 
 // The filters of a page find undecided, wrong and captured questions.
 func TestQuestionClass(t *testing.T) {
-	r := &Report{Seats: []Member{{ID: "a"}, {ID: "x", Adversary: "replay"}}}
+	seats := members{{ID: "a"}, {ID: "x", Adversary: "replay"}}
 	votes := []Support{{Answer: "7", Seats: []string{"a", "x"}}, {Answer: "8", Seats: []string{"a"}}}
 	for want, q := range map[string]*Question{
 		"q q-undecided":        {},
@@ -21,7 +21,7 @@ func TestQuestionClass(t *testing.T) {
 		"q q-wrong q-captured": {Answer: "7", Verdict: task.Wrong, Votes: votes},
 		"q q-wrong":            {Answer: "8", Verdict: task.Wrong, Votes: votes},
 	} {
-		if got := r.questionClass(q); got != want {
+		if got := seats.questionClass(q); got != want {
 			t.Errorf("%+v: %q, want %q", q, got, want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestCallsLine(t *testing.T) {
 		"30 calls of 30 planned, 0 reused":                       {Made: 30, Planned: 30},
 		"33 calls (30 planned, 3 more after failures), 0 reused": {Made: 33, Planned: 30},
 	} {
-		if got := (&Report{Calls: calls}).callsLine(); got != want {
+		if got := calls.line(); got != want {
 			t.Errorf("%q; want %q", got, want)
 		}
 	}

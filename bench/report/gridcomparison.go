@@ -36,7 +36,7 @@ func (g *GridName) Add(r *Report) {
 			g.Models = append(g.Models, m)
 		}
 	}
-	for _, f := range r.fooling() {
+	for _, f := range fooling(r.Seats) {
 		if !slices.Contains(g.Fooling, f) {
 			g.Fooling = append(g.Fooling, f)
 		}

@@ -160,7 +160,7 @@ func (g *Grid) versusTable() *table.Table {
 // notes are the lines below a grid's table.
 func (g *Grid) notes() []string {
 	lines := []string{
-		fmt.Sprintf("Percent. %s · %.1f s · cost: %s%s", g.callsLine(), g.Seconds, plain(g.Money.String()),
+		fmt.Sprintf("Percent. %s · %.1f s · cost: %s%s", g.Calls.line(), g.Seconds, plain(g.Money.String()),
 			g.excluded()),
 		"Intervals are by question: members and repeats that answer the same question do not err independently.",
 	}

@@ -191,11 +191,11 @@ func (p *page) report(r *Report) {
 	}
 	var withstands *table.Table
 	if len(r.Withstands) > 0 {
-		withstands = r.withstandsTable()
+		withstands = withstandsTable(r.Withstands)
 	}
 	var errors *table.Table
 	if len(r.ErrorPairs) > 0 {
-		errors = r.errorTable(len(r.ErrorPairs))
+		errors = errorTable(r.ErrorPairs, len(r.ErrorPairs))
 	}
 	p.show("run", struct {
 		*Report
@@ -206,8 +206,8 @@ func (p *page) report(r *Report) {
 		GraphTable, WithstandsTable       *table.Table
 		ErrorTable                        *table.Table
 		Notes                             []string
-	}{r, r.label(), members, r.rateTable(), failures, r.modelTable(), r.partTables(), r.graphTable(), withstands,
-		errors,
+	}{r, r.label(), members, r.Summary(), failures, r.modelTable(), r.partTables(),
+		r.ChangingGraph.roundTable(), withstands, errors,
 		slices.Concat(r.totals(), r.harmNote(), r.Calibration.notes())})
 	if c := r.Compared; c != nil {
 		t := &table.Table{Head: []string{"", "right here", "wrong or undecided here"}, Align: "lr"}
@@ -297,7 +297,7 @@ func (p *page) questions(r *Report, d Detail) {
 		Label string
 		List  int
 	}{r.label(), p.lists})
-	shown := 0
+	seats, shown := members(r.Seats), 0
 	for q, err := range d.Questions {
 		if err != nil && p.err == nil {
 			p.err = err
@@ -324,12 +324,12 @@ func (p *page) questions(r *Report, d Detail) {
 			Rows  []memberRow
 			Label string
 			Class string
-		}{q, r.memberRows(q), r.label(), r.questionClass(q)})
+		}{q, seats.memberRows(q), r.label(), seats.questionClass(q)})
 	}
 }
 
 // questionClass says to which filters of the page a question belongs.
-func (r *Report) questionClass(q *Question) string {
+func (all members) questionClass(q *Question) string {
 	switch {
 	case q.Answer == synod.None:
 		return "q q-undecided"
@@ -337,7 +337,7 @@ func (r *Report) questionClass(q *Question) string {
 		return "q"
 	}
 	for _, v := range q.Votes {
-		for _, m := range r.Seats {
+		for _, m := range all {
 			if v.Answer == q.Answer && m.Adversary != "" && slices.Contains(v.Seats, m.ID) {
 				return "q q-wrong q-captured"
 			}
@@ -345,6 +345,9 @@ func (r *Report) questionClass(q *Question) string {
 	}
 	return "q q-wrong"
 }
+
+// members are the seats of a report, by the numbers that opinions name.
+type members []Member
 
 // memberRow shows what a member did in each round of a question.
 type memberRow struct {
@@ -365,13 +368,13 @@ type peers struct {
 	Dropped bool
 }
 
-func (r *Report) memberRows(q *Question) []memberRow {
+func (all members) memberRows(q *Question) []memberRow {
 	var rows []memberRow
-	for i, m := range r.Seats {
+	for i, m := range all {
 		row := memberRow{Member: m}
 		for _, held := range q.Rounds {
 			if i < len(held) {
-				row.Cells = append(row.Cells, memberCell{held[i], r.how(held[i]), r.peersOf(held[i])})
+				row.Cells = append(row.Cells, memberCell{held[i], all.how(held[i]), all.peersOf(held[i])})
 			}
 		}
 		if len(row.Cells) > 0 {
@@ -381,13 +384,13 @@ func (r *Report) memberRows(q *Question) []memberRow {
 	return rows
 }
 
-func (r *Report) how(h Held) string {
+func (m members) how(h Held) string {
 	if !h.Noted {
 		return "unchanged"
 	}
 	parts := []string{plain(string(h.Source))}
 	if len(h.From) > 0 {
-		parts[0] += " from " + r.names(h.From)
+		parts[0] += " from " + m.names(h.From)
 	}
 	if h.Confidence != nil {
 		parts = append(parts, fmt.Sprintf("confidence %.2f", *h.Confidence))
@@ -396,7 +399,7 @@ func (r *Report) how(h Held) string {
 		parts = append(parts, "wrote "+s)
 	}
 	if len(h.Silent) > 0 {
-		parts = append(parts, "silent: "+r.names(h.Silent))
+		parts = append(parts, "silent: "+m.names(h.Silent))
 	}
 	if h.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d calls failed", h.Failed))
@@ -408,7 +411,7 @@ func (r *Report) how(h Held) string {
 }
 
 // peersOf lists all peers that the note mentions, including the member's own score.
-func (r *Report) peersOf(h Held) (out []peers) {
+func (m members) peersOf(h Held) (out []peers) {
 	scores := map[synod.NodeID]string{}
 	for _, of := range slices.Concat(h.Retained, h.Dropped) {
 		scores[of] = ""
@@ -417,7 +420,7 @@ func (r *Report) peersOf(h Held) (out []peers) {
 		scores[s.Of] = "\u00a0" + s.Score.String() // a non-breaking space keeps name and score on one line
 	}
 	for _, of := range slices.Sorted(maps.Keys(scores)) {
-		text, dropped := plain(r.name(of))+scores[of], slices.Contains(h.Dropped, of)
+		text, dropped := plain(m.name(of))+scores[of], slices.Contains(h.Dropped, of)
 		if last := len(out) - 1; last >= 0 && out[last].Dropped == dropped {
 			out[last].Text += " " + text
 			continue
@@ -427,17 +430,17 @@ func (r *Report) peersOf(h Held) (out []peers) {
 	return out
 }
 
-func (r *Report) name(id synod.NodeID) string {
-	if id < 0 || int(id) >= len(r.Seats) {
+func (m members) name(id synod.NodeID) string {
+	if id < 0 || int(id) >= len(m) {
 		return fmt.Sprintf("n%d", id)
 	}
-	return r.Seats[id].ID
+	return m[id].ID
 }
 
-func (r *Report) names(ids []synod.NodeID) string {
+func (m members) names(ids []synod.NodeID) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
-		names[i] = plain(r.name(id))
+		names[i] = plain(m.name(id))
 	}
 	return strings.Join(names, ", ")
 }

@@ -16,8 +16,6 @@ func KindsCell(kinds []string, seats []Member) string {
 }
 
 // fooling lists what is assumed to fool simulated members, each assumption once.
-func (r *Report) fooling() []string { return fooling(r.Seats) }
-
 func fooling(seats []Member) (all []string) {
 	for _, m := range seats {
 		if m.Fooling != "" && !slices.Contains(all, m.Fooling) {

@@ -17,21 +17,16 @@ func robust(r int, exact bool) string {
 	return fmt.Sprintf("at least %d", r)
 }
 
-// roundTable has the graph of each round, with the edges that are absent in it.
+// roundTable has the graph of each round, with the edges that are absent in it; nil if the graph does not change.
 func (g *ChangingGraph) roundTable() *table.Table {
+	if g == nil {
+		return nil
+	}
 	t := &table.Table{Head: []string{"graph of round", "edges", "r", "absent edges"}, Align: "rrrl"}
 	for i, round := range g.Rounds {
 		t.Add(i+1, round.Edges, robust(round.R, round.Exact), g.absent(i+1))
 	}
 	return t
-}
-
-// graphTable is the table of a graph that changes; nil if it does not.
-func (r *Report) graphTable() *table.Table {
-	if r.ChangingGraph == nil {
-		return nil
-	}
-	return r.ChangingGraph.roundTable()
 }
 
 // GraphLine describes a graph that changes in a sentence; "" if it does not.

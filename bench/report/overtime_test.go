@@ -27,7 +27,7 @@ func TestChangingGraph(t *testing.T) {
 			t.Errorf("graph.%s: %v, %d bytes", end, err, len(b))
 		}
 	}
-	rows := r.graphTable().Rows
+	rows := r.ChangingGraph.roundTable().Rows
 	if got := strings.Join(rows[1], "|"); got != "2|1|at least 0|b–c" {
 		t.Errorf("round 2: %s", got)
 	}
@@ -36,7 +36,8 @@ func TestChangingGraph(t *testing.T) {
 		"of 2: 1." {
 		t.Error(got)
 	}
-	if still := (&Report{}); graphPlot(still) != nil || still.GraphLine() != "" || still.graphTable() != nil {
+	still := &Report{}
+	if graphPlot(still) != nil || still.GraphLine() != "" || still.ChangingGraph.roundTable() != nil {
 		t.Error("a graph that does not change has a table by round")
 	}
 }

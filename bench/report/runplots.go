@@ -288,7 +288,7 @@ func dropsPlot(r *Report) *Plot {
 			"the first dropped the other’s answer, of those in which it dropped or retained it. Without an arrow it " +
 			"never did. Arrows of an adversary show what it noted, which need not be what it did.",
 		Data:  dataTable("by", "by_role", "of", "of_role", "dropped"),
-		Table: r.pairTable(),
+		Table: members(r.Seats).pairTable(),
 	}
 	for _, p := range r.Drops {
 		i, knownBy := at[p.By]
@@ -315,11 +315,11 @@ func dropsPlot(r *Report) *Plot {
 
 // pairTable has a row per member that dropped and a column per member whose answers
 // it dropped.
-func (r *Report) pairTable() *table.Table {
+func (m members) pairTable() *table.Table {
 	t := &table.Table{Head: []string{"dropped ↓ whose →"}, Align: "lr"}
-	for i, m := range r.Seats {
-		t.Head = append(t.Head, m.ID)
-		t.Rows = append(t.Rows, append([]string{m.ID}, make([]string, len(r.Seats))...))
+	for i, seat := range m {
+		t.Head = append(t.Head, seat.ID)
+		t.Rows = append(t.Rows, append([]string{seat.ID}, make([]string, len(m))...))
 		t.Rows[i][i+1] = "·"
 	}
 	return t

@@ -15,14 +15,12 @@ import (
 // that includes questions.
 func (r *Report) Write(w io.Writer, format string) error {
 	switch format {
-	case "text":
-		return r.text(w)
 	case "json":
 		return writeJSON(w, r)
 	case "csv":
 		return r.csv(w)
-	case "md":
-		return r.markdown(w)
+	case "text", "md":
+		return r.document(format).write(w)
 	case "html":
 		return r.HTML(w, Detail{})
 	}
@@ -42,7 +40,7 @@ func (r *Report) title() string {
 
 func (r *Report) kindsLine() string {
 	line := "members: " + strings.Join(r.MembersKind, ", ")
-	line += fooledBy(r.fooling())
+	line += fooledBy(fooling(r.Seats))
 	if r.Setting != nil {
 		line += " · " + r.Setting.line()
 	}
@@ -63,7 +61,8 @@ const (
 	leastLatency = 0.05
 )
 
-func (r *Report) rateTable() *table.Table {
+// Summary is the table of the rates.
+func (r *Report) Summary() *table.Table {
 	t := &table.Table{Head: []string{"rate", "value", "95 % interval", "n"}, Align: "lr"}
 	rates := r.Rates()
 	n := map[string]string{} // by name
@@ -80,20 +79,17 @@ func (r *Report) rateTable() *table.Table {
 	return t
 }
 
-// Summary is the table of the rates, for other pages than the report's own.
-func (r *Report) Summary() *table.Table { return r.rateTable() }
-
 // tables are the tables of a report as text.
 func (r *Report) tables() []*table.Table {
-	tables := []*table.Table{r.rateTable()}
+	tables := []*table.Table{r.Summary()}
 	if len(r.Models) > 0 {
 		tables = append(tables, r.modelTable())
 	}
 	if len(r.Withstands) > 0 {
-		tables = append(tables, r.withstandsTable())
+		tables = append(tables, withstandsTable(r.Withstands))
 	}
 	if len(r.ErrorPairs) > 0 {
-		tables = append(tables, r.errorTable(textPairs))
+		tables = append(tables, errorTable(r.ErrorPairs, textPairs))
 	}
 	if r.ChangingGraph != nil {
 		tables = append(tables, r.ChangingGraph.roundTable())
@@ -103,8 +99,8 @@ func (r *Report) tables() []*table.Table {
 
 // withstandsRates lists the shares of questions whose decision withstands k answers, with names such as
 // withstands_ignored_right[k=2].
-func (r *Report) withstandsRates() (rates []NamedRate) {
-	for _, w := range r.Withstands {
+func withstandsRates(list []metrics.Withstood) (rates []NamedRate) {
+	for _, w := range list {
 		for _, by := range []struct {
 			name  string
 			rates metrics.Robustness
@@ -117,10 +113,10 @@ func (r *Report) withstandsRates() (rates []NamedRate) {
 }
 
 // withstandsTable shows what decisions withstand, a row for each k.
-func (r *Report) withstandsTable() *table.Table {
+func withstandsTable(list []metrics.Withstood) *table.Table {
 	t := &table.Table{Head: []string{"k", "decided, any k answers ignored", "right", "decided, any k answers changed",
 		"right"}, Align: "r"}
-	for _, w := range r.Withstands {
+	for _, w := range list {
 		t.Add(w.K, full(w.Ignored.Decided), full(w.Ignored.Right), full(w.Changed.Decided), full(w.Changed.Right))
 	}
 	return t
@@ -155,7 +151,7 @@ func (r *Report) totals() []string {
 		fmt.Sprintf("ties: %d of all seats, %d of the honest · %d final answers absent or unreadable, counted as "+
 			"not right",
 			r.Ties.RA, r.Ties.Honest, r.Unscored),
-		fmt.Sprintf("%s · tokens: %d prompt, %d completion · %.1f s · cost: %s%s", r.callsLine(), r.Tokens.Prompt,
+		fmt.Sprintf("%s · tokens: %d prompt, %d completion · %.1f s · cost: %s%s", r.Calls.line(), r.Tokens.Prompt,
 			r.Tokens.Completion, r.Seconds,
 			plain(r.Money.String()), r.excluded()),
 	}
@@ -168,12 +164,12 @@ func (r *Report) totals() []string {
 	return lines
 }
 
-func (r *Report) callsLine() string {
-	made := fmt.Sprintf("%d calls of %d planned", r.Calls.Made, r.Calls.Planned)
-	if more := r.Calls.Made - r.Calls.Planned; more > 0 {
-		made = fmt.Sprintf("%d calls (%d planned, %d more after failures)", r.Calls.Made, r.Calls.Planned, more)
+func (c *Calls) line() string {
+	made := fmt.Sprintf("%d calls of %d planned", c.Made, c.Planned)
+	if more := c.Made - c.Planned; more > 0 {
+		made = fmt.Sprintf("%d calls (%d planned, %d more after failures)", c.Made, c.Planned, more)
 	}
-	return fmt.Sprintf("%s, %d reused", made, r.Calls.Reused)
+	return fmt.Sprintf("%s, %d reused", made, c.Reused)
 }
 
 // excluded states that calls, tokens and cost leave out unfinished questions.
@@ -241,14 +237,14 @@ func (c *Calibration) notes() (notes []string) {
 	return notes
 }
 
-func (r *Report) text(w io.Writer) error {
-	return document{format: "text", head: []string{r.title(), r.kindsLine(), r.progress()},
-		tables: r.tables(), notes: r.notes()}.write(w)
-}
-
-func (r *Report) markdown(w io.Writer) error {
-	return document{format: "md", title: r.title(), head: []string{r.kindsLine() + " · " + r.progress()},
-		tables: r.tables(), notes: r.notes()}.write(w)
+// document is the report as text or Markdown.
+func (r *Report) document(format string) document {
+	d := document{format: format, head: []string{r.title(), r.kindsLine(), r.progress()}, tables: r.tables(),
+		notes: r.notes()}
+	if format == "md" {
+		d.title, d.head = r.title(), []string{r.kindsLine() + " · " + r.progress()}
+	}
+	return d
 }
 
 // csv prints one figure per line; every line names the members' kinds.
@@ -258,7 +254,8 @@ func (r *Report) csv(w io.Writer) error {
 		row := append([]string{plain(r.Task), plain(r.Council), r.kindsCell(), figure}, cells...)
 		t.Rows = append(t.Rows, append(row, make([]string, len(t.Head)-len(row))...))
 	}
-	for _, rate := range slices.Concat(r.Rates(), r.partRates(), r.withstandsRates(), r.errorRates()) {
+	for _, rate := range slices.Concat(r.Rates(), r.partRates(), withstandsRates(r.Withstands),
+		errorRates(r.ErrorPairs)) {
 		add(rate.Name, rateCells(rate.Rate)...)
 	}
 	for _, c := range []struct {

@@ -89,24 +89,13 @@ func tableRows(data []byte, comma rune) (rows []placed, err error) {
 	}
 	r := csv.NewReader(bytes.NewReader(data))
 	r.Comma = comma
-	head, err := r.Read()
+	names, err := r.Read()
 	if err != nil {
 		return nil, fmt.Errorf("the first line must have headings, such as question,answer: %w", err)
 	}
-	column, letters := map[string]int{}, []int{}
-	for i, name := range head {
-		name = strings.TrimSpace(name)
-		if len(name) == 1 && name[0] == byte('A'+len(letters)) {
-			letters = append(letters, i)
-		}
-		for key, names := range columnNames {
-			if slices.Contains(names, strings.ToLower(name)) {
-				column[key] = i + 1
-			}
-		}
-	}
-	if column["question"] == 0 {
-		return nil, fmt.Errorf("no column is called question; there are: %s", strings.Join(head, ", "))
+	head, err := readHead(names)
+	if err != nil {
+		return nil, err
 	}
 	for {
 		cells, err := r.Read()
@@ -117,25 +106,56 @@ func tableRows(data []byte, comma rune) (rows []placed, err error) {
 			return nil, err
 		}
 		line, _ := r.FieldPos(0)
-		cell := func(key string) string {
-			if column[key] == 0 {
-				return ""
-			}
-			return strings.TrimSpace(cells[column[key]-1])
-		}
-		row := ownRow{ID: idText(cell("id")), Question: cell("question"), Answer: cellValue(cell("answer")),
-			Choices: cellChoices(cell("choices"))}
-		if len(letters) > 1 {
-			var texts []string
-			for _, i := range letters {
-				if text := strings.TrimSpace(cells[i]); text != "" {
-					texts = append(texts, text)
-				}
-			}
-			row.Choices, _ = json.Marshal(texts)
-		}
-		rows = append(rows, placed{line, row})
+		rows = append(rows, placed{line, head.row(cells)})
 	}
+}
+
+// tableHead says which column of a table has what, by index.
+type tableHead struct {
+	keys    map[string]int // by the keys of columnNames
+	letters []int          // the columns A, B, …, which have one choice each
+}
+
+// readHead finds the columns by their headings. A table must have questions.
+func readHead(names []string) (tableHead, error) {
+	h := tableHead{keys: map[string]int{}}
+	for i, name := range names {
+		name = strings.TrimSpace(name)
+		if len(name) == 1 && name[0] == byte('A'+len(h.letters)) {
+			h.letters = append(h.letters, i)
+		}
+		for key, known := range columnNames {
+			if slices.Contains(known, strings.ToLower(name)) {
+				h.keys[key] = i
+			}
+		}
+	}
+	if _, ok := h.keys["question"]; !ok {
+		return h, fmt.Errorf("no column is called question; there are: %s", strings.Join(names, ", "))
+	}
+	return h, nil
+}
+
+// row reads a row of the table.
+func (h *tableHead) row(cells []string) ownRow {
+	cell := func(key string) string {
+		if i, ok := h.keys[key]; ok {
+			return strings.TrimSpace(cells[i])
+		}
+		return ""
+	}
+	row := ownRow{ID: idText(cell("id")), Question: cell("question"), Answer: cellValue(cell("answer")),
+		Choices: cellChoices(cell("choices"))}
+	if len(h.letters) > 1 {
+		var texts []string
+		for _, i := range h.letters {
+			if text := strings.TrimSpace(cells[i]); text != "" {
+				texts = append(texts, text)
+			}
+		}
+		row.Choices, _ = json.Marshal(texts) // texts can always be written
+	}
+	return row
 }
 
 // cellValue is a cell as JSON: true and false as such, and everything else as a text.

@@ -30,7 +30,7 @@ type gsm8kRow struct {
 	Answer   string `json:"answer"`
 }
 
-// gsm8kItem names an item by its position, as recorded runs do.
+// gsm8kItem reads a row. The id of an item is its place in the file, as in recorded replies.
 func gsm8kItem(n int, row gsm8kRow) (Item, error) {
 	_, key, found := strings.Cut(row.Answer, "\n#### ")
 	if !found {
@@ -112,9 +112,9 @@ func sacMathItem(_ int, row sacMathRow) (Item, error) {
 var sacCommonsense = Entry{
 	Entry: synod.Entry{Name: "sac-commonsense", Summary: "the SAC paper's 30 commonsense questions"},
 	Form:  "mixed", Items: 30,
-	About: "arXiv 2605.09076, Appendix C; training items of eight sets in LLM-Adapters' wording. Of ten the exact " +
-		"text was not recovered by us; they are asked in the paper's shortened wording, and their note says so. A " +
-		"file that was pulled or converted has all texts that LLM-Adapters contains, and none in shortened wording.",
+	About: "arXiv 2605.09076, Appendix C; training items of eight sets in LLM-Adapters' wording. For ten of them the " +
+		"exact text is not known: they are asked in the paper's shortened wording, and their note says so. A file " +
+		"that was pulled or converted has the questions whose text LLM-Adapters contains, and no others.",
 	Made: "sac-commonsense",
 	Layout: "one JSON object on each line: qid, format, source, instruction (or null), answer, choices [{label, " +
 		"text}], paper_question, text_verified, recovered_from",
@@ -161,8 +161,7 @@ func sacCommonsenseItem(_ int, row sacCommonsenseRow) (Item, error) {
 var csqa = Entry{
 	Entry: synod.Entry{Name: "csqa", Summary: "CommonsenseQA, five choices, dev split"},
 	Form:  string(synod.Choice), Items: 1221,
-	About: "Talmor et al. 2019. Both public layouts are read: the release's, with question.stem, and the hub's flat " +
-		"one.",
+	About: "Talmor et al. 2019. Files of the release, with question.stem, and of the hub, without it, can be read.",
 	Source: Source{
 		URL:    "https://s3.amazonaws.com/commensenseqa/dev_rand_split.jsonl",
 		SHA256: "3210497fdaae614ac085d9eb873dd7f4d49b6f965a93adadc803e1229fd8a02a", Size: 471653,
@@ -181,7 +180,7 @@ type csqaRow struct {
 	AnswerKey string          `json:"answerKey"`
 }
 
-// nested is the question in the layout of the original release.
+// nested is a question in the layout of the release.
 type nested struct {
 	Concept string         `json:"question_concept"`
 	Choices []synod.Option `json:"choices"`
@@ -217,7 +216,7 @@ var mmluPro = Entry{
 	Entry: synod.Entry{Name: "mmlu-pro", Summary: "MMLU-Pro, up to ten choices, 14 subjects"},
 	Form:  string(synod.Choice), Items: 12032,
 	About: "Wang et al. 2024, Apache-2.0. Most questions have ten options, some as few as three. An answer that " +
-		"cannot be read stays unread; the authors' script draws a random letter there.",
+		"cannot be read stays unread; the script of the authors draws a random letter for it.",
 	Source: hubRows("TIGER-Lab/MMLU-Pro", "default", "test", "b189ec765aa7ed75c8acfea42df31fdae71f97be", 12032),
 	Layout: "one JSON object on each line: question_id, question, options (a list), answer (a letter), answer_index, " +
 		"cot_content, category, src",

@@ -28,6 +28,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
+	"synod.dev/synod/network/node/call"
 )
 
 // Main runs the command line of this process and exits with its code. The first
@@ -46,6 +47,7 @@ func Main() {
 // exit code. Errors and hints are written to stderr. Progress bars are drawn only
 // if stderr is a terminal.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	call.Register()
 	root, out, messages := newRoot(), app.NewScreen(stdout), app.NewScreen(stderr)
 	messages.Colours = app.Coloured(stderr)
 	root.SetArgs(args)
@@ -72,7 +74,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if e.Err != nil {
 		app.Paint(messages, app.Red, "synod:")
-		text := wrapped("synod: "+app.Printable(e.Err.Error()), messages.Columns())
+		text := wrapped("synod: "+app.Printable(app.WithHelp(e.Err)), messages.Columns())
 		fmt.Fprintln(messages, strings.TrimPrefix(text, "synod:"))
 	}
 	if e.Hint != "" {

@@ -12,13 +12,13 @@ import (
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/cmd/cli/bench"
 	"synod.dev/synod/cmd/cli/research"
 	"synod.dev/synod/core/param"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
-	"synod.dev/synod/protocol/game"
 )
 
 // completion says what a shell proposes for an argument or the value of a flag.
@@ -51,11 +51,7 @@ var flagValues = map[string]completion{
 	"collect":  {values: tasks},
 	"members":  {values: func() []string { return []string{"simulated", "embedded", "recorded"} }, files: true},
 	"strategy": {values: adversary.Catalogue.Names},
-	"variant":  {values: func() []string { return []string{game.MayExist, game.NoAdversary, game.Unmentioned} }},
-	"stop":     {values: func() []string { return []string{game.TwoThirds, game.Percent66} }},
-	"threat":   {values: func() []string { return []string{game.Restricted, game.Open} }},
-	"end":      {values: func() []string { return []string{game.AgreedEnd, game.PaperEnd} }},
-	"form":     {values: formNames},
+	"form":     {values: bench.FormNames},
 	"council":  {files: true},
 
 	"synod bench report --format": {values: report.Formats},

@@ -44,7 +44,7 @@ func addGroups(a *app.App, root *cobra.Command) {
 	add(askGroup, ask.Command(a), setup.InitCommand(a), bench.CalibrateCommand(a), setup.DoctorCommand(a),
 		setup.DemoCommand(a), setup.ModelsCommand(a), ask.ReplayCommand(a), ask.VerifyCommand())
 	add(serveGroup, besideCommands(a)...)
-	add(measureGroup, bench.Command(a), bench.AttackCommand(a), dataCommand(a), gradeCommand())
+	add(measureGroup, bench.Command(a), bench.AttackCommand(a), bench.DataCommand(a), bench.GradeCommand())
 	add(researchGroup, graph.Command(a), research.ListCommand(), research.ExplainCommand(),
 		rest("research", "Play games, train probes, and try the claims of the protocols", researching(a)))
 	add(operateGroup, setup.ConfigCommand(a), operate.JournalsCommand(a), operate.CacheCommand(a), environmentTopic(),

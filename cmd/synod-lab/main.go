@@ -22,7 +22,6 @@ import (
 
 	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/internal/program"
 )
@@ -185,7 +184,7 @@ func serveGrid(ctx context.Context, dir string, o hubOptions) error {
 	state := h.stateNow()
 	err = errors.Join(err, h.close(), kept.Close())
 	total := waiting + queued + done + bad
-	word := outcome.ShellWord(dir)
+	word := app.ShellWord(dir)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return failed{fmt.Errorf("interrupted: %d of %d questions are finished. Go on with:\n  synod bench hub %s",
@@ -214,16 +213,16 @@ func (h *hub) greet(dir string) {
 		line += " --queue " + h.queue
 	}
 	if h.conn.key != "" {
-		line += " --key " + outcome.ShellWord(h.conn.key)
+		line += " --key " + app.ShellWord(h.conn.key)
 	}
 	if h.access.creds != "" {
 		line += " --creds FILE"
 	}
 	if h.access.ca != "" {
-		line += " --ca " + outcome.ShellWord(h.access.ca)
+		line += " --ca " + app.ShellWord(h.access.ca)
 	}
 	fmt.Fprintf(h.log, "listening on %s\nstart workers, on any machine that reaches this one, with:\n  %s\nwatch them "+
-		"with: synod bench status %s\n", h.conn.address, line, outcome.ShellWord(dir))
+		"with: synod bench status %s\n", h.conn.address, line, app.ShellWord(dir))
 }
 
 // reachable returns the address of the hub for workers elsewhere: this machine's name in place of "all addresses".

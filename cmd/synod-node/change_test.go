@@ -23,6 +23,7 @@ import (
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/keyfile"
+	"synod.dev/synod/internal/nightly"
 	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node"
 	"synod.dev/synod/network/node/call"
@@ -343,7 +344,7 @@ func certify(ctx context.Context, client *call.Client, plan *plan.Plan, res *cal
 
 // While callers ask a council of seven processes, a member's key is rotated while the member is away, a member is
 // added, one is removed, and one goes over to a release in which a word of a prompt differs. Every question is decided.
-// With the overlap switched off, which is how a council changed before, questions are lost.
+// With the overlap switched off, which is how a council changed before, questions are lost (in "make change").
 func TestChangeUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it asks many questions of seven processes")
@@ -359,6 +360,7 @@ func TestChangeUnderLoad(t *testing.T) {
 		}
 	})
 	t.Run("no overlap", func(t *testing.T) {
+		nightly.Only(t)
 		l := changeUnderLoad(t, min(*changeQuestions, 120), reworded, true)
 		if len(l.lost) == 0 {
 			t.Error("no question is lost although nodes play one roster at a time, so this test shows nothing")

@@ -80,7 +80,8 @@ func (f *flags) shared(cmd *cobra.Command) {
 func (f *flags) options(home *app.App, reg *councils.Registry, st *store.Store, log *slog.Logger,
 	state string) gateway.Options {
 	o := gateway.Options{Councils: reg, Store: st, Log: log, Prices: home.Env().Prices, Settings: f.settings,
-		Owner: sync.OnceValues(home.OwnerKey), Evidence: filepath.Join(home.Dirs.State, "evidence")}
+		Owner: sync.OnceValues(home.OwnerKey), Evidence: filepath.Join(home.Dirs.State, "evidence"),
+		Again: app.Ask.Resume}
 	if o.Prices == nil {
 		o.Prices = llm.Published()
 	}

@@ -47,7 +47,8 @@ func TestMCP(t *testing.T) {
 	if err := os.Mkdir(councils, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(councils, "dice.yaml"), []byte(diceFile), 0o600); err != nil {
+	sure := strings.Replace(diceFile, "provider: simulated", "provider: simulated, ability: 1", 1) // so that it decides
+	if err := os.WriteFile(filepath.Join(councils, "dice.yaml"), []byte(sure), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	home, err := app.New(dir, "")

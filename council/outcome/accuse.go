@@ -72,7 +72,7 @@ func addAccusation(j *judgment, all []Accusation, by string, proof broadcast.Evi
 // ErrSymbolic reports that the members of a run signed with symbols that mean something in its
 // process only.
 var ErrSymbolic = errors.New("all members are simulated, and their signatures mean nothing outside the process: " +
-	"verify the journal instead, with synod verify")
+	"verify the journal instead")
 
 // EvidenceFile returns an accusation of a run of this plan as a file that anybody can verify.
 func EvidenceFile(p *plan.Plan, in plan.Instance, a *Accusation) (*evidence.Evidence, error) {

@@ -68,8 +68,7 @@ func (r *ModelResult) Name() string { return llm.ReportedName(r.Model, r.Served,
 // Version is the version of the JSON shape of Outcome.
 const Version = 1
 
-// Outcome is what a council made of a question, in the shape that "synod ask
-// --json" prints.
+// Outcome is what a council made of a question, in the shape that programs print as JSON.
 type Outcome struct {
 	Version  int           `json:"version"`
 	Question string        `json:"question"`
@@ -134,13 +133,20 @@ type Outcome struct {
 	// Decision is Answer; None unless agreed.
 	Decision synod.Answer `json:"-"`
 
+	// Proof is what the members have signed; nil: one process played all seats, or the outcome comes from a journal.
+	Proof Proof `json:"-"`
+
 	nodes bool // nodes have played the seats
 	// Exceeded has the limits that did not allow a call, and so ended the run; nil for another end, and in outcomes
 	// that come from a journal.
 	Exceeded []Exceeded             `json:"-"`
 	Given    map[string]plan.Params `json:"-"` // the models as the council has them; nil: not known
-	// the command that resumes the run, with %s for the journal; "": there is none
-	Resume string `json:"-"`
+	// Resumable is true if the run was cut off and its journal, if there is one, can be resumed; false in outcomes that
+	// come from a journal.
+	Resumable bool `json:"-"`
+	// Past are the settings, as KEY=VALUE of council files, with which a resumed run gets past the breaker or the
+	// limits that stopped it.
+	Past []string `json:"-"`
 }
 
 // Claim is a sentence of the answer and what the members say of it.

@@ -57,6 +57,9 @@ func endOf(text string) string {
 	return string(all)
 }
 
+// OfOtherForm reports whether most of the replies have an answer that is none of the wanted form.
+func (u *Unread) OfOtherForm() bool { return 2*u.Cut < u.Replies && 2*u.Other >= u.Replies }
+
 // help says what most of the replies that could not be read lack. model is the name in the council.
 func (u *Unread) help(model string, given plan.Params, form synod.Form) string {
 	switch {
@@ -66,8 +69,8 @@ func (u *Unread) help(model string, given plan.Params, form synod.Form) string {
 			now = fmt.Sprint(n)
 		}
 		return fmt.Sprintf("max_tokens was reached: raise it for the model %s (now %s)", model, now)
-	case 2*u.Other >= u.Replies:
-		return fmt.Sprintf("its answer is there and is no %s: check the form (--form)", form)
+	case u.OfOtherForm():
+		return fmt.Sprintf("its answer is there and is no %s: check the form", form)
 	}
 	return fmt.Sprintf("the model %s writes something else than was asked for: use a server that enforces a schema, "+
 		"or another model", model)

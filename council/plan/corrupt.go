@@ -200,7 +200,7 @@ func newAdversary(p *Plan, params Params) (adversary.Adversary, error) {
 	}
 	a, err := entry.New(rest)
 	if h, ok := a.(adversary.Hostile); ok && err == nil && h.At() == adversary.AtFile {
-		return nil, fmt.Errorf("adversary %s is a model file and cannot be seated; see: synod explain %s", name, name)
+		return nil, &HelpError{fmt.Errorf("adversary %s is a model file and cannot be seated", name), HelpExplain, name}
 	}
 	if n, ok := a.(adversary.Naming); ok && err == nil {
 		a, err = n.Found(func(name string) (synod.NodeID, error) { return findSeat(p, name) })

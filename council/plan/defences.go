@@ -69,8 +69,8 @@ func switchDefences(p *Plan, from source) error {
 		case !given:
 		case !e.Where.Admits(entry.Traits):
 			if value == defence.On {
-				return fmt.Errorf("%s is on, and in protocol %s it does nothing; see: synod explain %s", e.Name,
-					entry.Name, e.Name)
+				return &HelpError{fmt.Errorf("%s is on, and in protocol %s it does nothing", e.Name, entry.Name),
+					HelpExplain, e.Name}
 			}
 		case e.Key != "":
 			if err := s.link(e, value); err != nil {
@@ -224,10 +224,11 @@ func guardSeat(p *Plan, seat *synod.Seat) {
 func Toggle(p *Plan, name string) (overlay map[string]any, on bool, err error) {
 	e, err := defence.Catalogue.Find(name)
 	if err != nil {
-		return nil, false, fmt.Errorf("%w; see: synod list defences", err)
+		return nil, false, &HelpError{Err: err, Help: HelpDefences}
 	}
 	if !e.Where.Admits(p.entry.Traits) {
-		return nil, false, fmt.Errorf("%s does nothing in protocol %s; see: synod explain %s", name, p.entry.Name, name)
+		return nil, false, &HelpError{fmt.Errorf("%s does nothing in protocol %s", name, p.entry.Name),
+			HelpExplain, name}
 	}
 	on = slices.Contains(p.defencesOn, name)
 	value := defence.On

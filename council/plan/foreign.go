@@ -31,14 +31,7 @@ func ParseRecord(b []byte) (Spec, error) {
 // each, for the decision whether to trust a council from elsewhere. A council of simulated
 // members starts nothing.
 func (s *Spec) Starts() (lines []string) {
-	if r := &s.Runner; r.Nodes() {
-		line := "the questions go to the nodes of the roster " + r.Roster
-		if r.Key != "" {
-			line += ", signed with the key in " + r.Key
-		}
-		if len(r.Via) > 0 {
-			line += ", at " + strings.Join(r.Via, ", ")
-		}
+	if line := s.Runner.starts(); line != "" {
 		return []string{line}
 	}
 	for _, name := range sortedKeys(s.Models) {

@@ -31,7 +31,7 @@ func Identities(p *Plan, seed uint64) *sign.Derived {
 	switch {
 	case !p.Signs():
 		return sign.DeriveUnsigned(seed, len(p.seats))
-	case Simulated(p) && !p.spec.Runner.Clock():
+	case Simulated(p) && !p.spec.Runner.Capabilities().Measured:
 		return sign.DeriveSymbolic(seed, len(p.seats))
 	}
 	return sign.Derive(seed, len(p.seats))

@@ -164,7 +164,7 @@ type Origin map[string]string
 
 // Merge combines layers, of which a later one takes precedence, and reads the result as
 // a council file. Sections merge key by key; lists, and a section whose name or family
-// changes, are replaced whole. A layer whose runner is nodes replaces all layers before it: the roster has
+// changes, are replaced whole. A layer that names a roster replaces all layers before it: the roster has
 // the council.
 func Merge(layers ...Layer) (Spec, Origin, error) {
 	merged, origin := map[string]any{}, Origin{}
@@ -190,7 +190,7 @@ func Merge(layers ...Layer) (Spec, Origin, error) {
 			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
 		absolute(tree, l.Dir)
-		if r, ok := tree["runner"].(map[string]any); ok && r["name"] == RunnerNodes {
+		if hasRoster(tree) {
 			clear(merged)
 			clear(origin)
 		}

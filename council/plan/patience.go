@@ -13,7 +13,7 @@ func setPatience(p *Plan) error {
 	if err := checkClock(p); err != nil {
 		return err
 	}
-	set := p.spec.Patience
+	set, can := p.spec.Patience, p.spec.Runner.Capabilities()
 	if err := set.validate(p.spec.F, p.spec.Exact); err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func setPatience(p *Plan) error {
 			p.spec.Patience.After = cmp.Or(set.After, 2)
 			p.patience.After = p.spec.Patience.After
 		}
-	case p.spec.Exact == "" && !p.spec.Runner.Clock() && !p.spec.Runner.Nodes():
+	case p.spec.Exact == "" && !can.Measured && !can.Owned:
 		p.patience.Spare = min(p.spec.F, (len(p.seats)-1)/2)
 		p.patience.ByRule = p.spec.F == 0
 		if l, ok := p.protocol.(protocol.Loose); ok && l.DecidesWithoutSome() && p.spec.F == 0 {
@@ -37,7 +37,7 @@ func setPatience(p *Plan) error {
 
 // checkClock refuses settings that shorten waiting by the times of other calls.
 func checkClock(p *Plan) error {
-	if p.spec.Runner.Clock() && p.spec.Patience.spare() > 0 {
+	if p.spec.Runner.Capabilities().Measured && p.spec.Patience.spare() > 0 {
 		return errors.New("patience is for virtual time; with runner: {name: clock} a call may take pace.think")
 	}
 	return nil

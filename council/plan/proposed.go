@@ -9,8 +9,8 @@ import (
 	"synod.dev/synod/protocol/catalog"
 )
 
-// DefaultProtocol is the protocol of a council file that names none, of the council of `synod ask` without a file, of
-// the files that `synod init` proposes, and of the councils that the gateway's page begins with. What speaks for
+// DefaultProtocol is the protocol of a council file that names none, of the council that answers where there is no
+// file, of the files that programs propose, and of the councils that the gateway's page begins with. What speaks for
 // another one is in docs/research/adversaries.md: with judges as measured, cascade decides more questions rightly
 // for a twentieth of the calls.
 const DefaultProtocol = "sac"

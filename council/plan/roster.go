@@ -18,7 +18,7 @@ func setRunner(p *Plan, from source) error {
 	if err := r.validate(); err != nil {
 		return err
 	}
-	if r.Nodes() && len(r.Keys) == 0 {
+	if r.Capabilities().Roster && len(r.Keys) == 0 {
 		if from == fromRecord {
 			return errors.New("keys is absent; the record of a run with nodes has the keys of its members")
 		}
@@ -63,7 +63,7 @@ func (s *Spec) takes(r *roster.Roster) error {
 	if err != nil {
 		return fmt.Errorf("roster %s: its council: %w", s.Runner.Roster, err)
 	}
-	if spec.Runner.Nodes() {
+	if spec.Runner.Capabilities().Roster {
 		return fmt.Errorf("roster %s: its council has a roster again", s.Runner.Roster)
 	}
 	spec.Runner = s.Runner

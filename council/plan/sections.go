@@ -57,7 +57,7 @@ type Escalate struct {
 type Adversaries struct {
 	Adversary Params `yaml:"adversary,omitempty" json:"adversary,omitempty" doc:"the adversary's name and parameters" example:"{name: replay}"`
 	Members   *int   `yaml:"members,omitempty" json:"members,omitempty" doc:"how many seats it gets; 0: none; default: the listed seats, or 1" range:"0:16384" example:"2" unit:"seats"`
-	Seats     any    `yaml:"seats,omitempty" json:"seats,omitempty" doc:"worst, random or another rule of synod graph without --place; or a list of seats by id; worst: the set that leaves the least r, then that is F-local for the largest F only, then that reaches most seats" default:"worst" example:"[a1, a3]"`
+	Seats     any    `yaml:"seats,omitempty" json:"seats,omitempty" doc:"worst, random or another rule that places nodes in graphs; or a list of seats by id; worst: the set that leaves the least r, then that is F-local for the largest F only, then that reaches most seats" default:"worst" example:"[a1, a3]"`
 	Role      string `yaml:"role,omitempty" json:"role,omitempty" doc:"pick only seats with this role" example:"evaluator"`
 	Seed      uint64 `yaml:"seed,omitempty" json:"seed,omitempty" doc:"seed of rules that draw"`
 }
@@ -109,50 +109,9 @@ type Ledger struct {
 // Replicated reports whether nodes keep the ledger by consensus.
 func (l *Ledger) Replicated() bool { return l.Name == LedgerSmartBFT || l.Name == LedgerCometBFT }
 
-// The names of runners in a council file.
-const (
-	RunnerSim   = "sim"   // all seats in this process, in virtual time
-	RunnerClock = "clock" // all seats in this process, by the clock
-	RunnerNodes = "nodes" // each seat is a node of its owner
-)
-
-// Runner says where the seats of a council are played.
-type Runner struct {
-	Name   string   `yaml:"name,omitempty" json:"name,omitempty" doc:"where the seats are played: in this process in virtual time, in which waiting costs nothing; in this process by the clock, to measure how long a run takes; or by the nodes of a roster, from which everything else in the file is then taken" enum:"sim|clock|nodes" default:"sim" example:"nodes"`
-	Roster string   `yaml:"roster,omitempty" json:"roster,omitempty" doc:"with nodes: the file of the roster, which all members have signed" example:"council.roster"`
-	Via    []string `yaml:"via,omitempty" json:"via,omitempty" doc:"with nodes: HOST:PORT or ID=HOST:PORT where nodes are reached instead of at the roster's addresses" example:"['10.0.0.1:7400']"`
-	Key    string   `yaml:"key,omitempty" json:"key,omitempty" doc:"with nodes: the file of the key that asks, of a member or caller of the roster; absent: owner.key in the configuration folder" example:"alice.key"`
-	Keys   []string `yaml:"keys,omitempty" json:"keys,omitempty" doc:"with nodes: the public keys of the members, by which a record of a run is read without the roster; Synod writes them"`
-}
-
-// Nodes reports whether the seats are nodes.
-func (r *Runner) Nodes() bool { return r.Name == RunnerNodes }
-
-// absent reports whether a council file says nothing of its runner.
-func (r *Runner) absent() bool {
-	return r.Name == "" && r.Roster == "" && r.Key == "" && len(r.Via)+len(r.Keys) == 0
-}
-
-func (r *Runner) validate() error {
-	switch {
-	case r.Name != "" && r.Name != RunnerSim && r.Name != RunnerClock && r.Name != RunnerNodes:
-		return fmt.Errorf("name is %q; it must be sim, clock or nodes (example: {name: nodes, roster: "+
-			"council.roster})", r.Name)
-	case !r.Nodes() && (r.Roster != "" || r.Key != "" || len(r.Via)+len(r.Keys) > 0):
-		return errors.New("roster, via and key are for nodes (example: {name: nodes, roster: council.roster})")
-	case r.Nodes() && r.Roster == "":
-		return errors.New("roster is absent; nodes need the file of their roster (example: " +
-			"{name: nodes, roster: council.roster})")
-	}
-	return nil
-}
-
-// Clock reports whether the seats are played by the clock.
-func (r Runner) Clock() bool { return r.Name == RunnerClock }
-
 // Trust says where a council's knowledge of its members' reliability is.
 type Trust struct {
-	File  string   `yaml:"file,omitempty" json:"file,omitempty" doc:"the trust file from which protocol cascade takes the weights of members; default: that of the user (synod trust show); absent: all weigh the same" example:"default"`
+	File  string   `yaml:"file,omitempty" json:"file,omitempty" doc:"the trust file from which protocol cascade takes the weights of members; default: that of the user; absent: all weigh the same" example:"default"`
 	Learn bool     `yaml:"learn,omitempty" json:"learn,omitempty" doc:"add the first answers of finished questions to the trust file; of protocol cascade, those of audits"`
 	Audit *float64 `yaml:"audit,omitempty" json:"audit,omitempty" doc:"with learn, in protocol cascade: the share of the questions, drawn in secret, that ask every member" range:"0:1" default:"0.1" example:"0.1"`
 }

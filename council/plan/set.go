@@ -59,8 +59,13 @@ func Tree(name string, tree map[string]any, dir string) (Layer, error) {
 	return Layer{Name: name, Text: text, Dir: dir, assigned: true}, err
 }
 
+// RosterLayer is a council file that names only the nodes of a roster. An empty key or via leaves its setting out.
+func RosterLayer(name, roster, key string, via []string) (Layer, error) {
+	return Tree(name, map[string]any{"runner": nodesSection(roster, key, via)}, "")
+}
+
 // bySeat returns the layer with a whole list of seats where it assigns to single seats by their ids: the seats so far,
-// with these assignments. Earlier --set of whole lists are in merged.
+// with these assignments. Earlier assignments of whole lists are in merged.
 func (l Layer) bySeat(merged map[string]any, origin Origin) (Layer, error) {
 	tree := map[string]any{}
 	if !l.assigned || param.UnmarshalAny(l.Text, &tree) != nil {

@@ -41,7 +41,7 @@ type Spec struct {
 	Hedge       string            `yaml:"hedge,omitempty" json:"hedge,omitempty" doc:"send a call a second time when it is slower than this percentile of its model's calls; both are paid for" example:"p95"`
 	Limits      Limits            `yaml:"limits" json:"limits" doc:"what one question may cost"`
 	Breakers    Breakers          `yaml:"breakers,omitempty" json:"breakers,omitzero" doc:"when to stop a run that makes no progress"`
-	Defences    defence.Settings  `yaml:"defences,omitempty" json:"defences,omitempty" doc:"switches of the defences against adversaries among the members, on or off by name (synod list defences)" example:"{fence: on, echo-detector: off}"`
+	Defences    defence.Settings  `yaml:"defences,omitempty" json:"defences,omitempty" doc:"switches of the defences against adversaries among the members, on or off by name" example:"{fence: on, echo-detector: off}"`
 	Trust       Trust             `yaml:"trust,omitempty" json:"trust,omitzero" doc:"how the reliability of members is learned from the council's own questions"`
 	Ledger      Ledger            `yaml:"ledger,omitempty" json:"ledger,omitzero" doc:"where decisions are recorded so that nobody can change one unnoticed"`
 	Faults      Faults            `yaml:"faults,omitempty" json:"faults,omitzero" doc:"network faults to simulate; for experiments"`

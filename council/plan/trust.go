@@ -10,7 +10,6 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council/trust"
-	"synod.dev/synod/protocol/cascade"
 )
 
 // loadTrust replaces the trust file by the weights and odds that it gives the seats, so that records of the run have them
@@ -25,7 +24,7 @@ func loadTrust(p *Plan, from source) error {
 		return fmt.Errorf("audit is %v; it must be between 0 and 1 (example: audit: 0.1)", *audit)
 	}
 	p.spec.Trust = Trust{}
-	if file == "" || from != toRun || p.spec.Protocol["name"] != cascade.Entry.Name {
+	if file == "" || from != toRun || !p.spec.weighs() {
 		return nil
 	}
 	if file == OwnTrust {
@@ -75,7 +74,13 @@ func Learned(p *Plan, all []reliability.Observation) (weights map[string][]float
 }
 
 // Learns reports whether a council changes what its members' answers weigh by what they have answered before.
-func (s *Spec) Learns() bool { return s.Trust.Learn && s.Protocol["name"] == cascade.Entry.Name }
+func (s *Spec) Learns() bool { return s.Trust.Learn && s.weighs() }
+
+// weighs reports whether the protocol learns the weights of members from earlier questions.
+func (s *Spec) weighs() bool {
+	e, _, err := s.protocol()
+	return err == nil && slices.Contains(e.Traits, synod.Learns)
+}
 
 // setAudits has the protocol ask every member of some questions. Their seed is drawn here, and stands in the plan, so a
 // journal is replayed with the same audits.

@@ -162,7 +162,7 @@ func InVoices(p *Plan, seats int) int {
 // neighbourhood of a seat that they do not have, and there is such a seat. Seats without a vote do not count. In a
 // council of nodes each seat has an owner, who controls it and no other, so there the seats are counted.
 func HostileVoices(p *Plan) int {
-	if p.voices == nil || p.spec.Runner.Nodes() {
+	if p.voices == nil || p.spec.Runner.Capabilities().Owned {
 		return p.spec.F
 	}
 	least := max(0, CountVoices(p)-1)
@@ -199,7 +199,7 @@ func byVoice(p *Plan, b Bound) Bound {
 	if p.ofSeats {
 		b.Note += "; each seat counts as a voice, though some have one model"
 	}
-	if p.voices != nil && p.spec.Runner.Nodes() {
+	if p.voices != nil && p.spec.Runner.Capabilities().Owned {
 		b.Note += fmt.Sprintf("; the %d seats are as many parties for F, and their models are %d %s, which err "+
 			"together", p.voters, CountVoices(p), voicesWord(CountVoices(p)))
 	}
@@ -213,8 +213,8 @@ func byVoice(p *Plan, b Bound) Bound {
 // RealBound says how seats can get the bound that F promises; "" if they have it.
 func RealBound(p *Plan) string {
 	if k := HostileVoices(p); k < p.spec.F {
-		return fmt.Sprintf("any %d models may be hostile, and not F=%d: give each seat a model of its own (synod init "+
-			"looks for them), or say what counts as one with voices", k, p.spec.F)
+		return fmt.Sprintf("any %d models may be hostile, and not F=%d: give each seat a model of its own, or say "+
+			"what counts as one with voices", k, p.spec.F)
 	}
 	return ""
 }

@@ -1,5 +1,5 @@
-// Package seating says which models to seat in a council: from lists of names (synod init), and from what was measured
-// of them (synod calibrate).
+// Package seating says which models to seat in a council: from lists of names, and from what was measured of
+// them.
 //
 // It is pure, and nothing in it depends on who says what a model is worth. From names alone nothing is known about
 // whether models err together; models of different makers are the best guess, which a calibration then checks.

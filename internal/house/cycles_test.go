@@ -25,7 +25,6 @@ func TestHouseCycles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it checks the types of all packages")
 	}
-	left := maps.Clone(manyAllowed)
 	for _, p := range typed(t, "./...") {
 		name := strings.TrimPrefix(strings.TrimPrefix(p.PkgPath, module), "/")
 		if files := largestCycle(uses(p)); len(files) > cycleLimit {
@@ -33,21 +32,9 @@ func TestHouseCycles(t *testing.T) {
 				len(p.GoFiles), cycleLimit, strings.Join(files, " "))
 		}
 		for _, many := range manyMethods(p.Types) {
-			if why := manyAllowed[name+"."+many]; why == "" {
-				t.Errorf("%s: %s has more than %d methods", name, many, methodLimit)
-			}
-			delete(left, name+"."+many)
+			t.Errorf("%s: %s has more than %d methods", name, many, methodLimit)
 		}
 	}
-	for many := range left {
-		t.Errorf("%s has at most %d methods now: take it out of the list", many, methodLimit)
-	}
-}
-
-// manyAllowed are the types that may have more methods than methodLimit, and why.
-var manyAllowed = map[string]string{
-	"bench.Run":           "everything that is read from or done in the folder of a run; to be taken apart",
-	"bench/report.Report": "the tables and charts of one report; to be taken apart",
 }
 
 // typed returns packages with their types.

@@ -26,9 +26,15 @@ var naming = map[string]string{
 	"bench/manifest/questions.go": "a task, the question of the consensus game",
 	"bench/report":                "columns of tables with the baseline of a plain vote",
 
-	// The command game plays one protocol, the demonstration compares two, models are measured by a plain vote, and the
-	// flag --rule names SAC's property 4.3.
-	"cmd/cli": "commands about one protocol",
+	"cmd/cli/app/journal.go":        "journals of games, which have a command of their own",
+	"cmd/cli/bench/calibrate.go":    "the plain vote, by which models are measured",
+	"cmd/cli/bench/grid.go":         "the flag --rounds, which is for games",
+	"cmd/cli/graph/graph.go":        "the value of --rule for SAC's property 4.3",
+	"cmd/cli/groups.go":             "the name of the command game",
+	"cmd/cli/research/game.go":      "the command game",
+	"cmd/cli/research/gameboard.go": "the command game",
+	"cmd/cli/research/gamespec.go":  "the command game",
+	"cmd/cli/setup/demo.go":         "the demonstration, which compares SAC with a plain vote",
 
 	"cmd/synod-serve/internal/mcpserver/check.go":         "the value of --rule of synod graph check",
 	"cmd/synod-serve/internal/gateway":                    "a status, of an answer by one member without a council",
@@ -37,7 +43,13 @@ var naming = map[string]string{
 	"cmd/synod-serve/internal/wire/request.go":            "an example in an error",
 
 	"core/robust/withstands.go":   "a rule of votes",
-	"council":                     "the default protocol, examples and advice of council files, rules of votes",
+	"council/open.go":             "advice in an error, which names a protocol without graders",
+	"council/plan/certify.go":     "advice in errors, which name a protocol with certificates of merged values",
+	"council/plan/proposed.go":    "the default protocol of council files",
+	"council/plan/schema.go":      "rules of the game, which the schema lists",
+	"council/plan/set.go":         "an example in an error",
+	"council/plan/spec.go":        "an example of a council file",
+	"council/plan/structured.go":  "advice in errors, which name protocols that decide merged prose",
 	"internal/forge":              "a rule of votes, and forged certificates of protocols with each kind of claim",
 	"network/roster/terms.go":     "a rule of votes",
 	"record/certificate/claim.go": "a rule of votes",

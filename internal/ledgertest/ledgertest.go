@@ -90,7 +90,7 @@ var model = porcupine.Model{
 // History has three clients append for a time while faults happen, and checks that the history of what was
 // acknowledged is linearizable. Two of the clients append the same entries. add appends until it is
 // acknowledged; faults returns when stop is closed. It returns where each entry was acknowledged, by run.
-func History(t *testing.T, for_ time.Duration, add func(client int, e *ledger.Entry) (uint64, error),
+func History(t testing.TB, long time.Duration, add func(*ledger.Entry) (uint64, error),
 	faults func(stop <-chan struct{})) map[string]uint64 {
 	t.Helper()
 	begin, stop := time.Now(), make(chan struct{})
@@ -100,10 +100,10 @@ func History(t *testing.T, for_ time.Duration, add func(client int, e *ledger.En
 	nemesis.Go(func() { faults(stop) })
 	for client := range 3 {
 		clients.Go(func() {
-			for i := 0; time.Since(begin) < for_; i++ {
+			for i := 0; time.Since(begin) < long; i++ {
 				run := fmt.Sprintf("run-%d-%d", client%2, i)
 				start := time.Since(begin).Nanoseconds()
-				at, err := add(client, Entry(run))
+				at, err := add(Entry(run))
 				if err != nil {
 					t.Errorf("%s: %v", run, err)
 					return
@@ -131,7 +131,7 @@ func History(t *testing.T, for_ time.Duration, add func(client int, e *ledger.En
 
 // Has checks that a ledger has every acknowledged entry where it was acknowledged, that every proof
 // verifies, and that the head extends all earlier ones, and that the proof of one entry proves no other.
-func Has(t *testing.T, l ledger.Ledger, acknowledged map[string]uint64,
+func Has(t testing.TB, l ledger.Ledger, acknowledged map[string]uint64,
 	verify func(*ledger.Proof) (*ledger.Entry, error)) {
 	t.Helper()
 	at := map[string]uint64{}
@@ -164,7 +164,7 @@ func Has(t *testing.T, l ledger.Ledger, acknowledged map[string]uint64,
 }
 
 // Extends checks that the head of a ledger extends its own earlier one.
-func Extends(t *testing.T, l ledger.Ledger, earlier *ledger.SignedHead) {
+func Extends(t testing.TB, l ledger.Ledger, earlier *ledger.SignedHead) {
 	t.Helper()
 	path, err := l.Consistency(earlier.Head.Size)
 	if err == nil {
@@ -177,7 +177,7 @@ func Extends(t *testing.T, l ledger.Ledger, earlier *ledger.SignedHead) {
 
 // Fork checks that a witness, who has signed the head of one ledger, refuses that of another one of the same
 // name with other entries, and names both heads. more must have at least as many entries.
-func Fork(t *testing.T, w *ledger.Witness, one, more ledger.Ledger) {
+func Fork(t testing.TB, w *ledger.Witness, one, more ledger.Ledger) {
 	t.Helper()
 	if _, err := w.Sign(one.Head(), nil); err != nil {
 		t.Fatal("the witness refuses the first head: ", err)
@@ -196,7 +196,7 @@ func Fork(t *testing.T, w *ledger.Witness, one, more ledger.Ledger) {
 }
 
 // Forked returns the log of replicas, of which more than f are Byzantine, that have signed other entries.
-func Forked(t *testing.T, g *ledger.Group, secrets []sign.Secret, runs ...string) *ledger.Log {
+func Forked(t testing.TB, g *ledger.Group, secrets []sign.Secret, runs ...string) *ledger.Log {
 	t.Helper()
 	l, err := ledger.OpenReplica(t.TempDir(), g, 0)
 	if err != nil {

@@ -81,39 +81,50 @@ type block struct {
 	Cache json.RawMessage `json:"cache_control"`
 }
 
-func (messagesAPI) parse(r *http.Request, body []byte) (Call, error) {
-	var w struct {
-		Model       string   `json:"model"`
-		MaxTokens   int      `json:"max_tokens"`
-		System      []block  `json:"system"`
-		Temperature *float64 `json:"temperature"`
-		TopP        *float64 `json:"top_p"`
-		Messages    []struct {
-			Role    string  `json:"role"`
-			Content []block `json:"content"`
-		} `json:"messages"`
-		Thinking *struct {
-			Type   string `json:"type"`
-			Budget int    `json:"budget_tokens"`
-		} `json:"thinking"`
-		Output *struct {
-			Format struct {
-				Type   string          `json:"type"`
-				Schema json.RawMessage `json:"schema"`
-			} `json:"format"`
-		} `json:"output_config"`
-	}
-	if err := json.Unmarshal(body, &w); err != nil {
-		return Call{}, fmt.Errorf("llmtest: request body: %w", err)
-	}
+// messagesRequest is the body of a request.
+type messagesRequest struct {
+	Model       string   `json:"model"`
+	MaxTokens   int      `json:"max_tokens"`
+	System      []block  `json:"system"`
+	Temperature *float64 `json:"temperature"`
+	TopP        *float64 `json:"top_p"`
+	Messages    []struct {
+		Role    string  `json:"role"`
+		Content []block `json:"content"`
+	} `json:"messages"`
+	Thinking *struct {
+		Type   string `json:"type"`
+		Budget int    `json:"budget_tokens"`
+	} `json:"thinking"`
+	Output *struct {
+		Format struct {
+			Type   string          `json:"type"`
+			Schema json.RawMessage `json:"schema"`
+		} `json:"format"`
+	} `json:"output_config"`
+}
+
+// check refuses what Anthropic's servers refuse.
+func (w *messagesRequest) check() error {
 	thinks := w.Thinking != nil && w.Thinking.Type != "disabled"
 	switch {
 	case w.MaxTokens < 1:
-		return Call{}, fmt.Errorf("max_tokens: Field required")
+		return fmt.Errorf("max_tokens: Field required")
 	case thinks && (w.Temperature != nil || w.TopP != nil):
-		return Call{}, fmt.Errorf("`temperature` may only be set to 1 when thinking is enabled")
+		return fmt.Errorf("`temperature` may only be set to 1 when thinking is enabled")
 	case thinks && w.Thinking.Type == "enabled" && (w.Thinking.Budget < 1024 || w.Thinking.Budget >= w.MaxTokens):
-		return Call{}, fmt.Errorf("thinking.enabled.budget_tokens: must be at least 1024 and below max_tokens")
+		return fmt.Errorf("thinking.enabled.budget_tokens: must be at least 1024 and below max_tokens")
+	}
+	return nil
+}
+
+func (messagesAPI) parse(_ *http.Request, body []byte) (Call, error) {
+	var w messagesRequest
+	if err := json.Unmarshal(body, &w); err != nil {
+		return Call{}, fmt.Errorf("llmtest: request body: %w", err)
+	}
+	if err := w.check(); err != nil {
+		return Call{}, err
 	}
 	c := Call{Model: w.Model, MaxTokens: w.MaxTokens, Temperature: w.Temperature, TopP: w.TopP, Body: body}
 	for _, b := range w.System {

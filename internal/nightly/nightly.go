@@ -20,3 +20,11 @@ func Only(t testing.TB) {
 
 // On reports whether "make nightly" plays the tests, for tests that then play more runs.
 func On() bool { return os.Getenv(Variable) == "1" }
+
+// Size returns how large a test is, such as its number of runs: all in "make nightly", else the smaller size.
+func Size(small, all int) int {
+	if On() {
+		return all
+	}
+	return small
+}

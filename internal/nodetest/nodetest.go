@@ -93,26 +93,11 @@ func Simulate(t testing.TB, r Run) (digests []string, records []outcome.Record) 
 	fatal(t, err)
 	for i := range n {
 		id := synod.NodeID(i)
-		own, err := r.Secrets[i].Identity(id, committee, r.Instance)
-		fatal(t, err)
-		m, err := p.Machine(own, &r.Question)
-		fatal(t, err)
-		if slices.Contains(r.Absent, i) {
-			m = absent{}
-		}
-		machines[i], log.ended[i] = &silentAfter{Machine: m}, -1
+		machines[i], log.ended[i] = r.machine(t, id, committee), -1
 		log.writers[i], err = journal.Create(filepath.Join(dir, fmt.Sprint(i)),
 			journal.Head{Question: r.Question, Seat: &id})
 		fatal(t, err)
-		var model llm.Model = unasked{p.Seats()[i].Kind}
-		var known journal.Replies
-		if r.Replies != nil {
-			known = r.Replies(i)
-		} else {
-			model, err = council.OpenSeat(p, id, nil, council.Options{})
-			fatal(t, err)
-		}
-		desks[i] = council.NewDesk(p, id, model, log.writers[i], nil, known)
+		desks[i] = r.desk(t, id, log.writers[i])
 	}
 	result := sim.Run(sim.Config{
 		Machines: machines, CallTicks: p.CallTicks(), Log: log,
@@ -131,6 +116,30 @@ func Simulate(t testing.TB, r Run) (digests []string, records []outcome.Record) 
 		},
 	})
 	return finish(t, result, desks, log)
+}
+
+// machine returns the machine of a seat.
+func (r *Run) machine(t testing.TB, id synod.NodeID, committee sign.Committee) synod.Machine {
+	t.Helper()
+	own, err := r.Secrets[id].Identity(id, committee, r.Instance)
+	fatal(t, err)
+	m, err := r.Plan.Machine(own, &r.Question)
+	fatal(t, err)
+	if slices.Contains(r.Absent, int(id)) {
+		m = absent{}
+	}
+	return &silentAfter{Machine: m}
+}
+
+// desk returns the desk of a seat, whose model is asked or has replied to the node.
+func (r *Run) desk(t testing.TB, id synod.NodeID, w *journal.Writer) *council.Desk {
+	t.Helper()
+	if r.Replies != nil {
+		return council.NewDesk(r.Plan, id, unasked{r.Plan.Seats()[id].Kind}, w, nil, r.Replies(int(id)))
+	}
+	model, err := council.OpenSeat(r.Plan, id, nil, council.Options{})
+	fatal(t, err)
+	return council.NewDesk(r.Plan, id, model, w, nil, nil)
 }
 
 // finish closes the journals, and returns the digest and the record of each seat.

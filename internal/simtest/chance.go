@@ -6,6 +6,7 @@ import (
 
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/robustness"
+	"synod.dev/synod/protocol/check"
 )
 
 // Chance draws random executions; the seed is printed on failure.
@@ -58,16 +59,7 @@ func (s Setting) Bad(i, b int) (n int) {
 // 2F+1 if strong, and a random F-local set.
 func (c Chance) Draw(strong bool) (s Setting, b int, ok bool) {
 	n := 6 + c.IntN(4)
-	var edges [][2]int
-	density := .4 + .6*c.Float64()
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			if c.Float64() < density {
-				edges = append(edges, [2]int{i, j})
-			}
-		}
-	}
-	s.G, _ = graph.New(n, false, edges)
+	s.G, _ = graph.New(n, false, check.Chance{Rand: c.Rand}.Edges(n, .4+.6*c.Float64()))
 	s.R = robustness.Find(s.G, nil).R
 	if strong {
 		s.F = (s.R - 1) / 2

@@ -158,7 +158,7 @@ func (s *server) report(o batch.Outcome) {
 		m := fromChild{ID: o.ID, Usage: &u, States: states}
 		for _, x := range o.Scores {
 			sum := finite(x.Sum)
-			m.Scores = append(m.Scores, Score{Sum: sum, Mean: sum / float64(x.Tokens), Tokens: x.Tokens})
+			m.Scores = append(m.Scores, LogProb{Sum: sum, Mean: sum / float64(x.Tokens), Tokens: x.Tokens})
 		}
 		s.send(m)
 	default:

@@ -243,7 +243,7 @@ func (c *Client) Generate(ctx context.Context, req Request) (Result, error) {
 // from the prefix. The prefix is computed once. Errors are those of Generate.
 func (c *Client) Weigh(
 	ctx context.Context, prefix string, continuations []string, want *Capture,
-) ([]Score, []*States, Usage, error) {
+) ([]LogProb, []*States, Usage, error) {
 	n := len(continuations)
 	if n == 0 {
 		return nil, nil, Usage{}, fmt.Errorf("engine: %w: no continuations", ErrRequest)

@@ -50,7 +50,7 @@ func fakeChild(name string) int {
 		switch {
 		case m.Cancel:
 		case m.Generate == nil:
-			_ = writeFrame(os.Stdout, fromChild{ID: m.ID, Scores: []Score{{Sum: -1}}, Usage: &Usage{}})
+			_ = writeFrame(os.Stdout, fromChild{ID: m.ID, Scores: []LogProb{{Sum: -1}}, Usage: &Usage{}})
 		case m.Generate.Prompt == "sleep":
 		default:
 			_ = writeFrame(os.Stdout, fromChild{ID: m.ID, Result: &Result{Text: m.Generate.Prompt}})

@@ -126,7 +126,7 @@ func timeout(t *testing.T, d time.Duration) context.Context {
 }
 
 // likelihood returns the scores of continuations without hidden states.
-func likelihood(c *Client, ctx context.Context, prefix string, continuations []string) ([]Score, Usage, error) {
+func likelihood(c *Client, ctx context.Context, prefix string, continuations []string) ([]LogProb, Usage, error) {
 	scores, _, usage, err := c.Weigh(ctx, prefix, continuations, nil)
 	return scores, usage, err
 }

@@ -191,19 +191,23 @@ func (c *parser) keyword(s *schema, m jsonobject.Member, path string, depth int)
 	case "object properties":
 		return c.properties(s, m.Value, path, depth)
 	case "string pattern":
-		var text string
-		if json.Unmarshal(m.Value, &text) != nil {
-			return fmt.Errorf("engine: schema at %s: pattern is %s; it must be a string", path, m.Value)
-		}
-		if s.pattern, err = patternRule(text); err != nil {
-			return fmt.Errorf("engine: schema at %s: %w", path, err)
-		}
-		return nil
+		return s.patterned(m, path)
 	case "object required", "object additionalProperties": // the output has all listed properties and no other
 		return s.closed(m, path)
 	case "array items":
 		s.items, err = c.schema(m.Value, path+"[]", depth+1)
 		return err
+	}
+	if m.Key == "enum" || m.Key == "const" {
+		return s.choices(m, path)
+	}
+	return s.bound(m, path)
+}
+
+// bound reads a keyword that bounds a length or a number.
+func (s *schema) bound(m jsonobject.Member, path string) error {
+	var err error
+	switch s.kind + " " + m.Key {
 	case "array minItems", "string minLength":
 		err = json.Unmarshal(m.Value, &s.minLen)
 	case "array maxItems", "string maxLength":
@@ -215,13 +219,23 @@ func (c *parser) keyword(s *schema, m jsonobject.Member, path string, depth int)
 	case "integer maximum", "number maximum":
 		err = json.Unmarshal(m.Value, &s.max)
 	default:
-		if m.Key == "enum" || m.Key == "const" {
-			return s.choices(m, path)
-		}
 		return fmt.Errorf("engine: schema at %s: %q is not supported for type %q", path, m.Key, s.kind)
 	}
 	if err != nil {
 		return fmt.Errorf("engine: schema at %s: %s is %s; it must be a whole number", path, m.Key, m.Value)
+	}
+	return nil
+}
+
+// patterned reads the keyword pattern.
+func (s *schema) patterned(m jsonobject.Member, path string) error {
+	var text string
+	if json.Unmarshal(m.Value, &text) != nil {
+		return fmt.Errorf("engine: schema at %s: pattern is %s; it must be a string", path, m.Value)
+	}
+	var err error
+	if s.pattern, err = patternRule(text); err != nil {
+		return fmt.Errorf("engine: schema at %s: %w", path, err)
 	}
 	return nil
 }

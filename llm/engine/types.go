@@ -51,9 +51,9 @@ type Result struct {
 	States   *States   `json:"states,omitempty"` // if a Capture was given
 }
 
-// Score is the natural log-probability of a continuation: the sum over its tokens and
+// LogProb is the natural log-probability of a continuation: the sum over its tokens and
 // the mean per token.
-type Score struct {
+type LogProb struct {
 	Sum    float64 `json:"sum"`
 	Mean   float64 `json:"mean"`
 	Tokens int     `json:"tokens"`

@@ -28,7 +28,7 @@ type fromChild struct {
 	Hello  *Info      `json:"hello,omitempty"`
 	Err    *wireError `json:"err,omitempty"`
 	Result *Result    `json:"result,omitempty"`
-	Scores []Score    `json:"scores,omitempty"`
+	Scores []LogProb  `json:"scores,omitempty"`
 	States []*States  `json:"states,omitempty"` // with Scores
 	Usage  *Usage     `json:"usage,omitempty"`
 }

@@ -7,8 +7,8 @@ import (
 	"synod.dev/synod/core/stats"
 )
 
-// Judged is one answer with a confidence, and its grade.
-type Judged struct {
+// Graded is one answer with a confidence, and its grade.
+type Graded struct {
 	Question   string
 	Confidence float64 // in [0,1]
 	Right      bool
@@ -25,10 +25,10 @@ type Figure struct {
 	High  float64 `json:"high"`
 }
 
-// Figures measures how well confidences predict grades. For accuracy, precision, recall
+// Metrics measures how well confidences predict grades. For accuracy, precision, recall
 // and F1, an answer with a confidence of at least 0.5 is predicted to be right. A
 // figure that does not exist (all answers alike, no answer predicted right) is nil.
-type Figures struct {
+type Metrics struct {
 	N         int     `json:"n"`
 	Questions int     `json:"questions"`
 	Right     int     `json:"right"` // answers graded right
@@ -62,16 +62,16 @@ const (
 // statistic is a figure as a function of a sample; ok is false if it does not exist.
 type statistic func([]stats.Forecast) (value float64, ok bool)
 
-// measure is a statistic with its field in Figures and, unless nil, its score
+// measure is a statistic with its field in Metrics and, unless nil, its score
 // interval for answers that count only as the given fraction of an answer each.
 type measure struct {
 	of    statistic
-	field func(*Figures) **Figure
+	field func(*Metrics) **Figure
 	score func(value float64, list []stats.Forecast, weight float64) (low, high float64)
 }
 
 var aucMeasure = measure{
-	stats.AUC, func(f *Figures) **Figure { return &f.AUC },
+	stats.AUC, func(f *Metrics) **Figure { return &f.AUC },
 	func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
 		c := confusionOf(l)
 		return stats.AUCInterval(v, weight*(c.truePositive+c.falseNegative), weight*(c.falsePositive+c.trueNegative))
@@ -79,29 +79,29 @@ var aucMeasure = measure{
 }
 
 var measures = []measure{
-	{accuracy, func(f *Figures) **Figure { return &f.Accuracy },
+	{accuracy, func(f *Metrics) **Figure { return &f.Accuracy },
 		func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
 			return stats.Wilson(v, weight*float64(len(l)))
 		}},
-	{precision, func(f *Figures) **Figure { return &f.Precision },
+	{precision, func(f *Metrics) **Figure { return &f.Precision },
 		func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
 			c := confusionOf(l)
 			return stats.Wilson(v, weight*(c.truePositive+c.falsePositive))
 		}},
-	{recall, func(f *Figures) **Figure { return &f.Recall },
+	{recall, func(f *Metrics) **Figure { return &f.Recall },
 		func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
 			c := confusionOf(l)
 			return stats.Wilson(v, weight*(c.truePositive+c.falseNegative))
 		}},
-	{f1, func(f *Figures) **Figure { return &f.F1 }, nil},
+	{f1, func(f *Metrics) **Figure { return &f.F1 }, nil},
 	aucMeasure,
-	{stats.Brier, func(f *Figures) **Figure { return &f.Brier }, nil},
-	{stats.ECE, func(f *Figures) **Figure { return &f.ECE }, nil},
+	{stats.Brier, func(f *Metrics) **Figure { return &f.Brier }, nil},
+	{stats.ECE, func(f *Metrics) **Figure { return &f.ECE }, nil},
 }
 
 // Measure computes all figures of a list of judged answers.
-func Measure(list []Judged) Figures {
-	f := Figures{N: len(list), Questions: len(byQuestion(list)), Bins: binned(list)}
+func Measure(list []Graded) Metrics {
+	f := Metrics{N: len(list), Questions: len(byQuestion(list)), Bins: binned(list)}
 	for _, j := range list {
 		if j.Right {
 			f.Right++
@@ -113,7 +113,7 @@ func Measure(list []Judged) Figures {
 	return f
 }
 
-func (m measure) figure(list []Judged, weight float64) *Figure {
+func (m measure) figure(list []Graded, weight float64) *Figure {
 	f := bootstrap(list, m.of)
 	if f != nil && m.score != nil {
 		low, high := m.score(f.Value, forecasts(list), weight)
@@ -124,10 +124,10 @@ func (m measure) figure(list []Judged, weight float64) *Figure {
 
 // Compared returns the AUC of one list of confidences minus that of another for the
 // same answers in the same order. Pairs are resampled together.
-func Compared(a, b []Judged) *Figure {
-	index := make([]Judged, len(a)) // stands for both lists: the confidence is the index
+func Compared(a, b []Graded) *Figure {
+	index := make([]Graded, len(a)) // stands for both lists: the confidence is the index
 	for i := range a {
-		index[i] = Judged{Question: a[i].Question, Confidence: float64(i)}
+		index[i] = Graded{Question: a[i].Question, Confidence: float64(i)}
 	}
 	return bootstrap(index, func(sample []stats.Forecast) (float64, bool) {
 		x, y := make([]stats.Forecast, len(sample)), make([]stats.Forecast, len(sample))
@@ -141,7 +141,7 @@ func Compared(a, b []Judged) *Figure {
 }
 
 // bootstrap resamples questions, each with all its answers.
-func bootstrap(list []Judged, of statistic) *Figure {
+func bootstrap(list []Graded, of statistic) *Figure {
 	value, ok := of(forecasts(list))
 	if !ok {
 		return nil
@@ -162,11 +162,11 @@ func bootstrap(list []Judged, of statistic) *Figure {
 	return &Figure{value, low, high}
 }
 
-func (j Judged) forecast() stats.Forecast {
+func (j Graded) forecast() stats.Forecast {
 	return stats.Forecast{Confidence: j.Confidence, Right: j.Right}
 }
 
-func forecasts(list []Judged) []stats.Forecast {
+func forecasts(list []Graded) []stats.Forecast {
 	out := make([]stats.Forecast, len(list))
 	for i, j := range list {
 		out[i] = j.forecast()
@@ -175,7 +175,7 @@ func forecasts(list []Judged) []stats.Forecast {
 }
 
 // byQuestion groups answers by question, in the order of first appearance.
-func byQuestion(list []Judged) (groups [][]stats.Forecast) {
+func byQuestion(list []Graded) (groups [][]stats.Forecast) {
 	at := map[string]int{}
 	for _, j := range list {
 		i, known := at[j.Question]
@@ -230,7 +230,7 @@ func f1(list []stats.Forecast) (float64, bool) {
 	return ratio(2*c.truePositive, 2*c.truePositive+c.falsePositive+c.falseNegative)
 }
 
-func binned(list []Judged) []Bin {
+func binned(list []Graded) []Bin {
 	var r stats.Reliability
 	for _, j := range list {
 		r.Add(j.forecast())

@@ -10,9 +10,9 @@ import (
 )
 
 // drawn returns random answers; many of their confidences are equal.
-func drawn(t *rapid.T) []Judged {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Judged {
-		return Judged{
+func drawn(t *rapid.T) []Graded {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Graded {
+		return Graded{
 			Question:   fmt.Sprint(rapid.IntRange(0, 20).Draw(t, "question")),
 			Confidence: float64(rapid.IntRange(0, 12).Draw(t, "twelfths")) / 12,
 			Right:      rapid.Bool().Draw(t, "right"),
@@ -85,7 +85,7 @@ func TestMeasure(t *testing.T) {
 	if f := Measure(nil); f.AUC != nil || f.Accuracy != nil || f.N != 0 {
 		t.Errorf("figures without answers: %+v", f)
 	}
-	one := Measure([]Judged{{"q", 0.9, true}})
+	one := Measure([]Graded{{"q", 0.9, true}})
 	if one.AUC != nil || one.Accuracy.Value != 1 {
 		t.Errorf("%+v", one)
 	}
@@ -94,9 +94,9 @@ func TestMeasure(t *testing.T) {
 // Answers to one question are resampled together: 25 copies of every answer do not
 // make the interval narrower.
 func TestBootstrapIsByQuestion(t *testing.T) {
-	var few, many []Judged
+	var few, many []Graded
 	for i := range 40 {
-		j := Judged{Question: fmt.Sprint(i), Confidence: float64((i*7)%11) / 11, Right: i%3 != 0}
+		j := Graded{Question: fmt.Sprint(i), Confidence: float64((i*7)%11) / 11, Right: i%3 != 0}
 		few = append(few, j)
 		for range 25 {
 			many = append(many, j)
@@ -116,15 +116,15 @@ func TestBootstrapIsByQuestion(t *testing.T) {
 
 // With few answers the interval includes chance, even if all are predicted correctly.
 func TestFewAnswersIncludeChance(t *testing.T) {
-	var few []Judged
+	var few []Graded
 	for i := range 7 {
-		few = append(few, Judged{fmt.Sprint(i), float64(i) / 7, i > 1})
+		few = append(few, Graded{fmt.Sprint(i), float64(i) / 7, i > 1})
 	}
 	f := Measure(few)
 	if f.AUC.Value != 1 || f.AUC.Low > 0.5 || f.Precision.Low > 0.6 || f.Recall.High != 1 {
 		t.Errorf("AUC %+v, precision %+v, recall %+v of seven answers", f.AUC, f.Precision, f.Recall)
 	}
-	var copies []Judged
+	var copies []Graded
 	for range 30 {
 		copies = append(copies, few...)
 	}
@@ -141,14 +141,14 @@ func TestIntervalsCover(t *testing.T) {
 	for _, n := range []int{16, 60} {
 		covered := 0
 		for range draws {
-			var list []Judged
+			var list []Graded
 			for i := range n {
 				right := i%2 == 0
 				x := r.NormFloat64()
 				if right {
 					x++
 				}
-				list = append(list, Judged{fmt.Sprint(i), sigmoid(x), right})
+				list = append(list, Graded{fmt.Sprint(i), sigmoid(x), right})
 			}
 			if f := aucMeasure.figure(list, 1); f.Low <= truth && truth <= f.High {
 				covered++

@@ -60,7 +60,7 @@ type Probe struct {
 	Variance   float64   `json:"variance"` // share of the variance in the components
 	C          float64   `json:"c"`
 	Answers    int       `json:"answers"` // number of answers that it was fitted on
-	Test       Figures   `json:"test"`
+	Test       Metrics   `json:"test"`
 	Bias       float64   `json:"bias"`
 	Weights    []float64 `json:"weights"` // PCA, z-score and regression combined; length Subject.Width
 }

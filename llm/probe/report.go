@@ -12,7 +12,7 @@ type Count struct {
 	Right     int `json:"right"`
 }
 
-func (t *trainer) count(p Part) Count {
+func (t *trainer) count(p Split) Count {
 	seen := map[string]bool{}
 	var c Count
 	for _, s := range t.samples(p) {
@@ -28,34 +28,34 @@ func (t *trainer) count(p Part) Count {
 
 // Report is the result of training a probe, or of measuring one on other answers.
 type Report struct {
-	Version    int     `json:"version"`
-	Task       string  `json:"task"`
-	Seed       uint64  `json:"seed"`
-	Subject    Subject `json:"subject"`
-	C          float64 `json:"c"`
-	Training   Count   `json:"training"`
-	Validation Count   `json:"validation"`
-	Test       Count   `json:"test"`
-	Sweep      []Cell  `json:"sweep,omitempty"`
-	Chosen     Cell    `json:"chosen"`
-	Probe      Figures `json:"probe"` // on the test answers
-	Rivals     []Rival `json:"rivals"`
-	Verdict    string  `json:"verdict"`
+	Version    int          `json:"version"`
+	Task       string       `json:"task"`
+	Seed       uint64       `json:"seed"`
+	Subject    Subject      `json:"subject"`
+	C          float64      `json:"c"`
+	Training   Count        `json:"training"`
+	Validation Count        `json:"validation"`
+	Test       Count        `json:"test"`
+	Sweep      []SweepPoint `json:"sweep,omitempty"`
+	Chosen     SweepPoint   `json:"chosen"`
+	Probe      Metrics      `json:"probe"` // on the test answers
+	Rivals     []Rival      `json:"rivals"`
+	Verdict    string       `json:"verdict"`
 }
 
 // Rival is another source of confidence in the same answers.
 type Rival struct {
 	Name       string  `json:"name"`
-	Figures    Figures `json:"figures"`
+	Figures    Metrics `json:"figures"`
 	Unreadable int     `json:"unreadable"` // answers without such a confidence, which count as 0
 	Behind     *Figure `json:"behind"`     // AUC of the probe minus that of the rival, on the same resamples
 }
 
 // judge returns the samples with a probe's confidence.
-func judge(w []float64, bias float64, samples []Sample, states [][]float32) []Judged {
-	out := make([]Judged, len(samples))
+func judge(w []float64, bias float64, samples []Sample, states [][]float32) []Graded {
+	out := make([]Graded, len(samples))
 	for i, s := range samples {
-		out[i] = Judged{s.Question, confidence(w, bias, states[i]), s.Right}
+		out[i] = Graded{s.Question, confidence(w, bias, states[i]), s.Right}
 	}
 	return out
 }
@@ -87,14 +87,14 @@ func likelihood(s Sample) *float64 {
 
 type contender struct {
 	Rival
-	judged []Judged
+	judged []Graded
 }
 
 // rival measures a confidence. A missing one counts as 0 (CP-1).
 func rival(name string, samples []Sample, of func(Sample) *float64) contender {
 	c := contender{Rival: Rival{Name: name}}
 	for _, s := range samples {
-		j := Judged{Question: s.Question, Right: s.Right}
+		j := Graded{Question: s.Question, Right: s.Right}
 		if v := of(s); v != nil {
 			j.Confidence = *v
 		} else {
@@ -106,13 +106,13 @@ func rival(name string, samples []Sample, of func(Sample) *float64) contender {
 	return c
 }
 
-func (c contender) against(mine []Judged) Rival {
+func (c contender) against(mine []Graded) Rival {
 	c.Behind = Compared(mine, c.judged)
 	return c.Rival
 }
 
 // verdict states whether a probe is better than chance.
-func verdict(f Figures) string {
+func verdict(f Metrics) string {
 	switch {
 	case f.AUC == nil:
 		return fmt.Sprintf("no statement is possible: the %d held-out answers are all right or all wrong", f.N)
@@ -130,11 +130,11 @@ func verdict(f Figures) string {
 // Evaluate measures a probe on answers that it was not fitted on: the test questions of
 // its split for the task that it was trained on, and all questions of another task.
 func Evaluate(p *Probe, data Data) (Report, error) {
-	t := &trainer{data: data, part: func(s Sample) Part {
+	t := &trainer{data: data, part: func(s Sample) Split {
 		if data.Task != p.Task {
 			return Testing
 		}
-		return PartOf(s.Question, p.Seed)
+		return SplitOf(s.Question, p.Seed)
 	}}
 	states, err := data.States(p.Layer, p.Position)
 	if err != nil {
@@ -142,7 +142,7 @@ func Evaluate(p *Probe, data Data) (Report, error) {
 	}
 	r := Report{
 		Version: Version, Task: data.Task, Seed: p.Seed, Subject: p.Subject, C: p.C, Test: t.count(Testing),
-		Chosen: Cell{Layer: p.Layer, Position: p.Position, Components: p.Components, Variance: p.Variance},
+		Chosen: SweepPoint{Layer: p.Layer, Position: p.Position, Components: p.Components, Variance: p.Variance},
 	}
 	r.measure(p, t.samples(Testing), pick(states, t.rows(Testing)))
 	return r, nil

@@ -64,9 +64,9 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Cell is one point of the sweep: a probe of these parameters fitted on the training
+// SweepPoint is one point of the sweep: a probe of these parameters fitted on the training
 // questions and measured on the validation questions.
-type Cell struct {
+type SweepPoint struct {
 	Layer      int      `json:"layer"`
 	Position   string   `json:"position"`
 	Components int      `json:"components"` // at most the configured number
@@ -83,7 +83,7 @@ type Cell struct {
 type trainer struct {
 	data Data
 	cfg  Config
-	part func(Sample) Part
+	part func(Sample) Split
 }
 
 // Train fits probes for all layers, positions and numbers of components, chooses one and
@@ -93,7 +93,7 @@ func Train(data Data, cfg Config) (Report, *Probe, error) {
 	if err := cfg.Validate(); err != nil {
 		return Report{}, nil, err
 	}
-	t := &trainer{data: data, cfg: cfg, part: func(s Sample) Part { return PartOf(s.Question, cfg.Seed) }}
+	t := &trainer{data: data, cfg: cfg, part: func(s Sample) Split { return SplitOf(s.Question, cfg.Seed) }}
 	r := Report{Version: Version, Task: data.Task, Seed: cfg.Seed, Subject: data.Subject, C: cfg.C}
 	r.Training, r.Validation, r.Test = t.count(Training), t.count(Validation), t.count(Testing)
 	var err error
@@ -120,7 +120,7 @@ func Train(data Data, cfg Config) (Report, *Probe, error) {
 }
 
 // rows returns the indices of the samples in some parts; samples returns the samples.
-func (t *trainer) rows(parts ...Part) (rows []int) {
+func (t *trainer) rows(parts ...Split) (rows []int) {
 	for i, s := range t.data.Samples {
 		if slices.Contains(parts, t.part(s)) {
 			rows = append(rows, i)
@@ -129,9 +129,9 @@ func (t *trainer) rows(parts ...Part) (rows []int) {
 	return rows
 }
 
-func (t *trainer) samples(p ...Part) []Sample { return pick(t.data.Samples, t.rows(p...)) }
+func (t *trainer) samples(p ...Split) []Sample { return pick(t.data.Samples, t.rows(p...)) }
 
-func (t *trainer) right(p ...Part) (right []bool) {
+func (t *trainer) right(p ...Split) (right []bool) {
 	for _, s := range t.samples(p...) {
 		right = append(right, s.Right)
 	}
@@ -147,7 +147,7 @@ func pick[T any](all []T, rows []int) []T {
 }
 
 // sweep fits a probe for every layer, position and number of components.
-func (t *trainer) sweep() (cells []Cell, err error) {
+func (t *trainer) sweep() (cells []SweepPoint, err error) {
 	done, total := 0, len(t.data.Layers)*len(t.data.Positions)
 	for _, l := range t.data.Layers {
 		for _, p := range t.data.Positions {
@@ -165,7 +165,7 @@ func (t *trainer) sweep() (cells []Cell, err error) {
 }
 
 // cells fits and validates probes at one layer and position.
-func (t *trainer) cells(layer int, position string) (cells []Cell, err error) {
+func (t *trainer) cells(layer int, position string) (cells []SweepPoint, err error) {
 	states, err := t.data.States(layer, position)
 	if err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func (t *trainer) cells(layer int, position string) (cells []Cell, err error) {
 			return nil, err
 		}
 		w, bias := part.fold(m.w, m.bias)
-		c := Cell{Layer: layer, Position: position, Components: k, Variance: part.share}
+		c := SweepPoint{Layer: layer, Position: position, Components: k, Variance: part.share}
 		seen := forecasts(judge(w, bias, t.samples(Training), pick(states, t.rows(Training))))
 		c.Train = only(stats.AUC(seen))
 		unseen := forecasts(judge(w, bias, t.samples(Validation), held))
@@ -202,7 +202,7 @@ func (t *trainer) cells(layer int, position string) (cells []Cell, err error) {
 
 // choose returns the cell with the highest validation AUC; among equal ones the one with
 // the fewest components, then the first.
-func choose(cells []Cell) (best Cell, ok bool) {
+func choose(cells []SweepPoint) (best SweepPoint, ok bool) {
 	for _, c := range cells {
 		if c.AUC != nil && (!ok || *c.AUC > *best.AUC || *c.AUC == *best.AUC && c.Components < best.Components) {
 			best, ok = c, true
@@ -212,7 +212,7 @@ func choose(cells []Cell) (best Cell, ok bool) {
 }
 
 // final fits the chosen probe again, on all questions except the test questions.
-func (t *trainer) final(c Cell) (*Probe, error) {
+func (t *trainer) final(c SweepPoint) (*Probe, error) {
 	states, err := t.data.States(c.Layer, c.Position)
 	if err != nil {
 		return nil, err
@@ -261,20 +261,20 @@ func only(v float64, ok bool) *float64 {
 	return &v
 }
 
-// Part is a part of the data.
-type Part int
+// Split is a part of the data.
+type Split int
 
 // The parts. Every question is in exactly one.
 const (
-	Training Part = iota
+	Training Split = iota
 	Validation
 	Testing
 )
 
-// PartOf returns the part of a question: on average six tenths are for training and two
+// SplitOf returns the part of a question: on average six tenths are for training and two
 // tenths for each of the others. It depends only on the seed and the id of the question,
 // so no question changes its part when more are collected.
-func PartOf(question string, seed uint64) Part {
+func SplitOf(question string, seed uint64) Split {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(question)) // never fails
 	switch u := rand.New(rand.NewPCG(h.Sum64(), seed)).Float64(); {

@@ -266,14 +266,14 @@ func TestPartOf(t *testing.T) {
 	var n [3]int
 	for i := range 10_000 {
 		q := fmt.Sprint("arc-easy-", i)
-		n[PartOf(q, 4)]++
+		n[SplitOf(q, 4)]++
 	}
 	if n[Training] < 5800 || n[Validation] < 1850 || n[Testing] < 1850 {
 		t.Error(n)
 	}
 	differ := 0
 	for i := range 100 {
-		if PartOf(fmt.Sprint(i), 1) != PartOf(fmt.Sprint(i), 2) {
+		if SplitOf(fmt.Sprint(i), 1) != SplitOf(fmt.Sprint(i), 2) {
 			differ++
 		}
 	}
@@ -296,7 +296,7 @@ func BenchmarkCell(b *testing.B) {
 	}
 	d.States = func(int, string) ([][]float32, error) { return states, nil }
 	cfg := Defaults()
-	t := &trainer{data: d, cfg: cfg, part: func(s Sample) Part { return PartOf(s.Question, 1) }}
+	t := &trainer{data: d, cfg: cfg, part: func(s Sample) Split { return SplitOf(s.Question, 1) }}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := t.cells(0, "mean"); err != nil {

@@ -118,36 +118,10 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 	if tmpl == nil {
 		return Chat{}, fmt.Errorf("prompt: no template %q%s", p.Template, synod.Hint(p.Template, t.Names()))
 	}
-	v := view(*p)
-	v.Unread = "" // the first part of the conversation is what it was
-	v.Nonce = fenceNonce((*synod.Prompt)(&v))
-	plain := p.Plain && t.CanBePlain(p)
-	v.Exact = p.Exact || plain
-	if p.Purpose != synod.Weighing { // which weighs a text after a text
-		v.Question = refer(p.Question)
-	}
-	var limits *meter
-	if t.guarded[p.Template] {
-		limits = &meter{}
-		var err error
-		if tmpl, err = tmpl.Clone(); err != nil {
-			return Chat{}, fmt.Errorf("prompt: render %s: %w", p.Template, err)
-		}
-		tmpl.Funcs(limits.functions())
-	}
-	var c Chat
-	for _, part := range []struct {
-		name string
-		into *string
-	}{{"system", &c.System}, {"user", &c.User}, {"completion", &c.Completion}} {
-		if tmpl.Lookup(part.name) == nil {
-			continue
-		}
-		text, err := execute(tmpl, part.name, &v, limits)
-		if err != nil {
-			return Chat{}, fmt.Errorf("prompt: render %s: %w", p.Template, err)
-		}
-		*part.into = strings.TrimSpace(text)
+	v := t.viewOf(p)
+	c, err := t.parts(tmpl, p.Template, &v)
+	if err != nil {
+		return Chat{}, fmt.Errorf("prompt: render %s: %w", p.Template, err)
 	}
 	if p.Goal != "" {
 		text, ok := goals[p.Goal]
@@ -164,6 +138,44 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 	}
 	if p.Unread != "" {
 		c.again(&v, p.Unread)
+	}
+	return c, nil
+}
+
+// viewOf returns what a template sees of a prompt.
+func (t *Templates) viewOf(p *synod.Prompt) view {
+	v := view(*p)
+	v.Unread = "" // the first part of the conversation is what it was
+	v.Nonce = fenceNonce((*synod.Prompt)(&v))
+	v.Exact = p.Exact || p.Plain && t.CanBePlain(p)
+	if p.Purpose != synod.Weighing { // which weighs a text after a text
+		v.Question = refer(p.Question)
+	}
+	return v
+}
+
+// parts executes the parts of a template, with limits for a user's.
+func (t *Templates) parts(tmpl *template.Template, name string, v *view) (c Chat, err error) {
+	var limits *meter
+	if t.guarded[name] {
+		limits = &meter{}
+		if tmpl, err = tmpl.Clone(); err != nil {
+			return Chat{}, err
+		}
+		tmpl.Funcs(limits.functions())
+	}
+	for _, part := range []struct {
+		name string
+		into *string
+	}{{"system", &c.System}, {"user", &c.User}, {"completion", &c.Completion}} {
+		if tmpl.Lookup(part.name) == nil {
+			continue
+		}
+		text, err := execute(tmpl, part.name, v, limits)
+		if err != nil {
+			return Chat{}, err
+		}
+		*part.into = strings.TrimSpace(text)
 	}
 	return c, nil
 }
@@ -201,7 +213,7 @@ var goals = map[synod.Goal]string{
 		"believe. The last step states the wrong answer. Then give that answer in the form that is asked for.",
 }
 
-// execute renders a part of a template, with limits for a user's.
+// execute renders a part of a template; limits are nil for a trusted one.
 func execute(tmpl *template.Template, part string, v *view, limits *meter) (string, error) {
 	if limits != nil {
 		limits.out.Reset()

@@ -285,46 +285,16 @@ func (m *merger) object(nodes []*node, in []Given, path string, outer Withstands
 	var members []Member
 	failed, done := "", map[string]bool{}
 	for _, name := range names(nodes, in) {
-		if group := groupOf(nodes, name); group != nil && !done[group[0]] {
+		var some []Member
+		var why string
+		if group := groupOf(nodes, name); group == nil {
+			some, why = m.member(nodes, name, in, path, outer)
+		} else if !done[group[0]] {
 			done[group[0]] = true
-			some, why := m.group(group, in, path, outer)
-			switch members = append(members, some...); {
-			case why != "" && requiresAny(nodes, group):
-				failed = cmp.Or(failed, why)
-			case why != "":
-				m.least = Withstands{}
-			}
-			continue
-		} else if group != nil {
-			continue
+			some, why = m.together(nodes, group, in, path, outer)
 		}
-		yes, no := split(in, func(g Given) bool { return g.Value.Member(name) != nil })
-		if len(yes) == 0 {
-			continue
-		}
-		inner, at := outer, pointer(path, name)
-		needed := requiresAny(nodes, []string{name})
-		if !needed {
-			present, w := m.presence(nodes, name, at, yes, no, outer)
-			if !present {
-				continue
-			}
-			inner = w
-		}
-		of, values := schemasOf(nodes, name), make([]Given, len(yes))
-		for i, g := range yes {
-			values[i] = Given{g.Seat, g.Value.Member(name), g.Weight}
-		}
-		from := len(m.fields)
-		v, why := m.merge(of, values, at, inner)
-		switch {
-		case v != nil:
-			members = append(members, Member{name, v})
-		case needed:
-			failed = cmp.Or(failed, why)
-		default:
-			m.drop(m.fields[from:], why)
-		}
+		members = append(members, some...)
+		failed = cmp.Or(failed, why)
 	}
 	if failed != "" {
 		return nil, failed
@@ -339,6 +309,48 @@ func (m *merger) object(nodes []*node, in []Given, path string, outer Withstands
 	}
 	m.least = m.least.and(outer)
 	return v, ""
+}
+
+// together merges members of objects that are one part. why is not "" if the objects are undecided without them.
+func (m *merger) together(nodes []*node, group []string, in []Given, path string, outer Withstands) (some []Member,
+	why string) {
+	some, why = m.group(group, in, path, outer)
+	if why != "" && !requiresAny(nodes, group) {
+		m.least = Withstands{}
+		return some, ""
+	}
+	return some, why
+}
+
+// member merges a member of objects, if there is to be one. why is not "" if the objects are undecided without it.
+func (m *merger) member(nodes []*node, name string, in []Given, path string, outer Withstands) (one []Member,
+	why string) {
+	yes, no := split(in, func(g Given) bool { return g.Value.Member(name) != nil })
+	if len(yes) == 0 {
+		return nil, ""
+	}
+	at := pointer(path, name)
+	needed := requiresAny(nodes, []string{name})
+	if !needed {
+		var present bool
+		if present, outer = m.presence(nodes, name, at, yes, no, outer); !present {
+			return nil, ""
+		}
+	}
+	of, values := schemasOf(nodes, name), make([]Given, len(yes))
+	for i, g := range yes {
+		values[i] = Given{g.Seat, g.Value.Member(name), g.Weight}
+	}
+	from := len(m.fields)
+	v, why := m.merge(of, values, at, outer)
+	switch {
+	case v != nil:
+		return []Member{{name, v}}, ""
+	case needed:
+		return nil, why
+	}
+	m.drop(m.fields[from:], why)
+	return nil, ""
 }
 
 // requiresAny reports whether some schema requires one of some members.

@@ -127,25 +127,3 @@ func (c *Conn) ReceiveBytes(max int, limit time.Duration) ([]byte, error) {
 	_, err := io.ReadFull(c.in, b)
 	return b, err
 }
-
-// Bucket limits how many frames, or bytes, a peer may send: Rate a second, and Burst at once.
-type Bucket struct {
-	Rate, Burst float64
-	have        float64
-	at          time.Time
-}
-
-// Take takes n and reports whether there was enough.
-func (b *Bucket) Take(now time.Time, n float64) bool {
-	if b.at.IsZero() {
-		b.have = b.Burst
-	} else {
-		b.have = min(b.Burst, b.have+b.Rate*now.Sub(b.at).Seconds())
-	}
-	b.at = now
-	if b.have < n {
-		return false
-	}
-	b.have -= n
-	return true
-}

@@ -224,20 +224,6 @@ func TestSlowFrame(t *testing.T) {
 	})
 }
 
-func TestBucket(t *testing.T) {
-	b, now := link.Bucket{Rate: 10, Burst: 5}, time.Unix(0, 0)
-	taken := 0
-	for range 1000 {
-		if b.Take(now, 1) {
-			taken++
-		}
-		now = now.Add(10 * time.Millisecond)
-	}
-	if taken < 100 || taken > 106 {
-		t.Errorf("%d frames in 10 s at 10 a second", taken)
-	}
-}
-
 // Whatever bytes come, a reader ends, and what it reads is what Send writes.
 func FuzzReceive(f *testing.F) {
 	f.Add(append([]byte{0, 0, 0, 3}, canonical.Encode(word{Text: "x"})...))

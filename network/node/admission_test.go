@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/time/rate"
 	"synod.dev/synod"
-	"synod.dev/synod/network/link"
 )
 
 // playing returns a run of a caller that has not ended.
@@ -119,8 +119,8 @@ func TestBytesOfANeighbour(t *testing.T) {
 
 // A neighbour that opens more streams does not get more frames read (finding 9).
 func TestRateOfAllStreams(t *testing.T) {
-	p := &peer{perSecond: link.Bucket{Rate: framesPerSecond, Burst: frameBurst},
-		size: link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}}
+	p := &peer{perSecond: rate.NewLimiter(framesPerSecond, frameBurst),
+		size: rate.NewLimiter(bytesPerSecond, bytesBurst)}
 	took := 0
 	for range 4 * frameBurst {
 		if p.affords(1, 10) {

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/node/call"
 	"synod.dev/synod/network/node/terms"
 )
@@ -25,15 +26,14 @@ func (n service) mayCheck(caller string, checks int) error {
 	n.figures.Lock()
 	defer n.figures.Unlock()
 	if n.callerChecks == nil {
-		n.callerChecks = map[string]*link.Bucket{} // one for each key that may ask, which the roster bounds
+		n.callerChecks = map[string]*rate.Limiter{} // one for each key that may ask, which the roster bounds
 	}
 	b := n.callerChecks[caller]
 	if b == nil {
-		made := newChecks()
-		b = &made
+		b = newChecks()
 		n.callerChecks[caller] = b
 	}
-	if !b.Take(time.Now(), float64(checks)) {
+	if !b.AllowN(time.Now(), checks) {
 		return errTooManyChecks
 	}
 	return nil

@@ -14,10 +14,38 @@ import (
 	"synod.dev/synod/network/node/call"
 )
 
-// newRun prepares a run of a caller, new or cut off, and writes the head of its journal.
+// newRun prepares a run of a caller, and writes the head of its journal. A run that was cut off goes on where its
+// journal ends.
 func (n service) newRun(q synod.Question, id sign.Instance, caller string, begins time.Time,
 	budget *llm.Budget) (r *run, err error) {
-	r = &run{
+	r = n.emptyRun(q, id, caller, begins)
+	if r.identity, err = n.secret.Identity(n.seat, n.committee, id); err != nil {
+		return nil, err
+	}
+	if r.machine, err = n.plan.Machine(r.identity, &r.question); err != nil {
+		return nil, err
+	}
+	earlier, known, err := r.openJournal()
+	if err != nil {
+		return nil, err
+	}
+	r.desk = council.NewDesk(n.plan, n.seat, n.model, r.journal, budget, known)
+	r.observer = n.observer.Run(ObservedRun{string(id), q.Form, n.model.Info().Name, begins, earlier != nil})
+	if earlier == nil {
+		r.schedule.add(item{tick: 0, by: -1, node: int(n.seat), event: synod.Begin{}})
+		return r, nil
+	}
+	r.resumed = true
+	if err := r.replay(earlier); err != nil {
+		r.observer.End(err.Error(), 0)
+		return nil, err
+	}
+	return r, nil
+}
+
+// emptyRun returns a run in which nothing has happened.
+func (n service) emptyRun(q synod.Question, id sign.Instance, caller string, begins time.Time) *run {
+	return &run{
 		caller: caller,
 		node:   n.Node, question: q, id: id, key: instanceKey(id), origin: time.Now(), lead: begins.Sub(n.now()),
 		waiting: map[synod.ConsultID]waitingCall{},
@@ -30,41 +58,29 @@ func (n service) newRun(q synod.Question, id sign.Instance, caller string, begin
 		votes: map[synod.NodeID]vote{}, suspects: map[synod.NodeID]bool{}, fresh: map[synod.NodeID]int{},
 		begins: begins, progress: progress{Round: -1},
 	}
-	if r.identity, err = n.secret.Identity(n.seat, n.committee, id); err != nil {
-		return nil, err
-	}
-	if r.machine, err = n.plan.Machine(r.identity, &r.question); err != nil {
-		return nil, err
-	}
-	head := journal.Head{Program: n.config.Program, Spec: n.plan.Record(), Question: q, Seat: &n.seat,
-		Instance: string(id), Seed: r.identity.Seed, Prompts: n.plan.DigestsFor(&q)}
-	path := n.journalPath(id)
+}
+
+// openJournal opens the journal of a run: a new one, or what an earlier process has left with the replies that it has.
+func (r *run) openJournal() (earlier *journal.Run, known journal.Replies, err error) {
+	n := r.node
+	head := journal.Head{Program: n.config.Program, Spec: n.plan.Record(), Question: r.question, Seat: &n.seat,
+		Instance: string(r.id), Seed: r.identity.Seed, Prompts: n.plan.DigestsFor(&r.question)}
+	path := n.journalPath(r.id)
 	earlier, lock, err := journal.Resume(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		r.journal, err = journal.Create(path, head)
 	case err == nil && earlier.End != nil:
 		lock.Close()
-		return nil, errEnded
+		return nil, nil, errEnded
 	case err == nil:
 		head.Unanswered, head.Known = earlier.Lost(), earlier.Answered()
 		r.journal, err = earlier.Continue(head)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the journal of the run: %w", err)
+		return nil, nil, fmt.Errorf("the journal of the run: %w", err)
 	}
-	r.desk = council.NewDesk(n.plan, n.seat, n.model, r.journal, budget, head.Known)
-	r.observer = n.observer.Run(ObservedRun{string(id), q.Form, n.model.Info().Name, begins, earlier != nil})
-	if earlier != nil {
-		r.resumed = true
-		if err := r.replay(earlier); err != nil {
-			r.observer.End(err.Error(), 0)
-			return nil, err
-		}
-		return r, nil
-	}
-	r.schedule.add(item{tick: 0, by: -1, node: int(n.seat), event: synod.Begin{}})
-	return r, nil
+	return earlier, head.Known, nil
 }
 
 // errEnded is the error of a run whose journal has an end.

@@ -5,10 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"time"
+
+	"golang.org/x/time/rate"
 
 	"synod.dev/synod"
-	"synod.dev/synod/network/link"
 	"synod.dev/synod/network/roster"
 )
 
@@ -22,31 +22,19 @@ const (
 	checkBurst      = 4000
 	bytesPerCheck   = 8 << 10 // that a neighbour sends for a check: to decode and hash them takes as long
 	begunCost       = 10      // checks that a frame isBegun costs: its receiver sends everything of a run again
-	payAgain        = 2 * time.Millisecond
 )
 
 // newChecks returns the budget of a neighbour or of a caller.
-func newChecks() link.Bucket { return link.Bucket{Rate: checksPerSecond, Burst: checkBurst} }
+func newChecks() *rate.Limiter { return rate.NewLimiter(checksPerSecond, checkBurst) }
 
-// pay waits until the neighbour has paid for checks of signatures, or the node ends.
+// pay waits until the neighbour has paid for checks of signatures, or ctx ends.
 func (p *peer) pay(ctx context.Context, checks int) {
-	for ctx.Err() == nil && !p.pays(checks) {
-		select {
-		case <-ctx.Done():
-		case <-time.After(payAgain):
-		}
+	if p.checks.WaitN(ctx, min(checks, checkBurst)) != nil {
+		return
 	}
-}
-
-// pays reports whether the neighbour has paid for checks of signatures.
-func (p *peer) pays(checks int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ok := p.checks.Take(time.Now(), float64(checks))
-	if ok {
-		p.checked += uint64(checks)
-	}
-	return ok
+	p.checked += uint64(checks)
 }
 
 // verify checks a signature for which the neighbour pays.

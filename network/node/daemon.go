@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/time/rate"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
@@ -57,8 +58,8 @@ func Open(c Config) (n *Node, err error) {
 	n.context, n.cancel = context.WithCancel(context.Background())
 	for _, id := range n.peers {
 		n.links[id] = &peer{node: n, id: id, wake: make(chan struct{}, 1), cursor: map[*run]int{},
-			perSecond: link.Bucket{Rate: framesPerSecond, Burst: frameBurst}, checks: newChecks(),
-			size: link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}}
+			perSecond: rate.NewLimiter(framesPerSecond, frameBurst), checks: newChecks(),
+			size: rate.NewLimiter(bytesPerSecond, bytesBurst)}
 	}
 	if err := n.openLedger(); err != nil {
 		return nil, errors.Join(err, n.closeShared())

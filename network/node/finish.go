@@ -40,9 +40,23 @@ func (r *run) finish(stopped string) {
 		return
 	}
 	f.Vote = vote
+	own := r.addReceipts(f, stopped)
+	f.Sign(r.node.secret)
+	r.keepRecord(f, own)
+	r.node.record(&r.question, f)
+	r.mu.Lock()
+	r.final = f
+	r.mu.Unlock()
+	close(r.ended)
+	audit{r}.compareAll(f.Digests, own)
+	r.node.log.Info("run ended", "run", r.short(), "stopped", stopped, "digest", digest[:min(12, len(digest))])
+}
+
+// addReceipts adds the receipts of a run that has stopped to its record. It returns those of the seat's vote, which
+// only this seat has.
+func (r *run) addReceipts(f *call.Final, stopped string) (own []call.Receipt) {
 	r.mu.Lock()
 	f.Late = r.late
-	var own []call.Receipt // the vote, which only this seat has
 	for slot, all := range r.receipts {
 		if slot == (slotOf{r.node.seat, synod.Slot{Name: voteSlot}}) {
 			own = all
@@ -55,15 +69,7 @@ func (r *run) finish(stopped string) {
 	call.SortReceipts(f.Receipts)
 	seats := len(r.node.roster.Members)
 	f.Digests, f.Proved = call.Digests(f.Receipts, seats), call.Proved(f.Receipts, seats)
-	f.Sign(r.node.secret)
-	r.keepRecord(f, own)
-	r.node.record(&r.question, f)
-	r.mu.Lock()
-	r.final = f
-	r.mu.Unlock()
-	close(r.ended)
-	audit{r}.compareAll(f.Digests, own)
-	r.node.log.Info("run ended", "run", r.short(), "stopped", stopped, "digest", digest[:min(12, len(digest))])
+	return own
 }
 
 // keepRecord puts the record on disk, with the receipts and the caller's request. own is the seat's vote.

@@ -64,7 +64,7 @@ func (p *peer) affords(frames, bytes int) bool {
 	defer p.mu.Unlock()
 	p.frames += uint64(frames)
 	now := time.Now()
-	return p.perSecond.Take(now, float64(frames)) && p.size.Take(now, float64(bytes))
+	return p.perSecond.AllowN(now, frames) && p.size.AllowN(now, bytes)
 }
 
 // strike excludes the neighbour for a time, which grows with every time.

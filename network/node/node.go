@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
 	"synod.dev/synod/council/plan"
@@ -92,8 +93,8 @@ type Node struct {
 	stats   Stats
 	older   []string // runs in which the key has signed what the folder does not have
 	// callerChecks has what each caller may ask to be checked.
-	callerChecks map[string]*link.Bucket
-	callerDraws  map[string]*link.Bucket // draws of committees that each caller may ask for
+	callerChecks map[string]*rate.Limiter
+	callerDraws  map[string]*rate.Limiter // draws of committees that each caller may ask for
 
 	// mu is locked before the mutex of a peer or of a run, never after it.
 	mu    sync.Mutex

@@ -169,6 +169,7 @@ func (x *overlapping) prune(t *testing.T, query string) (p node.Pruned, failed s
 // which the horizon would reach it is removed. A run that begins at the horizon or before is refused under every
 // roster, also one that was never played, and after a restart.
 func TestPruneUnderTwoRosters(t *testing.T) {
+	t.Parallel()
 	var ahead atomic.Int64
 	x := overlap(t, func(seat int, c *node.HostConfig) {
 		if seat == 0 {
@@ -259,6 +260,7 @@ func files(t *testing.T, dir, folder string) (names []string) {
 // A member that its callers cannot reach answers and signs through others under both rosters that it plays, and under
 // the new one when the old one has ended. A request that was signed for one roster is not passed on under another.
 func TestForwardUnderTwoRosters(t *testing.T) {
+	t.Parallel()
 	const hidden = 3
 	x := overlap(t, func(seat int, c *node.HostConfig) {
 		if seat != hidden {

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
 	"synod.dev/synod"
 	"synod.dev/synod/internal/canonical"
-	"synod.dev/synod/network/link"
 )
 
 // peer is a neighbour and the streams to and from it.
@@ -33,11 +33,11 @@ type peer struct {
 	frames   uint64        // that it has sent
 	refused  atomic.Bool   // nobody listens at its address
 	// What is read of it in a second, over all its streams: frames and bytes.
-	perSecond, size link.Bucket
-	checks          link.Bucket  // of signatures, which it pays for (pay)
-	checked         uint64       // signatures
-	held            atomic.Int64 // bytes of its messages in runs that have not ended
-	last            atomic.Int64 // when a frame came from it or its stream broke: nanoseconds after the node began
+	perSecond, size *rate.Limiter
+	checks          *rate.Limiter // of signatures, which it pays for (pay)
+	checked         uint64        // signatures
+	held            atomic.Int64  // bytes of its messages in runs that have not ended
+	last            atomic.Int64  // when a frame came from it or its stream broke: nanoseconds after the node began
 }
 
 // again makes all frames of a run be sent again.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/network/committee"
 	"synod.dev/synod/network/link"
@@ -69,12 +71,12 @@ func (n service) mayDraw(caller string) bool {
 	n.figures.Lock()
 	defer n.figures.Unlock()
 	if n.callerDraws == nil {
-		n.callerDraws = map[string]*link.Bucket{} // one for each key that may ask, which the roster bounds
+		n.callerDraws = map[string]*rate.Limiter{} // one for each key that may ask, which the roster bounds
 	}
 	b := n.callerDraws[caller]
 	if b == nil {
-		b = &link.Bucket{Rate: drawsPerHour / time.Hour.Seconds(), Burst: drawBurst}
+		b = rate.NewLimiter(rate.Every(time.Hour/drawsPerHour), drawBurst)
 		n.callerDraws[caller] = b
 	}
-	return b.Take(time.Now(), 1)
+	return b.Allow()
 }

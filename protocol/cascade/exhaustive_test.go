@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/reliability"
+	"synod.dev/synod/internal/nightly"
 )
 
 // ballots calls f with every assignment of up to four answers and silence to n seats, up to the names of answers.
@@ -96,14 +97,15 @@ func popcount(x int) (n int) {
 
 var grid = []float64{0.05, 1, 3}
 
-// docs/research/cascade.md, theorems 1 to 3, for every ballot of up to seven seats on up to four answers and silence,
-// every F, and weights on a grid: a decision without a contest has more than F supporters, whoever the F are; with
-// stop: certain it is what asking all gives, and the plurality of the weight of any seats without at most F of them;
-// with stop: probable it is right with probability P by the weights, or no missing vote changes which candidate leads.
+// docs/research/cascade.md, theorems 1 to 3, for every ballot of up to six seats (seven in "make nightly") on up to
+// four answers and silence, every F, and weights on a grid: a decision without a contest has more than F supporters,
+// whoever the F are; with stop: certain it is what asking all gives, and the plurality of the weight of any seats
+// without at most F of them; with stop: probable it is right with probability P by the weights, or no missing vote
+// changes which candidate leads.
 func TestGuaranteeExhaustively(t *testing.T) {
 	stops := map[ending]int{}
 	early := 0
-	most := 7
+	most := nightly.Size(6, 7)
 	if testing.Short() {
 		most = 5
 	}
@@ -262,12 +264,12 @@ func partitions(n int, f func([][2]synod.NodeID)) {
 	fill(0, 0)
 }
 
-// docs/research/cascade.md, theorem 2 with groups: for every grouping of up to seven seats with at most three groups,
-// every ballot on up to three answers (two of seven seats)
-// and silence, and every F, certain decides what asking all decides. Lemma 2: one
-// more supporter never lowers the number of voices, also where pairs form a star.
+// docs/research/cascade.md, theorem 2 with groups: for every grouping of up to six seats (seven in "make nightly") with
+// at most three groups, every ballot on up to three answers (two of seven seats) and silence, and every F, certain
+// decides what asking all decides. Lemma 2: one more supporter never lowers the number of voices, also where pairs form
+// a star.
 func TestGroupsExhaustively(t *testing.T) {
-	most, early := 7, 0
+	most, early := nightly.Size(6, 7), 0
 	if testing.Short() {
 		most = 5
 	}

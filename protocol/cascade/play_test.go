@@ -13,6 +13,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
+	"synod.dev/synod/internal/nightly"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/cascade"
 )
@@ -54,7 +55,7 @@ func TestPlay(t *testing.T) {
 	statuses, contested, calls := map[string]int{}, 0, 0
 	casts := [][]string{{}, {"inverter", "silent"}, {"equivocator", "equivocator"}, {"replay", "silent"},
 		{"lie-to-win", "lie-to-win"}, {"abstain", "constant"}, {"follow-defect", "turns"}}
-	const runs = 60
+	runs := nightly.Size(20, 60)
 	for seed := range uint64(runs) {
 		for _, cast := range casts {
 			for _, stop := range []string{"certain", "probable"} {

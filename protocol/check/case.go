@@ -34,18 +34,23 @@ var Pace = synod.Pace{Think: 2, Within: 6}
 // Chance draws a case.
 type Chance struct{ *rand.Rand }
 
+// Edges draws the edges of an undirected graph of n nodes: each pair of nodes has one with the probability density.
+func (c Chance) Edges(n int, density float64) (edges [][2]int) {
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if c.Float64() < density {
+				edges = append(edges, [2]int{i, j})
+			}
+		}
+	}
+	return edges
+}
+
 // DrawGraph draws a graph with a robustness that allows F = 1 at least: a random one, or the complete one.
 func (c Chance) DrawGraph(x *Case) {
 	n := x.N
 	if c.IntN(4) > 0 {
-		density := .5 + .5*c.Float64()
-		for i := range n {
-			for j := i + 1; j < n; j++ {
-				if c.Float64() < density {
-					x.Edges = append(x.Edges, [2]int{i, j})
-				}
-			}
-		}
+		x.Edges = c.Edges(n, .5+.5*c.Float64())
 		if x.R = Robustness(n, x.Edges); x.R < 2 {
 			x.Edges = nil
 		}

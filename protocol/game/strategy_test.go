@@ -59,7 +59,7 @@ func valid(t testing.TB, g *game.Game, n, b int, name string, games int) *metric
 
 // GM-6: with each strategy fewer games of naive players are valid, beyond chance.
 func TestStrategiesHaveAnEffect(t *testing.T) {
-	const games = 200
+	const games = 100
 	g := game.New()
 	g.Rounds = 6
 	alone := valid(t, g, 6, 0, "", games)
@@ -77,7 +77,7 @@ func TestStrategiesHaveAnEffect(t *testing.T) {
 // adversaries are valid. This does not hold for every adversary, and w-msr averages, so its numbers
 // may be none of the initial ones.
 func TestRulesHelp(t *testing.T) {
-	const games = 200
+	const games = 100
 	helps := map[string][]game.Rule{"mimic": {game.Mode, game.Median}, "silent": {game.FinalVote}}
 	for _, name := range []string{"mimic", "silent", "saboteur"} {
 		rates := map[game.Rule]*metrics.Rate{}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/nightly"
 	"synod.dev/synod/internal/simtest"
 )
 
@@ -143,7 +144,7 @@ func TestConvergesInside(t *testing.T) {
 // Validity needs no robustness: it holds on any graph with at most F Byzantine neighbours of each
 // member.
 func TestStaysInsideOnAnyGraph(t *testing.T) {
-	simtest.EachChance(t, 8000, func(c simtest.Chance) error {
+	simtest.EachChance(t, nightly.Size(2000, 8000), func(c simtest.Chance) error {
 		s, b, ok := c.Draw(false)
 		if !ok {
 			return nil

@@ -65,11 +65,12 @@ func mergedWorld(t testing.TB, kind string, last bool) *world {
 
 // A certificate of a merged value has the members' answers, so everybody can merge them again.
 func TestMerged(t *testing.T) {
+	all := verifiers(t)
 	for _, kind := range []string{certificate.Owner, certificate.Roster} {
 		for _, last := range []bool{false, true} {
 			w := mergedWorld(t, kind, last)
 			file := w.file(t)
-			for _, v := range verifiers(t) {
+			for _, v := range all {
 				if err := v.judge(file); err != nil {
 					t.Errorf("%s, %s: %v", v.name, kind, err)
 				}
@@ -99,6 +100,7 @@ func TestMerged(t *testing.T) {
 // Every lie about a merge is found, although all keys have signed it; the second verifier, which does not merge, finds
 // those about the answers.
 func TestMergedLies(t *testing.T) {
+	all := verifiers(t)
 	for _, c := range []struct {
 		name, want string
 		second     bool // the second verifier finds it too
@@ -121,7 +123,7 @@ func TestMergedLies(t *testing.T) {
 		w := mergedWorld(t, certificate.Roster, false)
 		c.lie(w)
 		file := w.file(t)
-		for _, v := range verifiers(t) {
+		for _, v := range all {
 			err := v.judge(file)
 			if v.name == "Go" && (err == nil || !strings.Contains(err.Error(), c.want)) || c.second && err == nil {
 				t.Errorf("%s, %s: %v, want %q", v.name, c.name, err, c.want)

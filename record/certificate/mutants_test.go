@@ -13,19 +13,28 @@ import (
 	"strings"
 	"testing"
 
+	"synod.dev/synod/internal/nightly"
 	"synod.dev/synod/record/certificate"
 )
 
 // make certificates runs the tests of this file with a million mutants.
 var (
-	mutants = flag.Int("mutants", 10_000, "mutated certificates that each verifier must reject")
-	genuine = flag.Int("genuine", 1_000, "real certificates that each verifier must accept")
+	mutants = flag.Int("mutants", runs(3_000, 10_000), "mutated certificates that each verifier must reject")
+	genuine = flag.Int("genuine", runs(300, 1_000), "real certificates that each verifier must accept")
 )
 
 // verifier judges one file after another.
 type verifier struct {
 	name  string
 	judge func(file []byte) error
+}
+
+// runs returns how much a test tries: usually, or before a release.
+func runs(usually, release int) int {
+	if nightly.On() {
+		return release
+	}
+	return usually
 }
 
 // verifiers returns ours and, where Python and its library are there, the second one.

@@ -15,7 +15,8 @@ import (
 	"synod.dev/synod/record/certificate"
 )
 
-var structuredMutants = flag.Int("structured", 3_000, "structured mutants of version 3 that all verifiers judge")
+var structuredMutants = flag.Int("structured", runs(1_000, 3_000),
+	"structured mutants of version 3 that all verifiers judge")
 
 // Three verifiers, which share no code, judge certificates of version 3 alike: genuine ones, those that hostile callers
 // put together, and mutants of their structure under which those who make them sign again, so that only rules about the

@@ -11,11 +11,11 @@ import (
 	"synod.dev/synod/internal/canonical"
 )
 
-// ErrWaits reports an entry that the replicas have, and that is not in the log before more replicas have signed the
-// same record. Nobody needs to append it again.
+// ErrWaits means that the replicas have the entry, and that it enters the log when more replicas have signed the same
+// record. Nobody needs to append it again.
 var ErrWaits = errors.New("ledger: the replicas have the entry; it waits until more of them hold its record")
 
-// Waits is what stands for the index of an entry that waits (ErrWaits).
+// Waits is the index of an entry that waits (ErrWaits).
 const Waits = ^uint64(0)
 
 // The limits of what waits, for each replica that signs. Its oldest entries are forgotten beyond them.
@@ -24,8 +24,8 @@ const (
 	maxWaitingBytes = 4 << 20
 )
 
-// Record returns what replicas hold in common of a run: a SHA-256 of the run, the council, the question and the answer.
-// What a replica's own seat said is not part of it.
+// Record identifies what all honest replicas know of a run: it is a SHA-256 of the run, the council, the question and
+// the answer. What the replica's own seat said is not part of it.
 func (e *Entry) Record() [sha256.Size]byte {
 	sums := map[string][]byte{}
 	for _, p := range e.Parts {
@@ -95,7 +95,7 @@ func NewClaims(g *Group) *Claims {
 	return &Claims{group: g, entered: map[[sha256.Size]byte][]string{}}
 }
 
-// Restore returns the claims of a group of whose log these entries are all, and what waits as Waiting returned it.
+// Restore returns the claims of a group whose log has these entries. waiting is what Waiting has returned.
 func Restore(g *Group, entries []*Entry, waiting [][]byte) (*Claims, error) {
 	c := NewClaims(g)
 	if !g.holds() {

@@ -14,16 +14,17 @@ import (
 type Group struct {
 	Name string   // of the council: two logs of the same replicas have different names
 	Keys [][]byte // Ed25519 keys, by replica
-	// Least is how many replicas must have signed a record before it is in the log: more than may be Byzantine. 0: one
-	// replica is enough, as in logs of before this rule.
+	// Least is how many replicas must sign the same record before the log takes it. It must be larger than Faulty.
+	// 0: one replica is enough, as in logs that are older than this rule.
 	Least int
-	Names []string // of the replicas, as they sign entries; read if Least is not 0
+	Names []string // by replica, the names in their entries; not used if Least is 0
 }
 
 // holds reports whether an entry waits until several replicas have signed its record.
 func (g *Group) holds() bool { return g.Least > 0 }
 
-// Log names the log of the group in its heads: a SHA-256 of the name, the keys, and what an entry needs.
+// Log returns the name of the group's log, which its heads contain: a SHA-256 of Name and Keys, and of Least and Names
+// if Least is not 0.
 func (g *Group) Log() []byte {
 	if g.holds() {
 		b := canonical.Encode([]any{g.Name, g.Keys, g.Least, g.Names})
@@ -41,8 +42,8 @@ func (g *Group) Faulty() int { return (len(g.Keys) - 1) / 3 }
 // is 2f+1.
 func (g *Group) Quorum() int { return (len(g.Keys)+g.Faulty())/2 + 1 }
 
-// Sign returns a replica's signature under a head of the group's log. In logs of before Least it has the form that
-// replicas of before understand.
+// Sign returns a replica's signature under a head of the group's log. Without Least it has an older form, which
+// replicas of earlier versions can read.
 func (g *Group) Sign(secret sign.Secret, size uint64, root []byte) Signature {
 	h := Head{Log: g.Log(), Size: size, Root: root}
 	if g.holds() {
@@ -75,8 +76,8 @@ func (h *SignedHead) VerifyGroup(g *Group) error {
 // Replicated reports whether the head is of a log that replicas keep, so that it has no operator.
 func (h *SignedHead) Replicated() bool { return len(h.Operator) == 0 }
 
-// Check checks the signatures that a head has, and not whose they ought to be: with an operator, that it is the
-// one that the head names; with replicas, whoever they are. See Verify and VerifyGroup.
+// Check checks that the signatures under a head are valid. A head with an operator needs the operator's signature; a
+// head of replicas may have the signatures of any keys. Verify and VerifyGroup also check whose log it is.
 func (h *SignedHead) Check() error {
 	if !h.Replicated() {
 		return h.Verify(h.Head.Log)
@@ -120,7 +121,8 @@ func (p *Proof) VerifyGroup(g *Group) (*Entry, error) {
 	return p.entry()
 }
 
-// Check checks the proof against its own head, whose signatures must be valid (SignedHead.Check).
+// Check checks that the signatures under the proof's head are valid (SignedHead.Check) and that the entry is under this
+// head.
 func (p *Proof) Check() (*Entry, error) {
 	if err := p.Head.Check(); err != nil {
 		return nil, err

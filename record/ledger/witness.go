@@ -17,6 +17,9 @@ type Witness struct {
 	Log    []byte      // names the log: the key of its operator; not read with a Group
 	Group  *Group      // the replicas that keep the log; nil: it has an operator
 	Last   *SignedHead // the last head that it signed; nil: none yet
+
+	// Now is the clock whose seconds its signatures state; nil: time.Now.
+	Now func() time.Time
 }
 
 // check checks who has signed a head of the log.
@@ -96,9 +99,12 @@ func (w *Witness) Sign(h *SignedHead, path [][]byte) (Signature, error) {
 			return Signature{}, &ForkError{w.Last, h, err}
 		}
 	}
-	last := *h
+	last, now := *h, time.Now
+	if w.Now != nil {
+		now = w.Now
+	}
 	w.Last = &last
-	return Signature{Key: w.Secret.PublicKey(), Signature: cosign(w.Secret, &h.Head, time.Now())}, nil
+	return Signature{Key: w.Secret.PublicKey(), Signature: cosign(w.Secret, &h.Head, now())}, nil
 }
 
 // Add adds a witness's signature to a head, if it is valid.

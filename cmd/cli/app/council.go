@@ -78,7 +78,7 @@ func (f *CouncilFlags) Merge(a *App) (plan.Spec, plan.Origin, error) {
 	if err == nil {
 		err = a.FillKey(&spec)
 	}
-	if err == nil && len(spec.Seats) == 0 && !spec.Runner.Nodes() {
+	if err == nil && len(spec.Seats) == 0 && !spec.Runner.Capabilities().Roster {
 		err = Fail(ExitUsage, fmt.Errorf("%s: the council has no seats", cmp.Or(f.File, SetLayer)), "a council file "+
 			"needs models and seats, such as:\n  models: {small: {provider: openai, model: gpt-4o-mini}}\n  seats: "+
 			"[{id: a, model: small, count: 5}]")

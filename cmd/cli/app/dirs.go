@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"synod.dev/synod/council/outcome"
 )
 
 // Dirs are the folders that Synod uses: the XDG base directories, or folders under --home.
@@ -52,5 +50,5 @@ func FolderOf(flag, path string) error {
 		return nil
 	}
 	return Fail(ExitUsage, fmt.Errorf("%s is %s; the folder %s does not exist", flag, path, dir),
-		"create it with: mkdir -p "+outcome.ShellWord(dir))
+		"create it with: mkdir -p "+ShellWord(dir))
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"synod.dev/synod/core/journal"
+	"synod.dev/synod/council"
 )
 
 // Exit codes; see "synod help exit-codes".
@@ -58,6 +59,9 @@ func ConfigError(err error) error {
 	}
 	if errors.Is(err, context.Canceled) {
 		return Fail(ExitInterrupted, err)
+	}
+	if _, ok := errors.AsType[*council.PriceError](err); ok {
+		return Fail(ExitUsage, err, "give the file with --prices FILE, or as prices.yaml in the configuration folder")
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return Fail(ExitUsage, err, "check the path, or omit -c to use the embedded model")

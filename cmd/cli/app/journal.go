@@ -11,7 +11,6 @@ import (
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 )
 
@@ -80,23 +79,14 @@ func NotBegun(err error) error {
 	return Fail(ExitUsage, err)
 }
 
-// Verdict is the error with the exit code of an outcome; nil if the council agreed.
-func Verdict(o outcome.Outcome) error {
-	a := o.Advice()
-	if a.Code == outcome.ExitAgreed {
-		return nil
-	}
-	return Fail(a.Code, a.Err, a.Next)
-}
-
 // ResumeCommand returns the command that resumes the run of a journal.
 func ResumeCommand(run *journal.Run, path string) string {
 	if file, _, many := strings.Cut(path, "#"); many {
-		return "synod bench resume " + outcome.ShellWord(file)
+		return "synod bench resume " + ShellWord(file)
 	}
 	verb := "ask"
 	if spec, err := plan.SpecOf(run); err == nil && spec.Protocol["name"] == "game" {
 		verb = "game"
 	}
-	return "synod " + verb + " --resume " + outcome.ShellWord(path)
+	return "synod " + verb + " --resume " + ShellWord(path)
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 )
@@ -38,7 +37,7 @@ func (a *App) SigningKey(path string) (sign.Secret, string, error) {
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return sign.Secret{}, path, fmt.Errorf("others may read the key %s: run chmod 600 %s", path,
-			outcome.ShellWord(path))
+			ShellWord(path))
 	}
 	secret, err := sign.ParseSecret(string(text))
 	if err != nil {
@@ -75,7 +74,7 @@ func createKey(path string) error {
 // FillKey names the user's own key (owner.key in the folder of configuration files), which is made if it is absent, in
 // a council of nodes that names none.
 func (a *App) FillKey(spec *plan.Spec) error {
-	if !spec.Runner.Nodes() || spec.Runner.Key != "" {
+	if !spec.Runner.Capabilities().Owned || spec.Runner.Key != "" {
 		return nil
 	}
 	_, path, err := a.SigningKey("")

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/origin"
 )
@@ -44,7 +43,7 @@ func (a *App) trustJournal(run *journal.Run, spec plan.Spec, path, verb string) 
 	if a.Wrote(OwnJournal, run.Head.Content(), run.Head.Origin) {
 		return nil
 	}
-	return Foreign(path, spec.Starts(), "synod "+verb+" --resume "+outcome.ShellWord(path))
+	return Foreign(path, spec.Starts(), "synod "+verb+" --resume "+ShellWord(path))
 }
 
 // Foreign returns the error about a file from elsewhere whose use would start something; nil: it starts nothing.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"synod.dev/synod/core/clean"
@@ -38,3 +39,13 @@ func Brief(text string, n int) string {
 	}
 	return string(r[:n-1]) + "…"
 }
+
+// ShellWord quotes a text as one word of a shell command, if it needs quotes.
+func ShellWord(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./][\w@%+=:,./-]*$`)

@@ -124,7 +124,7 @@ func convene(a *app.App, cmd *cobra.Command, ask council.Ask, spec plan.Spec, en
 			if err := printOutcome(a, cmd, f, *gone, c); err != nil {
 				return err
 			}
-			return app.Verdict(*gone)
+			return app.Ask.Verdict(gone)
 		}
 	}
 	return decide(a, cmd, c, ask, f, spec.Trust)
@@ -133,9 +133,12 @@ func convene(a *app.App, cmd *cobra.Command, ask council.Ask, spec plan.Spec, en
 // decide has a council decide, prints and certifies the outcome, and learns from it.
 func decide(a *app.App, cmd *cobra.Command, c *council.Council, ask council.Ask, f askFlags,
 	trust plan.Trust) error {
-	show, returned := progress(a, cmd, &ask), watchNodes(a, cmd, c)
+	show := progress(a, cmd, &ask)
 	o, err := c.Decide(cmd.Context(), ask)
 	show.Done()
+	if o.Proof != nil {
+		missing(a, cmd, c.Plan(), o.Proof)
+	}
 	var torn *council.JournalError
 	var untold *council.EscalationError
 	if err != nil && !errors.As(err, &torn) && !errors.As(err, &untold) {
@@ -151,8 +154,8 @@ func decide(a *app.App, cmd *cobra.Command, c *council.Council, ask council.Ask,
 		return err
 	}
 	in := plan.Instance{Question: ask.Question, Seed: ask.Seed}
-	if res := returned(); res != nil {
-		err = certifyByNodes(a, cmd, &f, c, res, ask.Question, &o)
+	if o.Proof != nil {
+		err = certifyByNodes(a, cmd, &f, c.Plan(), &o)
 	} else {
 		err = certify(a, cmd, &f, c.Plan(), in, &o)
 	}
@@ -160,18 +163,19 @@ func decide(a *app.App, cmd *cobra.Command, c *council.Council, ask council.Ask,
 		return err
 	}
 	if torn != nil && torn.Cut {
-		return app.Fail(app.ExitFailure, torn, o.Advice().Next)
+		return app.Fail(app.ExitFailure, torn, app.Ask.Advice(&o))
 	}
 	if torn != nil {
 		return app.Fail(app.ExitFailure, torn, "free some disk space or choose another file with --journal FILE; the "+
 			"answer above is complete")
 	}
-	return app.Verdict(o)
+	return app.Ask.Verdict(&o)
 }
 
 // prepare returns the question and the council, from the arguments or from a journal.
 func prepare(a *app.App, cmd *cobra.Command, args []string, f *askFlags) (council.Ask, plan.Spec, error) {
-	ask := council.Ask{Program: "synod " + app.Release, Seed: f.seed, Mark: a.Mark(app.OwnJournal)}
+	ask := council.Ask{Program: "synod " + app.Release, Seed: f.seed, Mark: a.Mark(app.OwnJournal),
+		Again: app.Ask.Resume}
 	if f.Resume != "" {
 		for _, flag := range append([]string{"council", "model", "form", "schema", "tools", "seed"},
 			attachNames...) {
@@ -257,7 +261,7 @@ func recordable(a *app.App, cmd *cobra.Command, spec plan.Spec) error {
 func chooseSeed(a *app.App, cmd *cobra.Command, ask *council.Ask, spec plan.Spec) error {
 	switch {
 	case cmd.Flags().Changed("seed"):
-	case spec.Runner.Nodes(): // each node has a seed of its own
+	case spec.Runner.Capabilities().Owned: // each node has a seed of its own
 	case caches(spec):
 		seed, err := llm.CacheSeed(a.CacheDir(), cacheText(*ask, spec))
 		if err != nil {
@@ -283,5 +287,5 @@ func recall(a *app.App, cmd *cobra.Command, run *journal.Run, c *council.Council
 	if err := certify(a, cmd, &f, c.Plan(), in, &o); err != nil {
 		return err
 	}
-	return app.Verdict(o)
+	return app.Ask.Verdict(&o)
 }

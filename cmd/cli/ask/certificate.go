@@ -45,7 +45,7 @@ func certify(a *app.App, cmd *cobra.Command, f *askFlags, p *plan.Plan, in plan.
 	if !a.Quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "certificate: %s · one owner signs for all members, with the key in %s\n"+
 			"public key:  %s\nverify it:   synod verify %s\n", f.certificate, path,
-			hex.EncodeToString(secret.PublicKey()), outcome.ShellWord(f.certificate))
+			hex.EncodeToString(secret.PublicKey()), app.ShellWord(f.certificate))
 	}
 	return nil
 }

@@ -20,13 +20,14 @@ func (f *askFlags) suit(q *synod.Question, spec *plan.Spec, from plan.Origin) {
 	for key := range from {
 		chosen.Protocol = chosen.Protocol || key == "protocol" || strings.HasPrefix(key, "protocol.")
 	}
+	fixed := spec.Runner.Capabilities().Roster
 	guessed := f.form == "" && spec.Form == "" && q.Form != synod.JSON && q.Form != synod.Action
 	if guessed && (f.claims || f.drop || spec.Claims) {
 		q.Form, q.Options, q.Guessed, guessed = synod.Prose, nil, false, false
 	}
 	switch {
-	case guessed && (spec.Runner.Nodes() || inBox(spec)):
-		prose := q.Form == synod.Prose && spec.Runner.Nodes() && nodesDecideProse(spec)
+	case guessed && (fixed || inBox(spec)):
+		prose := q.Form == synod.Prose && fixed && nodesDecideProse(spec)
 		if council.Briefly(q); prose {
 			q.Form = synod.Prose
 		}

@@ -64,7 +64,7 @@ func enter(a *app.App, cmd *cobra.Command, f *askFlags, p *plan.Plan, o *outcome
 func ledgerOf(a *app.App, cmd *cobra.Command, f *askFlags, p *plan.Plan) {
 	spec := p.Spec()
 	switch l := spec.Ledger; {
-	case f.ledger != "" || l.Name == "" || spec.Runner.Nodes(): // nodes record by themselves
+	case f.ledger != "" || l.Name == "" || spec.Runner.Capabilities().Certifies: // members record by themselves
 	case l.Name == plan.LedgerLog:
 		f.ledger, f.bodies = cmp.Or(l.Folder, "ledger"), f.bodies || l.Bodies
 	case !a.Quiet:
@@ -76,7 +76,7 @@ func ledgerOf(a *app.App, cmd *cobra.Command, f *askFlags, p *plan.Plan) {
 // salt returns the root of the ledger of a council that one process plays, with which its protocol may decide ties;
 // "": it has none, or an empty one.
 func salt(spec *plan.Spec) string {
-	if spec.Ledger.Name != plan.LedgerLog || spec.Runner.Nodes() {
+	if spec.Ledger.Name != plan.LedgerLog || spec.Runner.Capabilities().Certifies {
 		return ""
 	}
 	l, err := ledger.Inspect(cmp.Or(spec.Ledger.Folder, "ledger"))

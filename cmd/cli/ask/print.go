@@ -141,7 +141,7 @@ func summary(cmd *cobra.Command, o outcome.Outcome) {
 			app.PrintLine(w, line)
 		}
 	}
-	if resume := o.Continue(); o.Answered() && resume != "" {
+	if resume := app.Ask.Resume(&o); o.Answered() && resume != "" {
 		fmt.Fprintln(w, "the rule is met; the remaining rounds can be played with:\n  "+resume)
 	}
 	details(w, o)
@@ -256,8 +256,8 @@ func failedCalls(o outcome.Outcome) (lines []string) {
 		}
 		lines = append(lines, line)
 		if u := m.Unreadable; u != nil && m.Calls.Of(synod.Unreadable) > 0 {
-			lines = append(lines, "    "+u.Help, fmt.Sprintf("    the end of what %s wrote, in its own words: %q", m.ID,
-				app.OneLine(u.End)))
+			lines = append(lines, "    "+app.Help(u), fmt.Sprintf("    the end of what %s wrote, in its own words: %q",
+				m.ID, app.OneLine(u.End)))
 		}
 	}
 	return lines
@@ -298,8 +298,8 @@ func unreadOf(members []*outcome.Member) string {
 	if first.Unreadable == nil {
 		return line + ": " + app.OneLine(first.Trouble)
 	}
-	return fmt.Sprintf("%s; %s. The last words of one, as %s wrote them: %q", line, first.Unreadable.Help, first.ID,
-		app.OneLine(first.Unreadable.End))
+	return fmt.Sprintf("%s; %s. The last words of one, as %s wrote them: %q", line, app.Help(first.Unreadable),
+		first.ID, app.OneLine(first.Unreadable.End))
 }
 
 // electorate describes how many members vote, and their role if only some do.

@@ -16,7 +16,6 @@ import (
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/questions"
-	"synod.dev/synod/council/outcome"
 )
 
 type attackFlags struct {
@@ -180,7 +179,7 @@ func attackLearning(a *app.App, cmd *cobra.Command, f attackFlags, o manifest.Op
 	if err := f.sayLeftOut(cmd); err != nil {
 		return app.ConfigError(err)
 	}
-	f.again = "the same synod attack command, with -o " + outcome.ShellWord(f.out)
+	f.again = "the same synod attack command, with -o " + app.ShellWord(f.out)
 	for last := false; !last; {
 		m, end, err := f.spec.Next(grid)
 		if err != nil {
@@ -222,7 +221,7 @@ func reportAttack(a *app.App, cmd *cobra.Command, grid *bench.Grid, f attackFlag
 	if over := t.Captured(f.most); len(over) > 0 {
 		return app.Fail(app.ExitGate, fmt.Errorf("%s captured more than %.1f %% of the questions, first %s at %s",
 			app.Count(len(over), "attack"), 100*f.most, over[0].Adversary, strings.Join(over[0].Seats, " ")),
-			"see the questions with: synod bench report "+outcome.ShellWord(grid.Dir())+" --format html -o attack.html")
+			"see the questions with: synod bench report "+app.ShellWord(grid.Dir())+" --format html -o attack.html")
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ import (
 	"synod.dev/synod/bench/attack/search"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/questions"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 )
@@ -231,7 +230,7 @@ func searchReport(a *app.App, cmd *cobra.Command, f searchFlags, o search.Option
 	case !f.asJSON && !a.Quiet:
 		fmt.Fprintf(cmd.ErrOrStderr(),
 			"play it again: synod attack replay %s\nask with it:   synod ask -c %s QUESTION\n",
-			outcome.ShellWord(s.File), outcome.ShellWord(s.Attacked))
+			app.ShellWord(s.File), app.ShellWord(s.Attacked))
 	}
 	return nil
 }

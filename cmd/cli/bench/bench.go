@@ -1,5 +1,5 @@
-// Package bench has the commands that measure councils: runs over tasks, experiments that files describe, attacks, and
-// the calibration of models. Runs and grids are those of package synod.dev/synod/bench.
+// Package bench has the commands that measure councils: runs over tasks, experiments that files describe, attacks, the
+// calibration of models, and the data and grades of tasks. Runs and grids are those of package synod.dev/synod/bench.
 package bench
 
 import (

@@ -17,7 +17,6 @@ import (
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/council"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 )
 
@@ -140,7 +139,7 @@ type calibration struct {
 
 // draft returns the run that measures the models of the council.
 func (c *calibration) draft() (*bench.Run, error) {
-	if c.council.Runner.Nodes() {
+	if c.council.Runner.Capabilities().Owned {
 		return nil, app.Fail(app.ExitUsage, errors.New("the members of this council are nodes, whose models only "+
 			"their owners can measure"), "each owner can calibrate the council file of the own seats")
 	}
@@ -222,7 +221,7 @@ func (c *calibration) open(draft *bench.Run) (*bench.Run, error) {
 
 // same fails if a run is not the draft. A run that leaves out models that could not be asked is the same.
 func (c *calibration) same(old, draft *bench.Run) error {
-	changes := old.Changes(draft)
+	changes := old.Changes(&draft.Manifest)
 	if len(changes) == 0 {
 		return nil
 	}
@@ -234,7 +233,7 @@ func (c *calibration) same(old, draft *bench.Run) error {
 	if draft, err = c.draft(); err != nil {
 		return err
 	}
-	if changes = old.Changes(draft); len(changes) > 0 {
+	if changes = old.Changes(&draft.Manifest); len(changes) > 0 {
 		return &bench.ChangedError{Changes: changes}
 	}
 	return nil
@@ -317,18 +316,18 @@ func (c *calibration) work(run *bench.Run) error {
 func (c *calibration) command() string {
 	words := []string{"synod", "calibrate"}
 	if c.name != "builtin" {
-		words = append(words, outcome.ShellWord(c.name))
+		words = append(words, app.ShellWord(c.name))
 	}
 	for _, name := range []string{"council", "out", "number", "seed", "form", "schema", "tools", "data"} {
 		if fl := c.cmd.Flags().Lookup(name); fl.Changed {
-			words = append(words, "--"+name, outcome.ShellWord(fl.Value.String()))
+			words = append(words, "--"+name, app.ShellWord(fl.Value.String()))
 		}
 	}
 	for _, m := range c.flags.source.Models {
-		words = append(words, "--model", outcome.ShellWord(m))
+		words = append(words, "--model", app.ShellWord(m))
 	}
 	for _, s := range c.flags.source.Sets {
-		words = append(words, "--set", outcome.ShellWord(s))
+		words = append(words, "--set", app.ShellWord(s))
 	}
 	return strings.Join(words, " ")
 }

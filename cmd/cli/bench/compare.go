@@ -12,7 +12,6 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council/outcome"
 )
 
 func compareCommand(a *app.App) *cobra.Command {
@@ -32,8 +31,8 @@ No model is asked.`,
 			if len(args) == 1 {
 				return app.Fail(app.ExitUsage, fmt.Errorf("only %s is given, and a comparison needs two runs or more",
 					args[0]),
-					"name the folder of another run, such as: synod bench compare "+outcome.ShellWord(args[0])+
-						" runs/OTHER\none run alone: synod bench report "+outcome.ShellWord(args[0]))
+					"name the folder of another run, such as: synod bench compare "+app.ShellWord(args[0])+
+						" runs/OTHER\none run alone: synod bench report "+app.ShellWord(args[0]))
 			}
 			return cobra.MinimumNArgs(2)(nil, args)
 		},

@@ -11,7 +11,6 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council/outcome"
 )
 
 func figuresCommand(a *app.App) *cobra.Command {
@@ -88,7 +87,7 @@ func drawFigures(a *app.App, cmd *cobra.Command, grids []*bench.Grid, out string
 		plots := g.Specified()
 		if len(plots) == 0 {
 			a.Say(cmd, fmt.Sprintf("%s: no figures: its manifest has no plots, or none with results yet · see: synod "+
-				"bench report %s --plots FOLDER", grid.Preset, outcome.ShellWord(grid.Dir())))
+				"bench report %s --plots FOLDER", grid.Preset, app.ShellWord(grid.Dir())))
 			continue
 		}
 		dir := filepath.Join(out, grid.Preset)

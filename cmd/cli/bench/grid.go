@@ -18,7 +18,6 @@ import (
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council/outcome"
 )
 
 // addManifest adds the flags that say which cells the folder of a manifest has.
@@ -56,7 +55,7 @@ func runGrid(a *app.App, cmd *cobra.Command, m *manifest.Manifest, f benchFlags,
 	}
 	if len(grid.Cells) == 0 {
 		a.Say(cmd, "all cells are computed without asking a member · see: synod bench report "+
-			outcome.ShellWord(grid.Dir()))
+			app.ShellWord(grid.Dir()))
 		return nil
 	}
 	return benchWork(a, cmd, grid, f)
@@ -87,7 +86,7 @@ func experiment(name string) (*manifest.Manifest, error) {
 	m, err := manifest.Load(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, app.Fail(app.ExitUsage, err, "check the path; begin a manifest with: synod bench show "+
-			"sac-table1 > "+outcome.ShellWord(name))
+			"sac-table1 > "+app.ShellWord(name))
 	}
 	if err != nil {
 		return nil, app.ConfigError(err)
@@ -302,7 +301,7 @@ func openGrid(dir string) (*bench.Grid, error) {
 	run, grid, err := openBench(dir)
 	if err == nil && run != nil {
 		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s contains a single run, not a grid", dir),
-			"report it with: synod bench report "+outcome.ShellWord(dir))
+			"report it with: synod bench report "+app.ShellWord(dir))
 	}
 	return grid, err
 }

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/bench"
@@ -30,8 +32,8 @@ func preflightBench(a *app.App, cmd *cobra.Command, f benchFlags, runs ...*bench
 			return app.Fail(app.ExitFailure, err)
 		}
 		if gone != nil {
-			advice := gone.Advice()
-			return app.Fail(advice.Code, advice.Err, advice.Next+"\nor go on all the same with --no-preflight")
+			return app.Fail(app.ExitDegraded, errors.New(gone.Problem()), app.Ask.Advice(gone)+
+				"\nor go on all the same with --no-preflight")
 		}
 		for _, k := range checks {
 			if k.Err != nil && !a.Quiet && !warned[app.CheckedProblem(k)] {

@@ -22,7 +22,6 @@ import (
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/cmd/cli/questions"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 )
@@ -260,7 +259,7 @@ func occupied(err error, dir string) error {
 		return app.Fail(app.ExitFailure, err)
 	}
 	if e.Run && len(e.Changes) == 0 {
-		return app.Fail(app.ExitUsage, err, "resume it with:\n  synod bench resume "+outcome.ShellWord(dir))
+		return app.Fail(app.ExitUsage, err, "resume it with:\n  synod bench resume "+app.ShellWord(dir))
 	}
 	return app.Fail(app.ExitUsage, err, "choose another folder with -o")
 }
@@ -320,7 +319,7 @@ func benchResumed(a *app.App, cmd *cobra.Command, run *bench.Run, f benchFlags) 
 	}
 	if text, mark := run.Origin(); run.Learn != "" && !a.Wrote(app.OwnRun, text, mark) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "you did not make this run on this machine, so nothing is learned from it; to "+
-			"learn from it:\n  synod operate trust learn %s\n", outcome.ShellWord(run.Dir()))
+			"learn from it:\n  synod operate trust learn %s\n", app.ShellWord(run.Dir()))
 		return nil
 	}
 	return learnRun(a, cmd.ErrOrStderr(), run)
@@ -374,7 +373,7 @@ func mayFetch(a *app.App, spec plan.Spec, from plan.Origin) error {
 			if layer == app.DefaultLayer && strings.HasPrefix(key, "models.") {
 				return app.Fail(app.ExitUsage, fmt.Errorf("no council is given, and the embedded model %s of the "+
 					"default council is not on this machine", name), "give a council with -c FILE or --model "+
-					"PROVIDER:MODEL, or fetch the model first:\n  synod models pull "+outcome.ShellWord(name))
+					"PROVIDER:MODEL, or fetch the model first:\n  synod models pull "+app.ShellWord(name))
 			}
 		}
 	}
@@ -405,7 +404,7 @@ func noRun(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return app.Fail(app.ExitFailure, fmt.Errorf("the folder %s does not exist", dir),
 			"check the path; a run is in the folder that -o named, as in: synod bench run builtin -o "+
-				outcome.ShellWord(dir))
+				app.ShellWord(dir))
 	}
 	return app.Fail(app.ExitFailure, fmt.Errorf("%s contains no run", dir),
 		"give the folder that -o named, as in: synod bench run builtin -o runs/first")
@@ -439,7 +438,7 @@ func benchWork(a *app.App, cmd *cobra.Command, run work, f benchFlags) error {
 		Progress: at, Outage: f.outage, Budget: f.budget})
 	show.Done()
 	tended()
-	dir := outcome.ShellWord(run.Dir())
+	dir := app.ShellWord(run.Dir())
 	resume := cmp.Or(f.again, "synod bench resume "+dir)
 	var changed *bench.ChangedError
 	var used *bench.BudgetError

@@ -6,7 +6,6 @@ import (
 
 	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 )
 
@@ -28,7 +27,7 @@ func trustRuns(a *app.App, dir string, runs ...*bench.Run) error {
 			}
 		}
 	}
-	return app.Foreign(dir, starts, "synod bench resume "+outcome.ShellWord(dir))
+	return app.Foreign(dir, starts, "synod bench resume "+app.ShellWord(dir))
 }
 
 // learnRun adds the first answers of a run that is over to the trust file that its council named.

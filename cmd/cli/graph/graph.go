@@ -75,11 +75,18 @@ func (l *timeLimit) reached(cmd *cobra.Command) error {
 	return app.Fail(app.ExitDeadline, fmt.Errorf("no answer within %s", l.limit), "give it more time with --time-limit")
 }
 
+// The properties that robustness is needed for: those of protocol SAC, and that the reliable members alone stay
+// connected.
+const (
+	ruleSAC    = "sac"
+	ruleStrong = "strong"
+)
+
 // claimRule is the flag for the property that robustness is needed for.
 type claimRule struct{ name string }
 
 func (r *claimRule) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.name, "rule", "sac", "sac: r ≥ F+1; or strong: r ≥ 2F+1, so that the reliable members "+
+	cmd.Flags().StringVar(&r.name, "rule", ruleSAC, "sac: r ≥ F+1; or strong: r ≥ 2F+1, so that the reliable members "+
 		"alone stay connected")
 }
 
@@ -88,9 +95,9 @@ func (r *claimRule) needs(f int) (int, error) {
 	switch {
 	case f < 0 || f > graph.MaxNodes:
 		return 0, app.Fail(app.ExitUsage, fmt.Errorf("--f is %d; it must be 0 or more", f))
-	case r.name == "sac":
+	case r.name == ruleSAC:
 		return f + 1, nil
-	case r.name == "strong":
+	case r.name == ruleStrong:
 		return 2*f + 1, nil
 	}
 	return 0, app.Fail(app.ExitUsage, fmt.Errorf("--rule is %q; it must be sac or strong", r.name))

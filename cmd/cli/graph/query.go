@@ -33,9 +33,9 @@ func Check(ctx context.Context, q Query) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rule := claimRule{"sac"}
+	rule := claimRule{ruleSAC}
 	if q.Strong {
-		rule.name = "strong"
+		rule.name = ruleStrong
 	}
 	cmd := &cobra.Command{}
 	cmd.SetContext(ctx)

@@ -53,6 +53,9 @@ journal instead.`,
 			in := outcome.InstanceOf(run)
 			for i := range o.Evidence {
 				e, err := outcome.EvidenceFile(p, in, &o.Evidence[i])
+				if errors.Is(err, outcome.ErrSymbolic) {
+					return app.Fail(app.ExitFailure, err, "verify it with: synod verify "+app.ShellWord(args[0]))
+				}
 				if err != nil {
 					return app.Fail(app.ExitFailure, err)
 				}

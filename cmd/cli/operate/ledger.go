@@ -18,7 +18,6 @@ import (
 
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/verification"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/network/node/terms"
@@ -53,7 +52,7 @@ func ledgerFolder(dir string) string {
 func openLedger(dir string) (*ledger.Log, error) {
 	path := ledgerFolder(dir)
 	if _, err := os.Stat(filepath.Join(path, "head.pem")); err != nil {
-		return nil, app.Fail(app.ExitFailure, err, "make a ledger with: synod ask --ledger "+outcome.ShellWord(dir)+
+		return nil, app.Fail(app.ExitFailure, err, "make a ledger with: synod ask --ledger "+app.ShellWord(dir)+
 			" …, or "+
 			"name the folder of a node whose roster has a ledger")
 	}

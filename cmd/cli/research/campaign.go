@@ -16,7 +16,6 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench/campaign"
 	"synod.dev/synod/cmd/cli/app"
-	"synod.dev/synod/council/outcome"
 )
 
 // CampaignCommand is "synod research campaign".
@@ -123,7 +122,7 @@ func interruptedCampaign(s *campaign.State, f campaignFlags) error {
 	if f.setup.Dir != "" {
 		hint = fmt.Sprintf("interrupted: %d executions are saved; go on with the same command, or see them with: "+
 			"synod "+
-			"campaign report %s", s.Tally.Executions, outcome.ShellWord(f.setup.Dir))
+			"campaign report %s", s.Tally.Executions, app.ShellWord(f.setup.Dir))
 	}
 	return app.Fail(app.ExitInterrupted, nil, hint)
 }

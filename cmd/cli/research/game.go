@@ -96,6 +96,12 @@ func (f *gameFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.Trust, "trust", false, "with --resume: "+fmt.Sprintf(app.TrustFlag, "journal"))
 	fl.StringVar(&f.Path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON after it has ended")
+	for name, values := range map[string][]string{
+		"variant": {game.MayExist, game.NoAdversary, game.Unmentioned}, "stop": {game.TwoThirds, game.Percent66},
+		"threat": {game.Restricted, game.Open}, "end": {game.AgreedEnd, game.PaperEnd},
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
 }
 
 // spec returns the council that plays the game.
@@ -145,7 +151,7 @@ func playGame(a *app.App, cmd *cobra.Command, f gameFlags) error {
 	g, ok := plan.Protocol().(*game.Game)
 	if !ok {
 		return app.Fail(app.ExitUsage, fmt.Errorf("%s: this journal is not from a game", f.Resume),
-			"resume it with: synod ask --resume "+outcome.ShellWord(f.Resume))
+			"resume it with: synod ask --resume "+app.ShellWord(f.Resume))
 	}
 	if err := a.FetchModels(cmd, spec); err != nil {
 		return err
@@ -179,11 +185,11 @@ func playGame(a *app.App, cmd *cobra.Command, f gameFlags) error {
 func gameResult(o *outcome.Outcome, torn *council.JournalError) error {
 	switch {
 	case torn != nil && torn.Cut:
-		return app.Fail(app.ExitFailure, torn, o.Advice().Next)
+		return app.Fail(app.ExitFailure, torn, app.Game.Advice(o))
 	case torn != nil:
 		return app.Fail(app.ExitFailure, torn)
 	case cutOff(o):
-		return app.Verdict(*o)
+		return app.Game.Verdict(o)
 	}
 	return gameFailed(o)
 }
@@ -191,7 +197,7 @@ func gameResult(o *outcome.Outcome, torn *council.JournalError) error {
 // begin returns the council and the run of a new game, or of the game to resume.
 func (f *gameFlags) begin(cmd *cobra.Command, a *app.App) (council.Ask, plan.Spec, error) {
 	ask := council.Ask{Seed: f.seed, Program: "synod " + app.Release, Mark: a.Mark(app.OwnJournal),
-		Again: "synod research game --resume"}
+		Again: app.Game.Resume}
 	if f.Resume != "" {
 		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop",
 			"threat", "end", "members", "seed"} {
@@ -203,7 +209,7 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app.App) (council.Ask, plan.Spe
 		ask, spec, err := a.Resumed(ask, nil, &f.JournalFlags, &app.CouncilFlags{Sets: f.sets}, "game")
 		if err == nil && !outcome.Unfinished(ask.Resume) {
 			err = app.Fail(app.ExitUsage, fmt.Errorf("%s: the game is over and cannot be resumed", f.Resume),
-				"replay it with: synod replay "+outcome.ShellWord(f.Resume))
+				"replay it with: synod replay "+app.ShellWord(f.Resume))
 		}
 		return ask, spec, err
 	}

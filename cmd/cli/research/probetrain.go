@@ -14,7 +14,6 @@ import (
 	"synod.dev/synod/bench/collect"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm/probe"
 	"synod.dev/synod/llm/probe/draw"
 )
@@ -108,7 +107,7 @@ func collectedData(dir string) (probe.Data, collect.Left, error) {
 	if err != nil {
 		hint := ""
 		if errors.Is(err, collect.ErrNoFolder) {
-			hint = "collect answers with: synod research probe collect TASK -o " + outcome.ShellWord(dir)
+			hint = "collect answers with: synod research probe collect TASK -o " + app.ShellWord(dir)
 		}
 		return probe.Data{}, collect.Left{}, app.Fail(app.ExitFailure, err, hint)
 	}
@@ -182,7 +181,7 @@ Exit codes: 0 ok · 1 error · 2 the probe does not fit the answers.`,
 // column has the figures of one source of confidence.
 type column struct {
 	name    string
-	figures probe.Figures
+	figures probe.Metrics
 	behind  *probe.Figure
 	missing int
 }
@@ -257,15 +256,15 @@ func printFigures(w io.Writer, list []column) error {
 	}
 	for _, f := range []struct {
 		name string
-		of   func(*probe.Figures) *probe.Figure
+		of   func(*probe.Metrics) *probe.Figure
 	}{
-		{"AUC", func(f *probe.Figures) *probe.Figure { return f.AUC }},
-		{"accuracy at 0.5", func(f *probe.Figures) *probe.Figure { return f.Accuracy }},
-		{"precision", func(f *probe.Figures) *probe.Figure { return f.Precision }},
-		{"recall", func(f *probe.Figures) *probe.Figure { return f.Recall }},
-		{"F1", func(f *probe.Figures) *probe.Figure { return f.F1 }},
-		{"Brier", func(f *probe.Figures) *probe.Figure { return f.Brier }},
-		{"calibration error", func(f *probe.Figures) *probe.Figure { return f.ECE }},
+		{"AUC", func(f *probe.Metrics) *probe.Figure { return f.AUC }},
+		{"accuracy at 0.5", func(f *probe.Metrics) *probe.Figure { return f.Accuracy }},
+		{"precision", func(f *probe.Metrics) *probe.Figure { return f.Precision }},
+		{"recall", func(f *probe.Metrics) *probe.Figure { return f.Recall }},
+		{"F1", func(f *probe.Metrics) *probe.Figure { return f.F1 }},
+		{"Brier", func(f *probe.Metrics) *probe.Figure { return f.Brier }},
+		{"calibration error", func(f *probe.Metrics) *probe.Figure { return f.ECE }},
 	} {
 		row(f.name, func(c column) string { return interval(f.of(&c.figures)) })
 	}

@@ -14,7 +14,6 @@ import (
 	"synod.dev/synod/bench/campaign"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/core/table"
-	"synod.dev/synod/council/outcome"
 )
 
 type verifyClaimsFlags struct {
@@ -118,7 +117,7 @@ func (c *claimsChecked) print(w io.Writer) error {
 		if err == nil && v.Violations > 0 {
 			_, err = fmt.Fprintf(w, "\n%s is violated: %s\n  synod research campaign replay %s\n", v.ID,
 				app.Printable(v.Detail),
-				outcome.ShellWord(v.Replay))
+				app.ShellWord(v.Replay))
 		}
 	}
 	return err

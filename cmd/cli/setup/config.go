@@ -41,7 +41,7 @@ and the default council.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			spec, from, err := source.Merge(a)
 			rest := "default"
-			if err == nil && spec.Runner.Nodes() { // the members have signed everything else
+			if err == nil && spec.Runner.Capabilities().Roster { // the members have signed everything else
 				rest = "roster " + spec.Runner.Roster
 				spec, err = ofRoster(spec)
 			}

@@ -98,7 +98,7 @@ func memberChecks(a *app.App, cmd *cobra.Command, source *app.CouncilFlags) (che
 		}
 		claims := append([]string{claim}, display.OverTime(b)...)
 		if advice := plan.RealBound(c.Plan()); advice != "" {
-			claims = append(claims, advice)
+			claims = append(claims, advice+" (synod init looks for models)")
 		}
 		return strings.Join(claims, "; "), nil
 	}})

@@ -24,7 +24,6 @@ import (
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/core/table"
 	"synod.dev/synod/council"
-	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/seating"
 )
@@ -311,9 +310,9 @@ func writeProposal(a *app.App, cmd *cobra.Command, p *proposal, f initFlags) (bo
 	}
 	ask := "synod ask"
 	if filepath.Clean(f.out) != "synod.yaml" {
-		ask += " -c " + outcome.ShellWord(f.out)
+		ask += " -c " + app.ShellWord(f.out)
 	}
 	a.Say(cmd, fmt.Sprintf("%s is written. Check it with: synod doctor -c %s · ask with: %s \"What is 17 + 25?\"",
-		f.out, outcome.ShellWord(f.out), ask))
+		f.out, app.ShellWord(f.out), ask))
 	return true, nil
 }

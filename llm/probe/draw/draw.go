@@ -55,7 +55,7 @@ func newChart(x, y string) *chart.Chart {
 
 // bestByLayer returns the highest AUC of every layer at every position, and the positions
 // in the order of the sweep.
-func bestByLayer(sweep []probe.Cell) (positions []string, best map[string]plotter.XYs) {
+func bestByLayer(sweep []probe.SweepPoint) (positions []string, best map[string]plotter.XYs) {
 	best = map[string]plotter.XYs{}
 	for _, c := range sweep {
 		if c.AUC == nil {

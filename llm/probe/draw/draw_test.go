@@ -14,11 +14,11 @@ func report() probe.Report {
 	r := probe.Report{Task: "toy", Subject: probe.Subject{Model: "small"}}
 	for l := range 3 {
 		r.Sweep = append(r.Sweep,
-			probe.Cell{Layer: l, Position: "mean", Components: 4, AUC: &half},
-			probe.Cell{Layer: l, Position: "mean", Components: 8, AUC: &most},
-			probe.Cell{Layer: l, Position: "last"})
+			probe.SweepPoint{Layer: l, Position: "mean", Components: 4, AUC: &half},
+			probe.SweepPoint{Layer: l, Position: "mean", Components: 8, AUC: &most},
+			probe.SweepPoint{Layer: l, Position: "last"})
 	}
-	r.Probe = probe.Measure([]probe.Judged{{Question: "a", Confidence: 0.2},
+	r.Probe = probe.Measure([]probe.Graded{{Question: "a", Confidence: 0.2},
 		{Question: "b", Confidence: 0.9, Right: true}})
 	r.Rivals = []probe.Rival{{Name: "stated", Figures: r.Probe}}
 	return r

@@ -21,23 +21,15 @@ import (
 	"synod.dev/synod/network/roster"
 )
 
-// Council files with runner: {name: nodes} are asked by this package wherever it is linked.
-func init() {
+// Register lets council.Open open council files with runner: {name: nodes}. It may be called more than once.
+func Register() {
 	council.RegisterNodes(func(p *plan.Plan, _ llm.Env) (council.Runner, error) { return Open(p) })
 }
 
 // Runner is a council.Runner whose seats are nodes. It may play many questions at once.
 type Runner struct {
 	Client *Client
-	Done   func(*Result) // called with what the members returned, before it is judged; may be nil
-}
-
-type doneKey struct{}
-
-// WithDone returns a context in which a question is put whose result done is called with, as Runner.Done is: for one
-// of several questions at once.
-func WithDone(ctx context.Context, done func(*Result)) context.Context {
-	return context.WithValue(ctx, doneKey{}, done)
+	asker  plan.Runner // the council file's
 }
 
 // Open returns the runner of a plan whose council file names the nodes of a roster. The caller closes it.
@@ -82,7 +74,7 @@ func Open(p *plan.Plan) (*Runner, error) {
 	if c.Addresses, err = addresses(signed.Roster, r.Via); err != nil {
 		return nil, err
 	}
-	return &Runner{Client: c}, nil
+	return &Runner{c, spec.Runner}, nil
 }
 
 func passphrase() ([]byte, error) {
@@ -120,27 +112,24 @@ func (r *Runner) Close() error {
 	return r.Client.Transport.Close()
 }
 
+// Identity names the roster, the key that asks and where the nodes are reached.
+func (r *Runner) Identity() string {
+	return r.Client.Roster.HexHash() + "\n" + r.asker.Key + "\n" + strings.Join(r.asker.Via, ",")
+}
+
 // Play asks the members. The models are not used: every member calls its own. A member whose node
 // returned no record has a record that says why, and no opinion.
-func (r *Runner) Play(
-	ctx context.Context, p *plan.Plan, run council.Run, _ council.Models,
-) ([]outcome.Record, error) {
+func (r *Runner) Play(ctx context.Context, _ *plan.Plan, run council.Run, _ council.Models) (council.Played, error) {
 	limits := Share(run.Limits, len(r.Client.Roster.Members))
 	res, err := r.Client.AskWithin(ctx, run.Instance.Question, limits)
 	if err != nil {
-		return nil, err
+		return council.Played{}, err
 	}
-	if r.Done != nil {
-		r.Done(res)
-	}
-	if done, ok := ctx.Value(doneKey{}).(func(*Result)); ok {
-		done(res)
-	}
-	return res.all(ctx, p), nil
+	return council.Played{Records: res.all(ctx), Proof: &Proof{r.Client, res}}, nil
 }
 
 // all returns the records with one for each member that returned none.
-func (r *Result) all(ctx context.Context, p *plan.Plan) []outcome.Record {
+func (r *Result) all(ctx context.Context) []outcome.Record {
 	stopped := ""
 	switch {
 	case len(r.Records) > 0:

@@ -3,7 +3,6 @@ package cometbft
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -63,24 +62,18 @@ func (s *waitingState) read(b []byte, g *ledger.Group) error {
 // application is what the library asks of a replica.
 type application struct {
 	abci.BaseApplication
-	config Config
-	log    *ledger.Log
-	claims *ledger.Claims
-	grown  chan struct{}
-	peers  map[string]bool // the ids of the replicas
+	machine *ledger.StateMachine
+	config  Config
+	grown   chan struct{}
+	peers   map[string]bool // the ids of the replicas
 
-	mu      sync.Mutex
-	state   state
-	next    state // after the block that is being applied
-	failed  error
-	heads   map[uint64]*ledger.SignedHead // those that no quorum has signed yet, by size
-	waiting map[[sha256.Size]byte][]chan uint64
-	decided map[[sha256.Size]byte]uint64 // of the block that is being applied
+	mu    sync.Mutex
+	state state
+	next  state // after the block that is being applied; only the library's goroutine uses it
 }
 
 func openApplication(c Config) (*application, error) {
-	a := &application{config: c, grown: make(chan struct{}, 1), heads: map[uint64]*ledger.SignedHead{},
-		waiting: map[[sha256.Size]byte][]chan uint64{}, peers: map[string]bool{}}
+	a := &application{config: c, grown: make(chan struct{}, 1), peers: map[string]bool{}}
 	for _, key := range slices.Concat(c.Group.Keys, c.admits) {
 		a.peers[string(idOf(key))] = true
 	}
@@ -96,58 +89,23 @@ func openApplication(c Config) (*application, error) {
 		return nil, fmt.Errorf("cometbft: %s: %w", a.path(), err)
 	}
 	a.state = kept.State
-	if a.log, err = ledger.OpenReplica(filepath.Join(c.Dir, "log"), &a.config.Group, a.state.Size); err != nil {
+	rules := ledger.Rules{Group: c.Group, MaxEntry: MaxEntry, Check: c.Check}
+	a.machine, err = ledger.OpenStateMachine(filepath.Join(c.Dir, "log"), rules, a.state.Size, kept.Waiting)
+	if err != nil {
 		return nil, err
 	}
-	root, err := a.log.RootOf(a.state.Size)
+	root, err := a.machine.RootOf(a.state.Size)
 	if err == nil && a.state.Height > 0 && !bytes.Equal(root, a.state.Root) {
 		err = fmt.Errorf("%w: its %d entries do not have the root of block %d", ledger.ErrDamaged, a.state.Size,
 			a.state.Height)
 	}
-	if err == nil {
-		a.claims, err = a.restore(kept.Waiting)
-	}
 	if err != nil {
-		return nil, errors.Join(err, a.log.Close())
+		return nil, errors.Join(err, a.machine.Close())
 	}
 	return a, nil
 }
 
-// restore returns the claims as they were after the last block that was applied.
-func (a *application) restore(waiting [][]byte) (*ledger.Claims, error) {
-	var entries []*ledger.Entry
-	for at := range a.state.Size {
-		if a.config.Group.Least == 0 {
-			break
-		}
-		e, err := a.log.Entry(at)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, e)
-	}
-	return ledger.Restore(&a.config.Group, entries, waiting)
-}
-
 func (a *application) path() string { return filepath.Join(a.config.Dir, "data", "applied.cbor") }
-
-func (a *application) failure() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.failed
-}
-
-// wait returns a channel that gets the index of an entry, or its index if it is decided.
-func (a *application) wait(key [sha256.Size]byte, e *ledger.Entry) (done chan uint64, at uint64, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if at, ok = a.log.Find(e); ok && at < a.state.Size {
-		return nil, at, true
-	}
-	done = make(chan uint64, 1)
-	a.waiting[key] = append(a.waiting[key], done)
-	return done, 0, false
-}
 
 // headToSign returns the transaction with this replica's signature under the head of the log; nil: there is none to
 // sign.
@@ -155,23 +113,11 @@ func (a *application) headToSign() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.state
-	if s.Size <= a.log.Head().Head.Size {
+	if s.Size <= a.machine.Head().Head.Size {
 		return nil
 	}
 	return append([]byte{isHead}, canonical.Encode(headSignature{Size: s.Size, Root: s.Root,
 		Signature: a.config.Group.Sign(a.config.Secret, s.Size, s.Root)})...)
-}
-
-// allowed checks an entry.
-func (a *application) allowed(b []byte, e *ledger.Entry) error {
-	if len(b) > MaxEntry {
-		return fmt.Errorf("cometbft: the entry has %d bytes; at most %d are allowed: keep hashes only", len(b),
-			MaxEntry)
-	}
-	if err := a.config.Group.Allows(e); err != nil || a.config.Check == nil {
-		return err
-	}
-	return a.config.Check(e)
 }
 
 // read checks a transaction by itself, which all replicas do alike. Of a head, only the signature is looked at.
@@ -181,11 +127,7 @@ func (a *application) read(tx []byte) (entry []byte, head *headSignature, err er
 	}
 	switch b := tx[1:]; tx[0] {
 	case isEntry:
-		e, err := ledger.DecodeEntry(b)
-		if err == nil {
-			err = a.allowed(b, e)
-		}
-		return b, nil, err
+		return b, nil, a.machine.Allow(b)
 	case isHead:
 		s := new(headSignature)
 		if err := canonical.Decode(b, 1<<12, s); err != nil {
@@ -209,7 +151,7 @@ func (a *application) Info(context.Context, *abci.RequestInfo) (*abci.ResponseIn
 
 // InitChain implements abci.Application.
 func (a *application) InitChain(context.Context, *abci.RequestInitChain) (*abci.ResponseInitChain, error) {
-	root, err := a.log.RootOf(0)
+	root, err := a.machine.RootOf(0)
 	return &abci.ResponseInitChain{AppHash: root}, err
 }
 
@@ -224,7 +166,7 @@ func (a *application) Query(_ context.Context, q *abci.RequestQuery) (*abci.Resp
 // CheckTx implements abci.Application. Heads that are signed already need no further signature.
 func (a *application) CheckTx(_ context.Context, q *abci.RequestCheckTx) (*abci.ResponseCheckTx, error) {
 	_, head, err := a.read(q.Tx)
-	if err == nil && head != nil && head.Size <= a.log.Head().Head.Size {
+	if err == nil && head != nil && head.Size <= a.machine.Head().Head.Size {
 		err = errors.New("cometbft: the head is signed")
 	}
 	if err != nil {
@@ -264,90 +206,49 @@ func (a *application) FinalizeBlock(_ context.Context,
 			bodies = append(bodies, b)
 		}
 	}
-	entries, err := a.claims.Take(bodies)
-	var at []uint64
-	if err == nil {
-		at, err = a.log.Extend(entries)
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err == nil {
-		a.next = state{Height: q.Height, Size: a.log.Size()}
-		a.next.Root, err = a.log.RootOf(a.next.Size)
-	}
-	for _, h := range heads {
-		if err == nil {
-			err = a.collect(h)
-		}
-	}
-	if err != nil {
-		a.failed = err
+	if err := a.apply(q.Height, bodies, heads); err != nil {
+		a.machine.Fail(err)
 		return nil, err
-	}
-	a.decided = map[[sha256.Size]byte]uint64{}
-	for _, b := range bodies {
-		a.decided[sha256.Sum256(b)] = ledger.Waits
-	}
-	for i, b := range entries {
-		a.decided[sha256.Sum256(b)] = at[i]
 	}
 	return &abci.ResponseFinalizeBlock{TxResults: results, AppHash: a.next.Root}, nil
 }
 
-// collect adds a signature under a head, and sets the head when a quorum has signed it. One that is not of this log
-// at its size is ignored: its signer is Byzantine.
-func (a *application) collect(s *headSignature) error {
-	if s.Size <= a.log.Head().Head.Size || s.Size > a.log.Size() {
-		return nil
-	}
-	root, err := a.log.RootOf(s.Size)
-	if err != nil || !bytes.Equal(root, s.Root) {
+// apply applies the entries and the signatures of a block.
+func (a *application) apply(height int64, bodies [][]byte, heads []*headSignature) error {
+	if err := a.machine.Apply(bodies); err != nil {
 		return err
 	}
-	h := a.heads[s.Size]
-	if h == nil {
-		h = &ledger.SignedHead{Head: ledger.Head{Log: a.config.Group.Log(), Size: s.Size, Root: s.Root},
-			Operator: []byte{}}
-		a.heads[s.Size] = h
-	}
-	if err := h.Add(s.Signature); err != nil {
-		return err
-	}
-	if h.VerifyGroup(&a.config.Group) != nil {
-		return nil
-	}
-	for size := range a.heads {
-		if size <= s.Size {
-			delete(a.heads, size)
+	for _, h := range heads {
+		if err := a.machine.AddSignature(h.Size, h.Root, h.Signature); err != nil {
+			return err
 		}
 	}
-	return a.log.SetHead(h)
+	a.next = state{Height: height, Size: a.machine.Size()}
+	var err error
+	a.next.Root, err = a.machine.RootOf(a.next.Size)
+	return err
 }
 
 // Commit implements abci.Application.
 func (a *application) Commit(context.Context, *abci.RequestCommit) (*abci.ResponseCommit, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	b := canonical.Encode(a.next)
 	if a.config.Group.Least > 0 {
-		b = canonical.Encode(waitingState{State: a.next, Waiting: a.claims.Waiting()})
+		b = canonical.Encode(waitingState{State: a.next, Waiting: a.machine.Held()})
 	}
 	if err := durable.WriteFile(a.path(), b); err != nil {
-		a.failed = err
+		a.machine.Fail(err)
 		return nil, err
 	}
-	if a.next.Size > a.state.Size {
+	a.mu.Lock()
+	grown := a.next.Size > a.state.Size
+	a.state = a.next
+	a.mu.Unlock()
+	if grown {
 		select {
 		case a.grown <- struct{}{}:
 		default:
 		}
 	}
-	a.state = a.next
-	for key, at := range a.decided {
-		for _, done := range a.waiting[key] {
-			done <- at
-		}
-		delete(a.waiting, key)
-	}
+	a.machine.Commit()
 	return &abci.ResponseCommit{}, nil
 }

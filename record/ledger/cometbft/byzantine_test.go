@@ -39,26 +39,27 @@ func TestByzantineTwins(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	add := func(_ int, e *ledger.Entry) (uint64, error) {
+	c.Honest = []int{1, 2, 3}
+	add := func(e *ledger.Entry) (uint64, error) {
 		go l.Append(t.Context(), e)
-		return c.add(t.Context(), e)
+		return c.Add(e)
 	}
-	acknowledged := ledgertest.History(t, *duration, add, c.faults(3, []int{1, 2, 3}))
+	acknowledged := ledgertest.History(t, *duration, add, c.Faults(3, c.Honest, 300*time.Millisecond))
 	found := 0
 	for i := 0; found == 0 && i < 10; i++ { // they equivocate when both hear of a round in time
 		for k := range 10 {
 			e := ledgertest.Entry(fmt.Sprint("more-", i, "-", k))
-			at, err := add(0, e)
+			at, err := add(e)
 			if err != nil {
 				t.Fatal(err)
 			}
 			acknowledged[e.Instance] = at
 		}
-		c.kill(1)
+		c.Kill(1)
 		found = c.evidence(t, 1)
-		c.open(1)
+		c.Start(1)
 	}
-	c.finish(t, acknowledged, 1, 2, 3)
+	c.Finish(acknowledged)
 	if found == 0 {
 		t.Error("no block has evidence of equivocation")
 	}
@@ -167,35 +168,19 @@ func forged(b *types.Block) *types.Block {
 // It takes nothing forged, and then the blocks of the others.
 func TestByzantineLiar(t *testing.T) {
 	c := newCluster(t, 4, func(c *cluster) { c.natures[0].Lies = true })
-	acknowledged := ledgertest.History(t, *duration, func(_ int, e *ledger.Entry) (uint64, error) {
-		return c.add(t.Context(), e)
-	}, func(stop <-chan struct{}) { <-stop })
-	c.kill(3)
-	c.empty(3)
-	c.apart(3, true)
-	c.open(3)
+	acknowledged := ledgertest.History(t, *duration, c.Add, func(stop <-chan struct{}) { <-stop })
+	c.Honest = []int{1, 2, 3}
+	c.Kill(3)
+	c.empty(t, 3)
+	c.cut(3, 1, true)
+	c.Start(3)
 	time.Sleep(time.Second)
-	c.apart(3, false)
-	c.finish(t, acknowledged, 1, 2, 3)
+	c.cut(3, 1, false)
+	c.Finish(acknowledged)
 	did, err := os.ReadFile(liedIn(c.natures[0].Dir))
 	if err != nil {
 		t.Error("it did not lie: ", err)
 	}
 	t.Logf("the Byzantine replica: %s", did)
-	for e, err := range ledger.Export(c.replica(3)) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, ok := acknowledged[e.Instance]; !ok {
-			t.Errorf("the log has %q, which no client has appended", e.Instance)
-		}
-	}
-}
-
-// apart holds the links between a replica and all others but the first, or frees them.
-func (c *cluster) apart(i int, yes bool) {
-	for j := 1; j < len(c.proxies); j++ {
-		c.proxies[i][j].hold(yes)
-		c.proxies[j][i].hold(yes)
-	}
+	c.HasOnly(3, acknowledged)
 }

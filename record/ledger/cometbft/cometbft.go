@@ -15,7 +15,6 @@ package cometbft
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -65,7 +64,7 @@ func (c *Config) linkKey() ed25519.PrivKey {
 
 // Replica is one replica. It implements ledger.Ledger.
 type Replica struct {
-	*ledger.Log // what the replica has of the log
+	*ledger.StateMachine
 
 	app    *application
 	node   *node.Node
@@ -102,9 +101,9 @@ func Open(c Config) (*Replica, error) {
 	if r.app, err = openApplication(c); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	r.Log = r.app.log
+	r.StateMachine = r.app.machine
 	if err := r.start(&c); err != nil {
-		return nil, errors.Join(err, r.app.log.Close(), lock.Close())
+		return nil, errors.Join(err, r.StateMachine.Close(), lock.Close())
 	}
 	return r, nil
 }
@@ -184,38 +183,17 @@ func genesis(g *ledger.Group) *types.GenesisDoc {
 	return d
 }
 
-// again is after how long a transaction that is not decided is submitted again.
+// again is after how long a signature that is not under a head is submitted again.
 const again = time.Second
 
 // Append implements ledger.Ledger. It returns when this replica has the block with the entry, which more than two
 // thirds of the replicas have signed.
 func (r *Replica) Append(ctx context.Context, e *ledger.Entry) (uint64, error) {
-	b, err := e.Encode()
-	if err == nil {
-		err = r.app.allowed(b, e)
-	}
-	if err != nil {
-		return 0, err
-	}
-	tx := append([]byte{isEntry}, b...)
-	for {
-		done, at, ok := r.app.wait(sha256.Sum256(b), e)
-		if ok {
-			return at, nil
-		}
+	return r.Decide(ctx, e, func(body []byte) error {
 		// An error means that it is known, or that the pool is full: it is submitted again.
-		_ = r.node.Mempool().CheckTx(tx, nil, mempool.TxInfo{})
-		select {
-		case at := <-done:
-			if at == ledger.Waits {
-				return 0, ledger.ErrWaits
-			}
-			return at, nil
-		case <-time.After(again):
-		case <-ctx.Done():
-			return 0, fmt.Errorf("cometbft: the entry is not decided yet: %w", context.Cause(ctx))
-		}
-	}
+		_ = r.node.Mempool().CheckTx(append([]byte{isEntry}, body...), nil, mempool.TxInfo{})
+		return r.Failed()
+	})
 }
 
 // signHeads signs the head of the log after each block with new entries, until a quorum has.
@@ -223,7 +201,7 @@ func (r *Replica) signHeads(ctx context.Context) {
 	defer close(r.signed)
 	for {
 		if tx := r.app.headToSign(); tx != nil {
-			_ = r.node.Mempool().CheckTx(tx, nil, mempool.TxInfo{}) // as in Append
+			_ = r.node.Mempool().CheckTx(tx, nil, mempool.TxInfo{}) // an error is as in Append
 		}
 		select {
 		case <-r.app.grown:
@@ -239,7 +217,7 @@ func (r *Replica) Failed() error {
 	if !r.node.IsRunning() {
 		return errors.New("cometbft: the node has stopped")
 	}
-	return r.app.failure()
+	return r.StateMachine.Failed()
 }
 
 // Connected returns the number of replicas that this one is connected to.
@@ -251,7 +229,7 @@ func (r *Replica) Close() error {
 	<-r.signed
 	err := r.node.Stop()
 	r.node.Wait()
-	return errors.Join(err, r.app.log.Close(), r.lock.Close())
+	return errors.Join(err, r.StateMachine.Close(), r.lock.Close())
 }
 
 var (

@@ -1,14 +1,13 @@
 package cometbft_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"testing"
 	"time"
 
 	"synod.dev/synod/internal/ledgertest"
-	"synod.dev/synod/record/ledger"
+	"synod.dev/synod/record/ledger/child"
 )
 
 var duration = flag.Duration("duration", 4*time.Second, "how long each history appends")
@@ -18,16 +17,16 @@ var duration = flag.Duration("duration", 4*time.Second, "how long each history a
 func TestAgreement(t *testing.T) {
 	c := newCluster(t, 4, func(c *cluster) {
 		for i := range c.natures {
-			c.natures[i].Authors = map[string][]byte{"e1": c.group.Keys[0]}
+			c.natures[i].Authors = map[string][]byte{"e1": c.Group.Keys[0]}
 		}
 	})
 	acknowledged := map[string]uint64{}
 	for i := range 12 {
 		e := ledgertest.Entry(fmt.Sprint("run-", i))
-		if err := e.Sign("e1", c.secrets[0]); err != nil {
+		if err := e.Sign("e1", c.Secrets[0]); err != nil {
 			t.Fatal(err)
 		}
-		at, err := c.replica(i%4).Append(t.Context(), e)
+		at, err := c.Replica(i%4).Append(t.Context(), e)
 		if err != nil || at != uint64(i) {
 			t.Fatalf("entry %d has the index %d, %v", i, at, err)
 		}
@@ -36,24 +35,24 @@ func TestAgreement(t *testing.T) {
 	for _, by := range []int{-1, 3} {
 		e := ledgertest.Entry("stranger")
 		if by >= 0 {
-			if err := e.Sign("e1", c.secrets[by]); err != nil {
+			if err := e.Sign("e1", c.Secrets[by]); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := c.replica(0).Append(t.Context(), e); err == nil {
+		if _, err := c.Replica(0).Append(t.Context(), e); err == nil {
 			t.Error("an entry of somebody who may not append is taken")
 		}
 	}
-	earlier := c.replica(0).Head()
-	c.agree(12, 0, 1, 2, 3)
+	earlier := c.Replica(0).Head()
+	c.Agree(12)
+	c.Has(acknowledged)
 	for i := range 4 {
-		ledgertest.Has(t, c.replica(i), acknowledged, c.verify)
-		ledgertest.Extends(t, c.replica(i), earlier)
+		ledgertest.Extends(t, c.Replica(i), earlier)
 	}
-	if _, err := c.replica(0).Prove(99); err == nil {
+	if _, err := c.Replica(0).Prove(99); err == nil {
 		t.Error("an entry that does not exist is proved")
 	}
-	r := c.replica(3)
+	r := c.Replica(3).(*child.Ledger)
 	r.Process().Process.Kill()
 	for end := time.Now().Add(10 * time.Second); r.Failed() == nil; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -62,37 +61,13 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// TestHistories has clients append while replicas are killed with SIGKILL, restarted and cut off, at most f at a time,
-// and checks that the history is linearizable, that nothing acknowledged is lost, that all replicas agree afterwards,
-// that every proof verifies, and that a witness finds a fork.
-func TestHistories(t *testing.T) {
-	c := newCluster(t, 4, nil)
-	acknowledged := ledgertest.History(t, *duration,
-		func(_ int, e *ledger.Entry) (uint64, error) { return c.add(t.Context(), e) }, c.faults(5, []int{0, 1, 2, 3}))
-	c.finish(t, acknowledged, 0, 1, 2, 3)
-	runs := []string{}
-	for i := range len(acknowledged) + 2 {
-		runs = append(runs, fmt.Sprint("forked-", i))
-	}
-	w := &ledger.Witness{Secret: ledgertest.Secret(t, 99), Group: &c.group}
-	ledgertest.Fork(t, w, c.replica(0), ledgertest.Forked(t, &c.group, c.secrets, runs...))
-}
+// TestHistories is the test of histories with replicas that are killed with SIGKILL.
+func TestHistories(t *testing.T) { newCluster(t, 4, nil).Histories(*duration, 300*time.Millisecond) }
 
-func (c *cluster) append(ctx context.Context, e *ledger.Entry) error {
-	_, err := c.add(ctx, e)
-	return err
-}
+func benchCluster(b *testing.B, n int) *ledgertest.Cluster { return newCluster(b, n, nil).Cluster }
 
 // BenchmarkLatency appends one decision after another; its time is the latency of one.
-func BenchmarkLatency(b *testing.B) {
-	for _, n := range []int{4, 7} {
-		b.Run(fmt.Sprint("n=", n), func(b *testing.B) { ledgertest.Bench(b, 1, newCluster(b, n, nil).append) })
-	}
-}
+func BenchmarkLatency(b *testing.B) { ledgertest.BenchClusters(b, 1, benchCluster) }
 
 // BenchmarkThroughput has 32 clients append at once.
-func BenchmarkThroughput(b *testing.B) {
-	for _, n := range []int{4, 7} {
-		b.Run(fmt.Sprint("n=", n), func(b *testing.B) { ledgertest.Bench(b, 32, newCluster(b, n, nil).append) })
-	}
-}
+func BenchmarkThroughput(b *testing.B) { ledgertest.BenchClusters(b, 32, benchCluster) }

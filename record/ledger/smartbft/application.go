@@ -118,7 +118,7 @@ func (a *application) VerifyProposal(p types.Proposal) ([]types.RequestInfo, err
 
 // VerifyRequest implements api.Verifier.
 func (a *application) VerifyRequest(b []byte) (types.RequestInfo, error) {
-	return a.RequestID(b), a.r.request(b)
+	return a.RequestID(b), a.r.Allow(b)
 }
 
 // VerifyConsenterSig implements api.Verifier.

@@ -2,12 +2,10 @@ package smartbft
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/hyperledger-labs/SmartBFT/pkg/types"
 
@@ -116,68 +114,43 @@ func (r *Replica) store(d types.Decision) error {
 // extend appends the entries of a decision to the log, with the head that its signatures sign.
 func (r *Replica) extend(d types.Decision) error {
 	bodies, err := r.requests(d.Proposal)
-	if err != nil {
-		return err
-	}
-	entries, err := r.claims.Take(bodies)
-	if err != nil {
-		return err
-	}
-	at, err := r.Log.Extend(entries)
-	if err != nil {
-		return err
-	}
-	head, err := r.headOf(d.Signatures)
 	if err == nil {
-		err = r.Log.SetHead(head)
+		err = r.Apply(bodies)
+	}
+	if err == nil {
+		err = r.setHead(d.Signatures)
 	}
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.height, r.last, r.since = r.height+1, d, time.Now()
-	for i, b := range entries {
-		r.tell(b, at[i])
-	}
-	for _, b := range bodies { // of those that did not enter
-		r.tell(b, ledger.Waits)
-	}
+	r.height, r.last = r.height+1, d
+	r.mu.Unlock()
+	r.Commit()
 	return nil
 }
 
-// tell hands the index of an entry to all who wait for it. r.mu is held.
-func (r *Replica) tell(body []byte, at uint64) {
-	key := sha256.Sum256(body)
-	for _, done := range r.waiting[key] {
-		done <- at
-	}
-	delete(r.waiting, key)
-}
-
-// headOf returns the head that the signatures of a block sign.
-func (r *Replica) headOf(signatures []types.Signature) (*ledger.SignedHead, error) {
-	h := &ledger.SignedHead{Operator: []byte{}}
-	for i, s := range signatures {
+// setHead sets the head that the signatures of a block sign.
+func (r *Replica) setHead(signatures []types.Signature) error {
+	size := uint64(0)
+	for _, s := range signatures {
 		var b signedBlock
 		if err := canonical.Decode(s.Msg, maxBlock, &b); err != nil {
-			return nil, err
-		}
-		own := ledger.Head{Log: r.config.Group.Log(), Size: b.Size, Root: b.Root}
-		if i == 0 {
-			h.Head = own
-		}
-		if own.Size != h.Head.Size || !bytes.Equal(own.Root, h.Head.Root) {
-			return nil, errors.New("the signatures of the block are under two heads")
+			return err
 		}
 		if s.ID == 0 || s.ID > uint64(len(r.config.Group.Keys)) {
-			return nil, fmt.Errorf("there is no replica %d", s.ID)
+			return fmt.Errorf("there is no replica %d", s.ID)
 		}
-		if err := h.Add(ledger.Signature{Key: r.config.Group.Keys[s.ID-1], Signature: b.Head}); err != nil {
-			return nil, err
+		size = max(size, b.Size)
+		err := r.AddSignature(b.Size, b.Root, ledger.Signature{Key: r.config.Group.Keys[s.ID-1], Signature: b.Head})
+		if err != nil {
+			return err
 		}
 	}
-	return h, nil
+	if r.Head().Head.Size < size {
+		return errors.New("no quorum has signed the head of the log after the block")
+	}
+	return nil
 }
 
 // requests returns the entries of a proposal, each of which may be appended.
@@ -186,22 +159,11 @@ func (r *Replica) requests(p types.Proposal) (bodies [][]byte, err error) {
 		return nil, err
 	}
 	for _, b := range bodies {
-		if err := r.request(b); err != nil {
+		if err := r.Allow(b); err != nil {
 			return nil, err
 		}
 	}
 	return bodies, nil
-}
-
-func (r *Replica) request(b []byte) error {
-	if len(b) > MaxEntry {
-		return fmt.Errorf("smartbft: an entry has %d bytes; at most %d are allowed", len(b), MaxEntry)
-	}
-	e, err := ledger.DecodeEntry(b)
-	if err != nil {
-		return err
-	}
-	return r.allowed(e)
 }
 
 // header returns the header of the next block: its height and the digest of the one before.
@@ -229,7 +191,7 @@ func (r *Replica) sign(p types.Proposal, aux []byte) (*types.Signature, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, root, err := r.next(bodies)
+	size, root, err := r.After(bodies)
 	if err != nil {
 		return nil, err
 	}
@@ -277,16 +239,7 @@ func (r *Replica) after(b *signedBlock, bodies [][]byte) (size uint64, root []by
 		root, err = r.Log.RootOf(b.Size)
 		return b.Size, root, err
 	}
-	return r.next(bodies)
-}
-
-// next returns size and root of the log when a block with these entries is taken.
-func (r *Replica) next(bodies [][]byte) (size uint64, root []byte, err error) {
-	entries, err := r.claims.Try(bodies)
-	if err != nil {
-		return 0, nil, err
-	}
-	return r.Log.Next(entries)
+	return r.After(bodies)
 }
 
 func (r *Replica) signed(kind string, s types.Signature) bool {

@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/hyperledger-labs/SmartBFT v0.0.0-20250503203013-eb005eef8866
+	golang.org/x/time v0.15.0
 	google.golang.org/protobuf v1.36.11
 	synod.dev/synod v0.0.0
 )

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/network/link"
 )
@@ -227,15 +229,14 @@ const noBlocks = ^uint64(0)
 
 // Serve reads what a replica sends on a stream that it has opened, until the stream breaks or breaks a rule.
 func (w *Network) Serve(from uint64, conn *link.Conn) error {
-	frames := link.Bucket{Rate: frameRate, Burst: 2 * frameRate}
-	size := link.Bucket{Rate: byteRate, Burst: 2 * byteRate}
+	frames := rate.NewLimiter(frameRate, 2*frameRate)
+	size := rate.NewLimiter(byteRate, 2*byteRate)
 	for {
 		b, err := conn.ReceiveBytes(maxFrame, silentTime)
 		if err != nil {
 			return err
 		}
-		now := time.Now()
-		if !frames.Take(now, 1) || !size.Take(now, float64(len(b))) {
+		if now := time.Now(); !frames.AllowN(now, 1) || !size.AllowN(now, len(b)) {
 			return errors.New("smartbft: it sends more than is read")
 		}
 		var f frame

@@ -3,7 +3,6 @@ package smartbft_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -22,13 +21,13 @@ func TestFailedDisk(t *testing.T) {
 	c := newCluster(t, 4)
 	add := func(run string) {
 		t.Helper()
-		if _, err := c.add(ledgertest.Entry(run), 30*time.Second); err != nil {
+		if _, err := c.Add(ledgertest.Entry(run)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	add("first")
-	c.repair.Lock() // it is opened again below
-	defer c.repair.Unlock()
+	c.Repair.Lock() // it is opened again below
+	defer c.Repair.Unlock()
 	blocks := filepath.Join(c.dir, "3", "blocks")
 	if err := errors.Join(os.Rename(blocks, blocks+".away"), os.WriteFile(blocks, nil, 0o600)); err != nil {
 		t.Fatal(err)
@@ -43,79 +42,65 @@ func TestFailedDisk(t *testing.T) {
 		t.Error("a replica that has failed appends")
 	}
 	add("fourth")
-	c.close(3)
+	c.Kill(3)
 	if err := errors.Join(os.Remove(blocks), os.Rename(blocks+".away", blocks)); err != nil {
 		t.Fatal(err)
 	}
-	c.open(3)
+	c.Start(3)
 	add("fifth")
-	c.agree(4)
+	c.Agree(4)
 }
 
-// TestStreams is TestHistories over TLS with pinned keys: streams break when a replica is cut off.
-func TestStreams(t *testing.T) {
-	n := newNetworks(t, 4)
-	acknowledged := ledgertest.History(t, *duration,
-		func(_ int, e *ledger.Entry) (uint64, error) { return n.add(e, time.Minute) }, func(stop <-chan struct{}) {
-			for i := 0; ; i++ {
-				select {
-				case <-stop:
-					return
-				case <-time.After(800 * time.Millisecond):
-				}
-				n.cutOff(i%4, true)
-				time.Sleep(200 * time.Millisecond)
-				n.cutOff(i%4, false)
-			}
-		})
-	n.finish(t, acknowledged)
-}
+// TestStreams is the test of histories over TLS with pinned keys: streams break when a replica is cut off.
+func TestStreams(t *testing.T) { newNetworks(t, 4).Histories(*duration, 500*time.Millisecond) }
 
 // networks is a cluster whose replicas talk over streams.
 type networks struct {
-	*cluster
+	*ledgertest.Cluster
 	mu   sync.Mutex
 	away []bool
 	open map[int][]*streams.Conn // by who has dialled or accepted
 }
 
 func newNetworks(t *testing.T, n int) *networks {
-	c := &cluster{t: t, dir: t.TempDir(), replicas: make([]*smartbft.Replica, n), cut: make([]bool, n),
-		byzantine: make([]*byzantine, n)}
-	c.group, c.secrets = ledgertest.Group(t, n)
-	w := &networks{cluster: c, away: make([]bool, n), open: map[int][]*streams.Conn{}}
+	g, secrets := ledgertest.Group(t, n)
+	w := &networks{Cluster: ledgertest.NewCluster(t, g, secrets), away: make([]bool, n),
+		open: map[int][]*streams.Conn{}}
 	gate := func(key []byte) bool { return w.seat(key) >= 0 }
-	transports := make([]*streams.TLS, n)
+	transports, nets, dir := make([]*streams.TLS, n), make([]*smartbft.Network, n), t.TempDir()
 	for i := range n {
 		var err error
-		transports[i], err = streams.Listen("127.0.0.1:0", c.secrets[i].LinkKey(), gate, streams.Limits{})
+		transports[i], err = streams.Listen("127.0.0.1:0", secrets[i].LinkKey(), gate, streams.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range n {
-		net := smartbft.NewNetwork(uint64(i)+1, n, func(ctx context.Context, to uint64) (*streams.Conn, error) {
-			s, err := transports[i].Dial(ctx, c.group.Keys[to-1], []string{transports[to-1].Address()})
+		nets[i] = smartbft.NewNetwork(uint64(i)+1, n, func(ctx context.Context, to uint64) (*streams.Conn, error) {
+			s, err := transports[i].Dial(ctx, g.Keys[to-1], []string{transports[to-1].Address()})
 			if err != nil {
 				return nil, err
 			}
 			return w.keep(s, i, int(to)-1)
 		})
-		go w.accept(transports[i], i, net)
-		r, err := smartbft.Open(smartbft.Config{ID: uint64(i) + 1, Group: c.group, Secret: c.secrets[i],
-			Dir: filepath.Join(c.dir, fmt.Sprint(i)), Transport: net})
-		if err != nil {
-			t.Fatal(err)
-		}
-		net.Attach(r)
-		c.replicas[i] = r
-		t.Cleanup(func() { net.Attach(nil); c.close(i); net.Close(); transports[i].Close() })
+		go w.accept(transports[i], i, nets[i])
+		t.Cleanup(func() { nets[i].Close(); transports[i].Close() })
 	}
+	w.Open = func(i int) (ledger.Ledger, error) {
+		l, err := open(w.Cluster, i, dir, nets[i])
+		if err == nil {
+			nets[i].Attach(l.(*smartbft.Replica))
+		}
+		return l, err
+	}
+	w.Stop = func(i int, l ledger.Ledger) error { nets[i].Attach(nil); return l.Close() }
+	w.Cut = w.cutOff
+	w.Run()
 	return w
 }
 
 func (w *networks) seat(key []byte) int {
-	for i, k := range w.group.Keys {
+	for i, k := range w.Group.Keys {
 		if string(k) == string(key) {
 			return i
 		}

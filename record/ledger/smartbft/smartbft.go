@@ -2,7 +2,7 @@
 // council is in the log of every honest replica, at the same place, if at most f of n ≥ 3f+1
 // replicas are Byzantine. It embeds hyperledger-labs/SmartBFT.
 //
-// Every replica has the log of the group (ledger.OpenReplica) and a folder of blocks. A block
+// Every replica has the log of the group (ledger.StateMachine) and a folder of blocks. A block
 // has the entries of one decision of the consensus and the signatures of a quorum, under the
 // block and under the head of the log after it. So a replica that was away takes blocks from
 // any other after it has verified these (Sync), and everybody who knows the replicas' keys
@@ -18,7 +18,6 @@ package smartbft
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -59,22 +58,18 @@ type Config struct {
 	Check   func(*ledger.Entry) error // what entries may be appended, the same for all replicas; nil: all
 }
 
-// Replica is one replica. It implements ledger.Ledger.
+// Replica is one replica. It implements ledger.Ledger and ledger.Failing.
 type Replica struct {
-	*ledger.Log // what the replica has of the log
+	*ledger.StateMachine
 
 	config    Config
-	claims    *ledger.Claims
 	consensus *consensus.Consensus
 	wal       *wal.WriteAheadLogFile
 	ticks     []*time.Ticker
 
-	mu      sync.Mutex
-	height  uint64 // blocks
-	last    types.Decision
-	waiting map[[sha256.Size]byte][]chan uint64
-	since   time.Time // when the last block came, or the first entry that waits for one
-	failed  error
+	mu     sync.Mutex
+	height uint64 // blocks
+	last   types.Decision
 }
 
 // stall is after how many time limits without a block, while an entry waits, a replica counts as failed: the
@@ -87,8 +82,7 @@ const MaxEntry = 2 << 20
 
 // Open starts a replica from its folder, which it makes if there is none.
 func Open(c Config) (*Replica, error) {
-	r := &Replica{config: c, waiting: map[[sha256.Size]byte][]chan uint64{}}
-	r.claims = ledger.NewClaims(&r.config.Group)
+	r := &Replica{config: c}
 	keys := c.Group.Keys
 	if c.ID == 0 || c.ID > uint64(len(keys)) || !bytes.Equal(keys[c.ID-1], c.Secret.PublicKey()) {
 		return nil, fmt.Errorf("smartbft: replica %d does not have its key among the %d", c.ID, len(keys))
@@ -97,7 +91,8 @@ func Open(c Config) (*Replica, error) {
 		return nil, fmt.Errorf("smartbft: %w", err)
 	}
 	var err error
-	if r.Log, err = ledger.OpenReplica(filepath.Join(c.Dir, "log"), &r.config.Group, 0); err != nil {
+	rules := ledger.Rules{Group: c.Group, MaxEntry: MaxEntry, Check: c.Check}
+	if r.StateMachine, err = ledger.OpenStateMachine(filepath.Join(c.Dir, "log"), rules, 0, nil); err != nil {
 		return nil, err
 	}
 	if err := r.recover(); err != nil {
@@ -204,21 +199,8 @@ func (r *Replica) Close() error {
 	return errors.Join(err, r.wal.Close(), r.Log.Close())
 }
 
-// Failed implements ledger.Failing: it returns why the replica stopped taking part; nil if it has not.
-func (r *Replica) Failed() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.failed
-}
-
 // fail marks the replica as failed.
-func (r *Replica) fail(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.failed == nil {
-		r.failed = fmt.Errorf("smartbft: replica %d: %w", r.config.ID, err)
-	}
-}
+func (r *Replica) fail(err error) { r.Fail(fmt.Errorf("smartbft: replica %d: %w", r.config.ID, err)) }
 
 // contain ends a panic of the library and marks the replica as failed. It is deferred.
 func (r *Replica) contain() {
@@ -227,82 +209,29 @@ func (r *Replica) contain() {
 	}
 }
 
-// again is after how long Append hands an entry to the consensus again.
-const again = time.Second
-
 // Append implements ledger.Ledger: it hands the entry to the consensus and returns when it is in this replica's
-// log, under a head that a quorum has signed.
+// log, under a head that a quorum has signed. A client that does not trust this replica appends at all, and believes
+// an index that f+1 of them return.
 func (r *Replica) Append(ctx context.Context, e *ledger.Entry) (uint64, error) {
-	for {
-		done, err := r.Submit(e)
-		if err != nil {
-			return 0, err
-		}
-		select {
-		case at := <-done:
-			if at == ledger.Waits {
-				return 0, ledger.ErrWaits
-			}
-			return at, nil
-		case <-time.After(again):
-		case <-ctx.Done():
-			return 0, fmt.Errorf("smartbft: the entry is not decided yet: %w", context.Cause(ctx))
-		}
-	}
+	return r.Decide(ctx, e, r.submit)
 }
 
-// Submit hands an entry to the consensus and returns a channel that gets its index in this
-// replica's log. An entry that is there already has its index at once. A client that does not
-// trust this replica submits to all, and believes an index that f+1 of them report. The index is
-// ledger.Waits when the entry is in a block and waits until more replicas hold its record.
-func (r *Replica) Submit(e *ledger.Entry) (<-chan uint64, error) {
-	b, err := e.Encode()
-	if err == nil && len(b) > MaxEntry {
-		err = fmt.Errorf("smartbft: the entry has %d bytes; at most %d are allowed: keep hashes only", len(b), MaxEntry)
+// submit hands an encoded entry to the consensus.
+func (r *Replica) submit(b []byte) error {
+	if limit := stall * r.timeout(); r.Stalled() > limit {
+		r.fail(fmt.Errorf("no block came for %v, although an entry waits", limit))
 	}
-	if err == nil {
-		err = r.allowed(e)
-	}
-	if err != nil {
-		return nil, err
-	}
-	done := make(chan uint64, 1)
-	r.mu.Lock()
-	if at, ok := r.Find(e); ok && at < r.Head().Head.Size {
-		r.mu.Unlock()
-		done <- at
-		return done, nil
-	}
-	if len(r.waiting) == 0 {
-		r.since = time.Now()
-	}
-	if limit := stall * r.timeout(); r.failed == nil && time.Since(r.since) > limit {
-		r.failed = fmt.Errorf("smartbft: replica %d: no block came for %v, although an entry waits", r.config.ID, limit)
-	}
-	failed := r.failed
-	if failed == nil {
-		key := sha256.Sum256(b)
-		r.waiting[key] = append(r.waiting[key], done)
-	}
-	r.mu.Unlock()
-	if failed != nil {
-		return nil, failed
+	if err := r.Failed(); err != nil {
+		return err
 	}
 	defer r.contain()
-	_ = r.consensus.SubmitRequest(b) // an error means that it is known, or that no leader is: the client repeats it
+	_ = r.consensus.SubmitRequest(b) // an error means that it is known, or that no leader is: it is submitted again
 	for id := range r.config.Group.Keys {
 		if to := uint64(id) + 1; to != r.config.ID { // a leader takes it; the library would wait to forward it
 			r.config.Transport.Send(to, append([]byte{isRequest}, b...))
 		}
 	}
-	return done, nil
-}
-
-func (r *Replica) allowed(e *ledger.Entry) error {
-	if err := r.config.Group.Allows(e); err != nil || r.config.Check == nil {
-		return err
-	}
-	return r.config.Check(e)
+	return nil
 }
 
 // The first byte of a message between replicas.

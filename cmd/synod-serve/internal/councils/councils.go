@@ -20,7 +20,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/network/node/call" // asks councils of nodes
+	"synod.dev/synod/network/node/call"
 )
 
 // Default is the model id of the council of "synod ask".
@@ -76,6 +76,7 @@ type Served struct {
 // Open reads and opens the councils. A mistake in a file is a problem and no error. It fails if the folder
 // cannot be read.
 func Open(o Options) (*Registry, error) {
+	call.Register()
 	r := &Registry{o: o, served: map[string]*Served{}, solos: map[string]*Served{}, files: map[string]stamp{},
 		rosters: map[string]string{}, problems: map[string]string{}}
 	return r, r.Reload()
@@ -236,7 +237,7 @@ func (r *Registry) Convene(spec *plan.Spec) (*council.Council, error) {
 			return nil, err
 		}
 	}
-	if len(spec.Seats) == 0 && !spec.Runner.Nodes() {
+	if len(spec.Seats) == 0 && !spec.Runner.Capabilities().Roster {
 		return nil, errors.New("the council has no seats (example: seats: [{id: a, model: small, count: 5}])")
 	}
 	if e := spec.Breakers.Escalate; e.Webhook != "" || len(e.Command) > 0 {
@@ -303,7 +304,7 @@ func (s *Served) With(v Variation) (*council.Council, string, error) {
 // member are passed on; false if there is none. Release it after use.
 func (r *Registry) Primary(s *Served) (model *Served, seat string, ok bool) {
 	for _, at := range s.Council.Plan().Seats() {
-		if at.Kind == llm.Endpoint && !s.Spec.Runner.Nodes() {
+		if at.Kind == llm.Endpoint && !s.Spec.Runner.Capabilities().Owned {
 			model, ok = r.Acquire(Solo + s.ID + "/" + at.Model)
 			return model, at.ID, ok
 		}
@@ -314,9 +315,8 @@ func (r *Registry) Primary(s *Served) (model *Served, seat string, ok bool) {
 // fingerprint identifies the plan and the settings of all models, and the roster of nodes.
 func fingerprint(c *council.Council) string {
 	var identities []string
-	if r, ok := c.Runner().(*call.Runner); ok {
-		of := c.Plan().Spec().Runner
-		identities = append(identities, r.Client.Roster.HexHash(), of.Key, strings.Join(of.Via, ","))
+	if id := c.Identity(); id != "" {
+		identities = append(identities, id)
 	}
 	for _, s := range c.Seats() {
 		identities = append(identities, s.Identity)
@@ -330,7 +330,7 @@ func (r *Registry) openSolos() {
 	want, count := map[string]plan.Params{}, map[string]map[string]bool{}
 	for _, id := range slices.Sorted(maps.Keys(r.served)) {
 		spec := r.served[id].Council.Plan().Spec()
-		if spec.Runner.Nodes() {
+		if spec.Runner.Capabilities().Owned {
 			continue
 		}
 		for name, settings := range spec.Models {
@@ -437,19 +437,19 @@ type Listed struct {
 	Since time.Time
 }
 
-// State is a council that is served, or whose file has a mistake.
-type State struct {
+// Entry is a council that is served, or whose file has a mistake.
+type Entry struct {
 	ID      string
 	Served  bool
 	Problem string // why the file as it is now is not served; "": it is
 }
 
 // Councils returns the councils, by id, without the single models.
-func (r *Registry) Councils() (all []State) {
+func (r *Registry) Councils() (all []Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(r.files)) {
-		all = append(all, State{id, r.served[id] != nil, r.problems[id]})
+		all = append(all, Entry{id, r.served[id] != nil, r.problems[id]})
 	}
 	return all
 }

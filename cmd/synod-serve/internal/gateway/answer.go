@@ -168,11 +168,7 @@ func choices(o *outcome.Outcome, id string, n int) (all []Choice) {
 
 // failure returns the error of an outcome that is no decision. drained: the key that asks had nothing left.
 func failure(o *outcome.Outcome, r *Report, drained bool) *wire.Error {
-	advice := o.Advice()
-	e := &wire.Error{HTTP: 422, Code: "no_consensus", Final: true, Synod: r, Message: o.Reason}
-	if advice.Err != nil {
-		e.Message = advice.Err.Error()
-	}
+	e := &wire.Error{HTTP: 422, Code: "no_consensus", Final: true, Synod: r, Message: o.Problem()}
 	switch {
 	case o.Stopped == outcome.OverBudget: // members of which no call was allowed have not failed
 		overLimit(e, o, drained)

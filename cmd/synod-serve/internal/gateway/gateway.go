@@ -25,6 +25,7 @@ import (
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 	"synod.dev/synod/core/sign"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
 )
 
@@ -44,6 +45,8 @@ type Options struct {
 
 	// Owner returns the key that signs certificates, for requests that want one; nil: such requests get 400.
 	Owner func() (sign.Secret, error)
+	// Again returns the command with which people resume a run from its journal, for escalations; nil: there is none.
+	Again func(*outcome.Outcome) string
 }
 
 // Settings are what the configuration file sets. Models has what differs for some models.

@@ -20,7 +20,6 @@ import (
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/network/node/call"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -42,14 +41,13 @@ type job struct {
 	watch    Watch
 	parent   string // the traceparent of the request; "": none
 	calls    []ObservedCall
-	as       string              // the council whose member is asked alone; "": served.ID
-	seat     string              // that member
-	proofs   []call.Equivocation // of nodes
-	own      *council.Council    // with the request's own protocol; nil: served.Council
-	print    string              // the fingerprint of own
-	members  []outcome.Member    // of a council's outcome
-	settled  atomic.Bool         // its end was recorded
-	drained  atomic.Bool         // what its key may still use was refused to it for good
+	as       string           // the council whose member is asked alone; "": served.ID
+	seat     string           // that member
+	own      *council.Council // with the request's own protocol; nil: served.Council
+	print    string           // the fingerprint of own
+	members  []outcome.Member // of a council's outcome
+	settled  atomic.Bool      // its end was recorded
+	drained  atomic.Bool      // what its key may still use was refused to it for good
 }
 
 // model is the id of the model that the client has asked.

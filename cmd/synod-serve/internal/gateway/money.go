@@ -70,8 +70,8 @@ func amount(s llm.Spent) store.Amount {
 
 func granted(a store.Amount) llm.Spent { return llm.Spent{Tokens: int(a.Tokens), USD: a.Money.USD()} }
 
-// nodes reports whether the job is for a council of nodes, which are given a limit at the beginning.
-func (j *job) nodes() bool { return j.served.Spec.Runner.Nodes() }
+// owned reports whether the owners of the seats call their models: they are given a limit at the beginning.
+func (j *job) owned() bool { return j.served.Spec.Runner.Capabilities().Owned }
 
 // promptRoom is how many tokens the templates and the answers of others add to a question, by estimate.
 const promptRoom = 4096
@@ -95,7 +95,7 @@ func (d *deciding) want() (want store.Amount, priced bool, e *wire.Error) {
 		usd += (price.Prompt*prompt + price.Completion*reply) / 1e6
 		tokens += prompt + reply
 	}
-	if j.nodes() {
+	if j.owned() {
 		all := 1.5 * float64(max(p.Calls(), 1)) / float64(max(len(seats), 1))
 		usd, tokens = usd*all, tokens*all
 	}

@@ -6,46 +6,42 @@ import (
 	"os"
 	"path/filepath"
 
+	"synod.dev/synod"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/network/node/call"
-	"synod.dev/synod/network/roster"
 )
 
 // accuse keeps the proofs that members of a roster have equivocated, and adds them to a report.
-func (g *Gateway) accuse(j *job, r *Report) {
-	runner, ok := j.council().Runner().(*call.Runner)
-	if !ok {
-		return
-	}
-	for i := range j.proofs {
-		proof := &j.proofs[i]
-		a, path, err := keepProof(g.o.Evidence, runner.Client.Roster, proof)
+func (g *Gateway) accuse(j *job, equivocations []outcome.Equivocated, r *Report) {
+	p := j.council().Plan()
+	for i := range equivocations {
+		e := &equivocations[i]
+		path, err := keepProof(g.o.Evidence, e)
 		if err != nil {
 			g.o.Log.Error("a proof of equivocation cannot be kept", "request", j.id, "error", err.Error())
 		}
-		if a != nil {
-			r.Evidence = append(r.Evidence, *a)
-			g.o.Log.Warn("a member has equivocated", "request", j.id, "model", j.served.ID, "member", a.ID, "slot",
-				proof.A.Slot, "round", proof.A.Round, "file", path)
+		if e.Err != nil {
+			continue
 		}
+		a := outcome.Accusation{ID: p.Name(synod.NodeID(e.Seat)), By: []string{},
+			Values: [2]string{hex.EncodeToString(e.Sums[0]), hex.EncodeToString(e.Sums[1])}}
+		r.Evidence = append(r.Evidence, a)
+		g.o.Log.Warn("a member has equivocated", "request", j.id, "model", j.served.ID, "member", a.ID, "slot",
+			e.Slot, "round", e.Round, "file", path)
 	}
 }
 
 // keepProof writes a proof into a folder as a file that "synod evidence verify" reads; "": none is kept.
-func keepProof(folder string, r *roster.Roster, proof *call.Equivocation) (*outcome.Accusation, string, error) {
-	e, err := proof.Evidence(r)
-	if err != nil {
-		return nil, "", err
+func keepProof(folder string, e *outcome.Equivocated) (string, error) {
+	if e.Err != nil {
+		return "", e.Err
 	}
-	a := &outcome.Accusation{ID: r.Members[e.Seat].ID, By: []string{},
-		Values: [2]string{hex.EncodeToString(proof.A.Sum), hex.EncodeToString(proof.B.Sum)}}
 	if folder == "" {
-		return a, "", nil
+		return "", nil
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return a, "", err
+		return "", err
 	}
-	path := filepath.Join(folder, fmt.Sprintf("%s-seat%d.pem", e.Instance, e.Seat))
-	return a, path, durable.WriteFile(path, e.File())
+	path := filepath.Join(folder, fmt.Sprintf("%s-seat%d.pem", e.Evidence.Instance, e.Seat))
+	return path, durable.WriteFile(path, e.Evidence.File())
 }

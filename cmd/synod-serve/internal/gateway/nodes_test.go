@@ -208,11 +208,12 @@ func TestNodesKeepBudgetsAndProofs(t *testing.T) {
 	}
 	served, _ := h.reg.Acquire("net")
 	defer served.Release()
-	j := &job{id: "req-x", served: served, proofs: []call.Equivocation{
-		{Roster: hash[:], Instance: "run", A: receipt("a"), B: receipt("b")},
-		{Roster: hash[:], Instance: "run", A: receipt("a"), B: receipt("a")}}} // no proof
+	proof := &call.Proof{Client: &call.Client{Roster: signed.Roster}, Result: &call.Result{
+		Proofs: []call.Equivocation{
+			{Roster: hash[:], Instance: "run", A: receipt("a"), B: receipt("b")},
+			{Roster: hash[:], Instance: "run", A: receipt("a"), B: receipt("a")}}}} // no proof
 	report := &Report{}
-	h.accuse(j, report)
+	h.accuse(&job{id: "req-x", served: served}, proof.Equivocations(), report)
 	files, _ := filepath.Glob(filepath.Join(h.o.Evidence, "*-seat1.pem"))
 	if len(report.Evidence) != 1 || report.Evidence[0].ID != "a2" || len(files) != 1 {
 		t.Errorf("%+v, files %v\n%s", report.Evidence, files, h.log)

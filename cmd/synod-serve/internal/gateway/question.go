@@ -68,7 +68,7 @@ func (j *job) suit(own plan.Params) bool {
 	prose := j.question.Form == synod.Prose
 	q := j.question
 	switch c := j.council(); {
-	case inBox(c), j.served.Spec.Runner.Nodes():
+	case inBox(c), j.served.Spec.Runner.Capabilities().Roster:
 		council.Briefly(&j.question)
 		if prose && !inBox(c) && c.Plan().Accepts(&q) == nil {
 			j.question.Form = synod.Prose
@@ -107,7 +107,7 @@ func (g *Gateway) readFor(j *job, d dialect, body []byte) (e *wire.Error) {
 	if j.policy.Tools == "reject" && len(j.req.Tools) > 0 && j.served.Council != nil {
 		return wire.Unsupported("tools", "the owner of the gateway does not let the council %s call tools", j.served.ID)
 	}
-	if j.req.Synod.Certificate && (g.o.Owner == nil || j.served.Spec.Runner.Nodes()) {
+	if j.req.Synod.Certificate && (g.o.Owner == nil || j.served.Spec.Runner.Capabilities().Certifies) {
 		return wire.Unsupported("synod.certificate", "the gateway signs no certificates for the council %s; the nodes "+
 			"of a council of several owners sign them: synod ask --certificate FILE", j.served.ID)
 	}

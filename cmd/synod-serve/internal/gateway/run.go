@@ -11,7 +11,6 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/network/node/call"
 	"synod.dev/synod/record/certificate"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -54,12 +53,11 @@ func (d *deciding) decide(ctx context.Context, fl *flight) (*Answer, *wire.Error
 	if d.grant, e = d.begin(ctx, r); e != nil {
 		return nil, e
 	}
-	asking := call.WithDone(j.outgoing(ctx), func(res *call.Result) { j.proofs = res.Proofs })
 	ask := d.asked(fl)
-	if !j.nodes() && (priced && want.Money > 0 || d.grant.Limit.Tokens > 0) {
+	if !j.owned() && (priced && want.Money > 0 || d.grant.Limit.Tokens > 0) {
 		ask.Draw, ask.Granted, ask.TokensOnly = d.drawing(), granted(d.grant.Want), !priced
 	}
-	o, err := j.council().Decide(asking, ask)
+	o, err := j.council().Decide(j.outgoing(ctx), ask)
 	var torn *council.JournalError
 	if err != nil && !errors.As(err, &torn) {
 		e := wire.Invalid("messages", "the council does not take the question: %v", err)
@@ -83,7 +81,7 @@ func (d *deciding) asked(fl *flight) council.Ask {
 	if own := time.Duration(j.req.Synod.Deadline); own > 0 && own < limits.Deadline {
 		limits.Deadline = own
 	}
-	if j.nodes() { // they cannot draw more
+	if j.owned() { // they cannot draw more
 		if usd := d.grant.Limit.Money.USD(); usd > 0 && (limits.USD == 0 || usd < limits.USD) {
 			limits.USD = usd
 		}
@@ -91,7 +89,8 @@ func (d *deciding) asked(fl *flight) council.Ask {
 			limits.Tokens = n
 		}
 	}
-	ask := council.Ask{Question: j.question, Seed: seedOf(j.req), Program: "synod-serve", Limits: limits}
+	ask := council.Ask{Question: j.question, Seed: seedOf(j.req), Program: "synod-serve", Limits: limits,
+		Again: d.o.Again}
 	if d.o.Journals != "" {
 		ask.Journal = filepath.Join(d.o.Journals, d.grant.Begun.UTC().Format("2006-01-02"), j.id+".jsonl")
 	}
@@ -132,7 +131,9 @@ func (d *deciding) conclude(ctx context.Context, o *outcome.Outcome) (*Answer, *
 	o.Members = hidden(o.Members)
 	j.members = o.Members
 	r := report(o, j.req.Ignored)
-	d.accuse(j, r)
+	if o.Proof != nil {
+		d.accuse(j, o.Proof.Equivocations(), r)
+	}
 	d.unread.warn(d.o.Log, j.served.ID, o)
 	if j.req.Synod.Certificate {
 		d.certify(o, r)

@@ -68,7 +68,7 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 	p.cancel = cancel
 	stop := context.AfterFunc(g.life, func() { cancel(errShutdown) })
 	defer stop()
-	limit := time.AfterFunc(p.timeout(), func() { cancel(errSlow) })
+	limit := time.AfterFunc(p.patience(), func() { cancel(errSlow) })
 	defer limit.Stop()
 	res, err := llm.Relay(ctx, j.served.Model, out)
 	if err != nil {
@@ -88,20 +88,26 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 
 var (
 	errShutdown = errors.New("the gateway is shutting down")
-	errSlow     = errors.New("the model's server took longer than the model's timeout")
+	errSlow     = errors.New("the model's server took longer than the model's timeout or the gateway's deadline")
 )
 
-// timeout is the model's, between any two chunks of a stream.
+// patience is how long the server may take until its reply, or the next chunk of a stream, has come: the model's
+// timeout, and no longer than the whole request may take.
+func (p *pass) patience() time.Duration {
+	return min(p.timeout(), p.o.Settings.Deadline-time.Since(p.job.begun))
+}
+
+// timeout is the model's.
 func (p *pass) timeout() time.Duration {
 	set, there := p.job.served.Settings["timeout"]
 	if !there {
-		return min(llm.DefaultTimeout, p.o.Settings.Deadline)
+		return llm.DefaultTimeout
 	}
 	t, err := time.ParseDuration(fmt.Sprint(set))
 	if err != nil || t <= 0 {
-		t = llm.DefaultTimeout
+		return llm.DefaultTimeout
 	}
-	return min(t, p.o.Settings.Deadline)
+	return t
 }
 
 // body returns the body for the model's server, and sets what may be spent.

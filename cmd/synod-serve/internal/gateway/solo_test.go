@@ -186,6 +186,28 @@ func TestSoloStreamCut(t *testing.T) {
 	}
 }
 
+// A stream that never pauses for long ends when the request has taken as long as a request may take.
+func TestSoloStreamDrips(t *testing.T) {
+	up := newUpstream(t)
+	up.chunk = func(w io.Writer, flush func()) {
+		for begun := time.Now(); time.Since(begun) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
+			if _, err := io.WriteString(w, delta("x", "")); err != nil {
+				return
+			}
+			flush()
+		}
+	}
+	h := open(t, map[string]string{"seven": stubbed(up.URL)}, func(o *Options) { o.Settings.Deadline = time.Second })
+	begun := time.Now()
+	r := h.post(t, chats, questionBody("solo:stub", "hi", `"stream": true`))
+	if took := time.Since(begun); took > 4*time.Second || !strings.Contains(string(r.body), "upstream_timeout") {
+		t.Errorf("after %v: %s", took, r.body)
+	}
+	if rows := h.rows(t)["upstream_timeout"]; len(rows) != 1 || rows[0].Completion == 0 {
+		t.Errorf("%+v", rows)
+	}
+}
+
 // When the client is gone, the model's server notices within 100 ms.
 func TestSoloClientGone(t *testing.T) {
 	up := newUpstream(t)

@@ -50,7 +50,7 @@ func (p *pass) relayStream(ctx context.Context, d dialect, w http.ResponseWriter
 	for open := true; open; {
 		select {
 		case data := <-lines:
-			limit.Reset(p.timeout())
+			limit.Reset(p.patience())
 			open = x.chunk(data)
 		case err = <-ended:
 			ended <- nil

@@ -265,7 +265,7 @@ func (c *checkView) warn(p *plan.Plan) {
 			models[s.Model] = true
 		}
 	}
-	if len(models) == 1 && voting > 1 && !spec.Runner.Nodes() {
+	if len(models) == 1 && voting > 1 && !spec.Runner.Capabilities().Owned {
 		c.Warnings = append(c.Warnings, "All seats that vote have one model, so their mistakes are the same ones: the "+
 			"votes are not independent.")
 	}

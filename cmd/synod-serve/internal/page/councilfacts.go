@@ -105,11 +105,11 @@ func healthOf(all []council.ModelHealth) (text string, ill bool) {
 }
 
 // acquire returns a council that the viewer may see, and its state.
-func (v *visit) acquire(id string) (*councils.Served, councils.State, error) {
+func (v *visit) acquire(id string) (*councils.Served, councils.Entry, error) {
 	all := v.p.o.Councils.Councils()
-	i := slices.IndexFunc(all, func(s councils.State) bool { return s.ID == id })
+	i := slices.IndexFunc(all, func(s councils.Entry) bool { return s.ID == id })
 	if i < 0 || !v.Key.May(id) {
-		return nil, councils.State{}, problemf(http.StatusNotFound, "There is no council %s, or the key may "+
+		return nil, councils.Entry{}, problemf(http.StatusNotFound, "There is no council %s, or the key may "+
 			"not use it.", clip(id))
 	}
 	s, ok := v.p.o.Councils.Acquire(id)

@@ -130,7 +130,7 @@ func (p *Page) describe(ctx context.Context, s *councils.Served) *openCouncil {
 	made := s.Council.Plan()
 	spec, b := made.Spec(), made.Bound()
 	o := &openCouncil{Claim: guaranteeOf(b), None: b.Guarantee == plan.None, Note: b.Note,
-		Nodes: spec.Runner.Nodes(), OverTime: overTime(b), Models: modelLines(s.Council.Health())}
+		Nodes: spec.Runner.Capabilities().Owned, OverTime: overTime(b), Models: modelLines(s.Council.Health())}
 	o.Facts = [][2]string{
 		{"Protocol", parameters(spec.Protocol, "name")},
 		{"Seats", fmt.Sprint(len(made.Seats()))},

@@ -139,10 +139,7 @@ func (view *runView) fill(t *past) {
 		view.Presented = append([]string{p.Head}, p.Lines...)
 	}
 	if !o.Answered() {
-		a := o.Advice()
-		if view.Error = o.Reason; a.Err != nil {
-			view.Error = a.Err.Error()
-		}
+		view.Error = o.Problem()
 		if t.row != nil && t.row.Status == "stopped" {
 			view.Error = "The run was stopped by its user. " + view.Error
 		}

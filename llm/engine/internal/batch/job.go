@@ -55,12 +55,12 @@ type Outcome struct {
 	Tokens   int    // number of tokens generated or scored
 	Shared   int    // number of prompt tokens shared with another sequence
 	Logprobs []float64
-	Scores   []Score
+	Scores   []LogProb
 	States   []*States // nil without Capture; otherwise one, or one for each continuation
 }
 
-// Score is the log-probability of one continuation.
-type Score struct {
+// LogProb is the log-probability of one continuation.
+type LogProb struct {
 	Sum    float64
 	Tokens int
 }
@@ -128,7 +128,7 @@ type task struct {
 	tokens   int // generated or scored
 	text     []byte
 	logprobs []float64
-	scores   []Score
+	scores   []LogProb
 
 	start   int    // offset of next in text
 	stopped bool   // text was cut at a stop string
@@ -179,7 +179,7 @@ func (r *Runner) addPrompt(u use) {
 	}
 	norm := logNormaliser(logits)
 	for i, c := range t.job.Continuations {
-		t.scores[i] = Score{Sum: float64(logits[c[0]]) - norm, Tokens: 1}
+		t.scores[i] = LogProb{Sum: float64(logits[c[0]]) - norm, Tokens: 1}
 	}
 	t.scoring = true
 	r.endScores(s)

@@ -63,7 +63,7 @@ func New(m Model, cfg Config, emit func(Outcome)) *Runner {
 func (r *Runner) Submit(wave ...Job) {
 	var ts []*task
 	for _, j := range wave {
-		t := &task{job: j, sampler: sampler{Sampling: j.Sampling}, scores: make([]Score, len(j.Continuations))}
+		t := &task{job: j, sampler: sampler{Sampling: j.Sampling}, scores: make([]LogProb, len(j.Continuations))}
 		if err := j.check(r.cfg); err != nil {
 			r.finish(t, "", err)
 			continue

@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"bufio"
@@ -25,7 +25,8 @@ type gradeFlags struct {
 	asJSON   bool
 }
 
-func gradeCommand() *cobra.Command {
+// GradeCommand is "synod grade".
+func GradeCommand() *cobra.Command {
 	var f gradeFlags
 	cmd := &cobra.Command{
 		Use:   "grade --form FORM WANT GOT",
@@ -67,12 +68,12 @@ depend on the verdicts.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.form, "form", "", "form of the answers: "+strings.Join(formNames(), ", "))
+	fl.StringVar(&f.form, "form", "", "form of the answers: "+strings.Join(FormNames(), ", "))
 	fl.StringSliceVar(&f.choices, "choices", nil, "texts of the choices A, B, C, … of a choice question")
 	fl.BoolVar(&f.flexible, "flexible", false, "the flexible reading counts")
 	fl.BoolVar(&f.batch, "batch", false, "grade JSON lines from stdin")
 	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
-	_ = cmd.RegisterFlagCompletionFunc("form", cobra.FixedCompletions(formNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("form", cobra.FixedCompletions(FormNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -101,7 +102,8 @@ func parseSigned(cmd *cobra.Command, args []string) ([]string, error) {
 	return rest, nil
 }
 
-func formNames() []string {
+// FormNames returns the names of the forms of answers.
+func FormNames() []string {
 	var names []string
 	for _, f := range task.Forms() {
 		names = append(names, string(f))
@@ -112,11 +114,11 @@ func formNames() []string {
 // question builds the question that the answers belong to, as far as grading needs it.
 func (f gradeFlags) question(form string, choices []string) (*synod.Question, error) {
 	if form == "" {
-		return nil, errors.New("--form is missing; it must be one of " + strings.Join(formNames(), ", "))
+		return nil, errors.New("--form is missing; it must be one of " + strings.Join(FormNames(), ", "))
 	}
-	if !slices.Contains(formNames(), form) {
-		return nil, fmt.Errorf("unknown form %q%s; known forms: %s", form, synod.Hint(form, formNames()),
-			strings.Join(formNames(), ", "))
+	if !slices.Contains(FormNames(), form) {
+		return nil, fmt.Errorf("unknown form %q%s; known forms: %s", form, synod.Hint(form, FormNames()),
+			strings.Join(FormNames(), ", "))
 	}
 	q := &synod.Question{Form: synod.Form(form)}
 	for i, text := range choices {

@@ -1,4 +1,4 @@
-package cli
+package bench
 
 import (
 	"errors"
@@ -14,7 +14,8 @@ import (
 	"synod.dev/synod/internal/fetch"
 )
 
-func dataCommand(a *app.App) *cobra.Command {
+// DataCommand is "synod data".
+func DataCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
 		Short: "Fetch, convert and list data sets and recorded replies",
