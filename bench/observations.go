@@ -2,9 +2,11 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/core/odds"
 	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
@@ -38,6 +40,31 @@ func (r *Run) Observations(labels bool) (all []reliability.Observation, err erro
 		all = append(all, outcome.Observations(x.plan, &r.Items[j.item].Question, &res.outcome, label)...)
 	})
 	return all, err
+}
+
+// Labelled returns the models of a run in which each answers alone, and the finished questions with the answers of the
+// first seat of each.
+func Labelled(r *Run) (models []string, questions []odds.Labelled, err error) {
+	all, err := r.Observations(true)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec, err := r.Spec()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := plan.Read(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	var members []string
+	names := plan.TrustNames(p)
+	for i, s := range p.Seats() {
+		if !slices.Contains(models, s.Model) {
+			models, members = append(models, s.Model), append(members, names[i])
+		}
+	}
+	return models, plan.Labelled(members, all), nil
 }
 
 // checkHistory refuses a trust file that knows questions of the run: their weights would come from the answers that

@@ -95,6 +95,9 @@ func (j *judgment) outcome() Outcome {
 	o.Withstands, o.Fragile = j.withstands(o.Decision)
 	o.Voices = j.supporters(o.Decision)
 	o.Asked = j.asked()
+	if s := j.staged(); s != nil {
+		o.Probability = s.Probability
+	}
 	j.showValue(&o)
 	spellAll(j, &o)
 	o.Withstands = withstoodVoices(p, o.Withstands)

@@ -101,18 +101,21 @@ type Outcome struct {
 	// it is not a count of independent answers. Fragile says why it is null.
 	Withstands *robust.Withstood `json:"withstands"`
 	Fragile    string            `json:"withstands_null,omitempty"`
-	Late       []string          `json:"late"`            // ids of seats that patience cut off
-	Asked      []string          `json:"asked,omitempty"` // seats in the order in which a protocol in stages asked them
-	Members    []Member          `json:"members"`
-	Evidence   []Accusation      `json:"evidence"`         // that members equivocated; [] if there is none
-	Models     []ModelResult     `json:"models"`           // the members of each model together
-	Claims     []Claim           `json:"claims,omitempty"` // of the answer, as the members judged them
-	Rounds     Rounds            `json:"rounds"`
-	Calls      Calls             `json:"calls"`
-	Rereads    int               `json:"rereads"` // unreadable replies that were followed by a second request
-	Tokens     Tokens            `json:"tokens"`
-	Cost       *llm.Cost         `json:"cost"` // null: not all prices are known
-	Money      llm.Money         `json:"money"`
+	// Probability is how likely the decision is right, by graded questions, or the leading answer where it was too
+	// little for a decision; null: nothing is known of that.
+	Probability *protocol.Probability `json:"probability"`
+	Late        []string              `json:"late"`            // ids of seats that patience cut off
+	Asked       []string              `json:"asked,omitempty"` // seats in the order in which a protocol in stages asked them
+	Members     []Member              `json:"members"`
+	Evidence    []Accusation          `json:"evidence"`         // that members equivocated; [] if there is none
+	Models      []ModelResult         `json:"models"`           // the members of each model together
+	Claims      []Claim               `json:"claims,omitempty"` // of the answer, as the members judged them
+	Rounds      Rounds                `json:"rounds"`
+	Calls       Calls                 `json:"calls"`
+	Rereads     int                   `json:"rereads"` // unreadable replies that were followed by a second request
+	Tokens      Tokens                `json:"tokens"`
+	Cost        *llm.Cost             `json:"cost"` // null: not all prices are known
+	Money       llm.Money             `json:"money"`
 	// Charged is what the limits of the question have counted: also what replies without a usage, and calls that were
 	// cut off, can have cost. Zero for a council of nodes, and where nothing was limited.
 	Charged llm.Spent  `json:"-"`

@@ -31,6 +31,7 @@ var ranks = map[string]float64{
 	"core/param":          1,
 	"graph":               0,
 	"core/stats":          0,
+	"core/odds":           0, // how likely an answer is right, from graded questions
 	"core/table":          0,
 	"core/script":         1,
 	"core/sign":           1,
@@ -132,7 +133,7 @@ var ranks = map[string]float64{
 // pure packages touch no clock, network, file or chance but a seeded one.
 var pure = []string{"", "core/robust", "graph", "core/script", "core/sign", "record/certificate", "core/clean",
 	"llm/read", "llm/read/refusal", "llm/prompt", "protocol", "adversary", "bench/metrics", "llm/probe",
-	"core/stats", "llm/structured", "core/table", "core/reliability", "council/seating",
+	"core/stats", "core/odds", "llm/structured", "core/table", "core/reliability", "council/seating",
 	"adversary/defence"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}

@@ -36,6 +36,8 @@ var naming = map[string]string{
 	"cmd/cli/research/gamespec.go":  "the command game",
 	"cmd/cli/setup/demo.go":         "the demonstration, which compares SAC with a plain vote",
 
+	"cmd/cli/bench/choices.go": "the councils that a calibration recommends",
+
 	"cmd/synod-serve/internal/mcpserver/check.go":         "the value of --rule of synod graph check",
 	"cmd/synod-serve/internal/gateway":                    "a status, of an answer by one member without a council",
 	"cmd/synod-serve/internal/gatewaytest/gatewaytest.go": "a council of tests",

@@ -122,6 +122,9 @@ func summary(cmd *cobra.Command, o outcome.Outcome) {
 	line := table.Wrap(strings.Join(parts, " · "), table.Columns(w))
 	fmt.Fprintln(w, strings.TrimPrefix(line, o.Status))
 	app.PrintLine(w, "  "+display.Withstands(o))
+	if p := display.Probability(o); p != "" {
+		app.PrintLine(w, "  "+p)
+	}
 	if display.PrintFields(w, o); o.Fields == nil {
 		dissent(cmd, o)
 	}

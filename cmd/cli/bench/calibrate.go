@@ -25,6 +25,8 @@ type calibrateFlags struct {
 	benchFlags
 	force bool
 	learn bool
+	write string // file
+	aim   string
 }
 
 // defaultQuestions is how many questions of a task are asked: a difference of ten points on a tenth more of the
@@ -75,6 +77,8 @@ Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the bu
 	fl.Float64Var(&f.budget.USD, "budget-usd", 0, "begin no question when so many US dollars are used; 0: no bound")
 	fl.IntVar(&f.budget.Calls, "budget-calls", 0, "begin no question when so many calls are made; 0: no bound")
 	fl.BoolVar(&f.learn, "learn", false, "add the answers, marked as graded, to the trust file (synod operate trust)")
+	fl.StringVar(&f.write, "write", "", "write the recommended council to this `file`; implies --learn")
+	fl.StringVar(&f.aim, "choose", "cheapest", "which one: cheapest, \"most right\" or \"withstands one\"")
 	fl.BoolVar(&f.force, "force", false, "move a run with other settings out of the way")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result, or with --dry-run the cost, as JSON")
@@ -86,6 +90,8 @@ func (f *calibrateFlags) check(cmd *cobra.Command, name string) error {
 	switch {
 	case f.budget.USD < 0 || f.budget.Calls < 0:
 		return errors.New("--budget-usd and --budget-calls must be 0 or more")
+	case !slices.ContainsFunc(aims, func(a recommendation) bool { return a.name == f.aim }):
+		return fmt.Errorf("--choose is %q; it must be cheapest, \"most right\" or \"withstands one\"", f.aim)
 	case f.N == 0 && !cmd.Flags().Changed("number") && !task.IsFile(name):
 		f.N = defaultQuestions
 	}
@@ -295,16 +301,13 @@ func (c *calibration) work(run *bench.Run) error {
 	if err := c.printResult(run); err != nil {
 		return err
 	}
-	if c.flags.learn {
+	if c.flags.learn || c.flags.write != "" {
 		observed, err := run.Observations(true)
 		if err != nil {
 			return app.Fail(app.ExitFailure, err)
 		}
-		path := c.council.Trust.File
-		if path == "" {
-			path = c.TrustPath()
-		}
-		if err := c.App.Learn(c.cmd.ErrOrStderr(), plan.Trust{File: path, Learn: true}, observed); err != nil {
+		trust := plan.Trust{File: c.trustFile(), Learn: true}
+		if err := c.App.Learn(c.cmd.ErrOrStderr(), trust, observed); err != nil {
 			return err
 		}
 		c.Say(c.cmd, app.Count(len(observed), "answer")+" learned, marked as graded")

@@ -49,7 +49,8 @@ func (c *calibration) result(run *bench.Run) (*display.Calibration, error) {
 		return nil, err
 	}
 	r.Suggestion, r.WhyNone = m.Suggest(usd, now)
-	return r, nil
+	r.Choices, err = choices(run, usd)
+	return r, err
 }
 
 // alone returns the council as it is, without what a calibration leaves out.
@@ -103,10 +104,12 @@ func (c *calibration) printResult(run *bench.Run) error {
 		return unreportable(err)
 	}
 	if c.flags.asJSON {
-		return app.WriteJSON(c.cmd.OutOrStdout(), r)
+		err = app.WriteJSON(c.cmd.OutOrStdout(), r)
+	} else {
+		err = r.Print(c.cmd.OutOrStdout())
 	}
-	if err := r.Print(c.cmd.OutOrStdout()); err != nil {
+	if err != nil {
 		return app.Fail(app.ExitFailure, err)
 	}
-	return nil
+	return c.write(r)
 }

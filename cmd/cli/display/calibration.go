@@ -43,6 +43,7 @@ type Calibration struct {
 	Votes       *metrics.Rate       `json:"effective_votes"` // of these seats; null: not known
 	Suggestion  *seating.Suggestion `json:"suggestion"`      // null: see why_none
 	WhyNone     string              `json:"why_none,omitempty"`
+	Choices     []Choice            `json:"choices"` // what is recommended; empty: there are too few questions
 	Unmeasured  []Unmeasured        `json:"unmeasured"`
 	Measured    *seating.Measured   `json:"measured"` // from which all figures follow
 }
@@ -141,6 +142,7 @@ func (r *Calibration) Print(w io.Writer) error {
 	}
 	app.PrintLine(w, "\neffective votes: "+VotesText(r.Votes, len(r.Seats)))
 	r.printSuggestion(w)
+	r.printChoices(w)
 	return nil
 }
 

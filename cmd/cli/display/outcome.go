@@ -20,6 +20,21 @@ func Withstands(o outcome.Outcome) string {
 	return fmt.Sprintf("withstands: %s ignored, %s changed", anyOf(o.Withstands.Ignored), anyOf(o.Withstands.Changed))
 }
 
+// Probability says how likely the decision is right, or the leading answer where it was too little for a decision; ""
+// if that is not known.
+func Probability(o outcome.Outcome) string {
+	p := o.Probability
+	if p == nil {
+		return ""
+	}
+	of := ""
+	if !o.Answered() {
+		of = " of the leading answer"
+	}
+	return fmt.Sprintf("probability%s: %.2f (95 %%: %.2f to %.2f), from %s", of, p.Value, p.Low, p.High,
+		app.Count(p.Labels, "graded question"))
+}
+
 // anyOf formats a number of answers, whichever they are.
 func anyOf(n int) string {
 	switch n {

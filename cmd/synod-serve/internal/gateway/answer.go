@@ -15,6 +15,7 @@ import (
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/structured"
+	"synod.dev/synod/protocol"
 
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
@@ -69,6 +70,8 @@ type Report struct {
 	Withstands *robust.Withstood  `json:"withstands"` // null: see Fragile
 	Fragile    string             `json:"withstands_null,omitempty"`
 	Asked      []string           `json:"asked,omitempty"` // seats in the order in which stages asked them
+	// Probability is how likely the answer is right, by graded questions; null: nothing is known of that.
+	Probability *protocol.Probability `json:"probability"`
 
 	Evidence []outcome.Accusation `json:"evidence"`
 	Members  []outcome.Member     `json:"members"`
@@ -99,7 +102,8 @@ func report(o *outcome.Outcome, ignored []string) *Report {
 		Tokens: o.Tokens, Cost: o.Cost,
 		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
 		Ignored: append([]string{}, ignored...), Value: o.Value, Words: o.Words, Fields: o.Fields, Claims: o.Claims,
-		Withstands: o.Withstands, Fragile: o.Fragile, Asked: o.Asked, Evidence: o.Evidence}
+		Withstands: o.Withstands, Fragile: o.Fragile, Asked: o.Asked, Probability: o.Probability,
+		Evidence: o.Evidence}
 	if r.Words != nil && o.Answer != nil {
 		r.Value = value(o)
 	}

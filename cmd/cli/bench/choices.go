@@ -1,0 +1,123 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/goccy/go-yaml"
+
+	"synod.dev/synod/bench"
+	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/cmd/cli/display"
+	"synod.dev/synod/council/plan"
+	"synod.dev/synod/council/seating"
+)
+
+// leastForChoices is how many graded questions a recommendation needs.
+const leastForChoices = 30
+
+// recommendation is what a council is recommended for, and what that is called.
+type recommendation struct {
+	name string
+	aim  seating.Aim
+}
+
+// aims are what a calibration recommends.
+var aims = []recommendation{
+	{"cheapest", seating.Aim{Cheapest: true}},
+	{"most right", seating.Aim{}},
+	{"withstands one", seating.Aim{F: 1}},
+}
+
+// choices returns what the measured questions recommend; nothing if there are too few, or fewer than two models.
+func choices(run *bench.Run, usd map[string]float64) (all []display.Choice, err error) {
+	models, questions, err := bench.Labelled(run)
+	if err != nil || len(questions) < leastForChoices || len(models) < 2 {
+		return nil, err
+	}
+	s := &seating.Sample{Models: models, Questions: questions}
+	for _, m := range models {
+		s.USD = append(s.USD, usd[m])
+	}
+	names := func(of []int) (names []string) {
+		for _, i := range of {
+			names = append(names, models[i])
+		}
+		return names
+	}
+	for _, a := range aims {
+		r := s.Recommend(a.aim, run.Seed)
+		if r == nil {
+			continue
+		}
+		c := display.Choice{Aim: a.name, P: r.Stop, F: r.F, Right: r.Right, USD: r.USD,
+			Single: models[r.Single.Model], SingleRight: r.Single.Right, SingleUSD: r.Single.USD}
+		for _, tier := range r.Tiers.Tiers {
+			c.Tiers = append(c.Tiers, names(tier))
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// write writes the council file of the choice that the user named. It reads the trust file that the answers were
+// added to, because its probabilities come from there.
+func (c *calibration) write(r *display.Calibration) error {
+	if c.flags.write == "" {
+		return nil
+	}
+	for _, choice := range r.Choices {
+		if choice.Aim == c.flags.aim {
+			return c.writeCouncil(&choice)
+		}
+	}
+	return app.Fail(app.ExitFailure, fmt.Errorf("no council is recommended as %q, so %s was not written", c.flags.aim,
+		c.flags.write), fmt.Sprintf("ask at least %d questions with known answers to two models or more", leastForChoices))
+}
+
+func (c *calibration) writeCouncil(choice *display.Choice) error {
+	models := map[string]plan.Params{}
+	var seats []map[string]string
+	for _, tier := range choice.Tiers {
+		for _, m := range tier {
+			models[m] = c.council.Models[m]
+			seats = append(seats, map[string]string{"id": m, "model": m})
+		}
+	}
+	protocol := yaml.MapSlice{{Key: "name", Value: "single"}}
+	if !choice.Alone() {
+		protocol = yaml.MapSlice{{Key: "name", Value: "cascade"}, {Key: "tiers", Value: choice.Tiers}}
+	}
+	if choice.P > 0 {
+		protocol = append(protocol, yaml.MapItem{Key: "p", Value: min(max(choice.P, 0.5), 0.999)})
+	}
+	file := yaml.MapSlice{{Key: "council", Value: c.council.Council}, {Key: "protocol", Value: protocol},
+		{Key: "f", Value: choice.F}, {Key: "models", Value: models}, {Key: "seats", Value: seats}}
+	if !choice.Alone() {
+		file = append(file, yaml.MapItem{Key: "trust", Value: map[string]string{"file": c.trustFile()}})
+	}
+	b, err := yaml.Marshal(file)
+	if err != nil {
+		return app.Fail(app.ExitFailure, err)
+	}
+	f, err := os.OpenFile(c.flags.write, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return app.Fail(app.ExitFailure, err, "choose another file with --write")
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return app.Fail(app.ExitFailure, err)
+	}
+	c.Say(c.cmd, "wrote "+app.OneLine(c.flags.write)+"; ask it with: synod ask -c "+app.ShellWord(c.flags.write)+
+		" \"QUESTION\"")
+	return nil
+}
+
+// trustFile is where the answers of the calibration are added.
+func (c *calibration) trustFile() string {
+	if c.council.Trust.File != "" {
+		return c.council.Trust.File
+	}
+	return c.TrustPath()
+}
