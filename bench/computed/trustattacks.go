@@ -47,7 +47,7 @@ func (c *trustAttacks) Figures(w *Work, t Trials) (how string, of func() (*repor
 		return "", nil, fmt.Errorf("members is %d, f %d, liar %s and liars %d: there must be more members than liars, "+
 			"at least 2f+1, and liars of a kind or none", c.Members, c.F, c.Liar, c.Liars)
 	}
-	v, how, err := c.read(w, t.Seed)
+	v, how, err := w.votesOf(c.Folder, c.Set, t.Seed)
 	if err != nil {
 		return "", nil, err
 	}
@@ -56,23 +56,6 @@ func (c *trustAttacks) Figures(w *Work, t Trials) (how string, of func() (*repor
 	}
 	how = fmt.Sprintf("%s, %d casts drawn with seed %d; liars are computed", how, c.Casts, t.Seed)
 	return how, func() (*report.Figures, error) { return c.play(v, t.Seed) }, nil
-}
-
-// read returns the recorded votes of the folder, or simulated ones if there is none.
-func (c *trustAttacks) read(w *Work, seed uint64) (v *votes, how string, err error) {
-	if c.Folder != "" {
-		v, err = w.readVotes(c.Folder, c.Set)
-		return v, "recorded votes of " + c.Set, err
-	}
-	drawn, err := drawTraces(seed)
-	if err != nil {
-		return nil, "", err
-	}
-	v = &votes{set: c.Set, models: drawn.models}
-	for _, q := range drawn.questions {
-		v.questions = append(v.questions, voted{q.id, q.gold, q.answers, slices.Repeat([]bool{true}, len(v.models))})
-	}
-	return v, "answers of simulated members, not the votes of " + c.Set, nil
 }
 
 // play plays all casts, as many at once as there are processors.

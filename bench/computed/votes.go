@@ -21,6 +21,7 @@ type votes struct {
 	models    []string // ascending
 	questions []voted
 	choice    bool
+	simulated bool
 }
 
 // voted is the answers to one question, by model.
@@ -36,6 +37,23 @@ type voteRow struct {
 	ID    string             `json:"id"`
 	Gold  string             `json:"gold"`
 	Votes map[string]*string `json:"votes"`
+}
+
+// votesOf returns a set of recorded votes in a folder, or simulated ones if there is no folder, and what it returned.
+func (w *Work) votesOf(folder, set string, seed uint64) (v *votes, how string, err error) {
+	if folder != "" {
+		v, err = w.readVotes(folder, set)
+		return v, "recorded votes of " + set, err
+	}
+	drawn, err := drawTraces(seed)
+	if err != nil {
+		return nil, "", err
+	}
+	v = &votes{set: set, models: drawn.models, simulated: true}
+	for _, q := range drawn.questions {
+		v.questions = append(v.questions, voted{q.id, q.gold, q.answers, slices.Repeat([]bool{true}, len(v.models))})
+	}
+	return v, "answers of simulated members, not the votes of " + set, nil
 }
 
 // readVotes returns a set, which is read once.

@@ -60,7 +60,7 @@ var usdOf2024 = sync.OnceValue(func() map[string]float64 {
 // and their difference, the council's price as a share of the model's, how often the recommendation is one model
 // alone, and for casts how much more often right its nested figures say that it is.
 func (c *worth) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
-	v, err := w.readVotes(c.Folder, c.Set)
+	v, how, err := w.votesOf(c.Folder, c.Set, t.Seed)
 	if err != nil {
 		return "", nil, err
 	}
@@ -70,7 +70,7 @@ func (c *worth) Figures(w *Work, t Trials) (how string, of func() (*report.Figur
 			return "", nil, err
 		}
 	}
-	how = fmt.Sprintf("recorded votes of %s, prices of late 2024, %d splits drawn with seed %d", c.Set, c.Splits, t.Seed)
+	how = fmt.Sprintf("%s, prices of late 2024, %d splits drawn with seed %d", how, c.Splits, t.Seed)
 	return how, func() (*report.Figures, error) { return c.play(v, t.Seed), nil }, nil
 }
 
@@ -137,11 +137,19 @@ func play(known, rest *seating.Sample, t seating.Tiers) seating.Played {
 	return rest.Play(known.Fit(t, every), every)
 }
 
+// usd is what a call of a model costs; 0: it has no price. Simulated ones all cost the same.
+func (v *votes) usd(model int) float64 {
+	if v.simulated {
+		return 0.001
+	}
+	return usdOf2024()[v.models[model]]
+}
+
 // priced keeps the models that have a price.
 func (v *votes) priced() *votes {
 	keep := v.all()
-	keep = slices.DeleteFunc(keep, func(m int) bool { return usdOf2024()[v.models[m]] == 0 })
-	out := &votes{set: v.set, choice: v.choice}
+	keep = slices.DeleteFunc(keep, func(m int) bool { return v.usd(m) == 0 })
+	out := &votes{set: v.set, choice: v.choice, simulated: v.simulated}
 	for _, m := range keep {
 		out.models = append(out.models, v.models[m])
 	}
@@ -167,10 +175,11 @@ func (v *votes) all() (models []int) {
 func (v *votes) samples(models []int, labels, most int, chance *rand.Rand) (known, rest *seating.Sample) {
 	known = &seating.Sample{}
 	for _, m := range models {
-		known.Models, known.USD = append(known.Models, v.models[m]), append(known.USD, usdOf2024()[v.models[m]])
+		known.Models, known.USD = append(known.Models, v.models[m]), append(known.USD, v.usd(m))
 	}
 	asked := v.of(models)
 	chance.Shuffle(len(asked), func(i, j int) { asked[i], asked[j] = asked[j], asked[i] })
+	labels = min(labels, len(asked)*3/4) // some are left to measure
 	rest = &seating.Sample{Models: known.Models, USD: known.USD}
 	for i, k := range asked[:min(len(asked), labels+most)] {
 		q := odds.Labelled{Kind: v.set, Right: string(v.questions[k].gold)}

@@ -26,11 +26,11 @@ type worthOdds struct {
 	Members int    `yaml:"members" doc:"models of a cast" range:"2:12"`
 	Liar    bool   `yaml:"liar" doc:"whether one member lies from then on"`
 	F       int    `yaml:"f" doc:"liars that the probability allows for" range:"0:2"`
-	Casts   int    `yaml:"casts" doc:"casts that are drawn" range:"1:1000"`
+	Splits  int    `yaml:"splits" doc:"casts that are drawn" range:"1:1000"`
 	Most    int    `yaml:"most" doc:"questions of which a cast measures the figures, at most" range:"20:100000"`
 }
 
-func newWorthOdds() *worthOdds { return &worthOdds{Labels: 200, Members: 6, Casts: 40, Most: 500} }
+func newWorthOdds() *worthOdds { return &worthOdds{Labels: 200, Members: 6, Splits: 40, Most: 500} }
 
 // high is the probability from which on an answer counts as nearly certain.
 const high = 0.95
@@ -41,7 +41,7 @@ const high = 0.95
 // the error of the product of the members' odds, which takes their errors for independent. The lists have the
 // reliability diagram, by tenths.
 func (c *worthOdds) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
-	v, err := w.readVotes(c.Folder, c.Set)
+	v, how, err := w.votesOf(c.Folder, c.Set, t.Seed)
 	if err != nil {
 		return "", nil, err
 	}
@@ -49,7 +49,7 @@ func (c *worthOdds) Figures(w *Work, t Trials) (how string, of func() (*report.F
 	if _, err := v.drawCast(rand.New(rand.NewPCG(0, 0)), c.Members); err != nil {
 		return "", nil, err
 	}
-	how = fmt.Sprintf("recorded votes of %s, %d casts drawn with seed %d; a liar is computed", c.Set, c.Casts, t.Seed)
+	how = fmt.Sprintf("%s, %d casts drawn with seed %d; a liar is computed", how, c.Splits, t.Seed)
 	return how, func() (*report.Figures, error) { return c.play(v, t.Seed), nil }, nil
 }
 
@@ -57,7 +57,7 @@ func (c *worthOdds) Figures(w *Work, t Trials) (how string, of func() (*report.F
 type forecasts struct{ odds, agreement, product []stats.Forecast }
 
 func (c *worthOdds) play(v *votes, seed uint64) *report.Figures {
-	casts := make([]forecasts, c.Casts)
+	casts := make([]forecasts, c.Splits)
 	var wait sync.WaitGroup
 	for i := range casts {
 		wait.Go(func() { casts[i] = c.cast(v, rand.New(rand.NewPCG(seed, uint64(i)))) })

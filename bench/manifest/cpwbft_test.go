@@ -222,6 +222,9 @@ func TestPresetsRun(t *testing.T) {
 			if p.Name == "trust-attacks" { // whose figures are means over 40 casts
 				o.Set = []string{"compute.casts=2"}
 			}
+			if p.Name == "worth-it" { // likewise
+				o.Set = []string{"compute.splits=2"}
+			}
 			all := draft(t, p.Name, o)
 			some(all)
 			g := play(t, p.Name, all)
