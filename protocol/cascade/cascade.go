@@ -275,6 +275,11 @@ stop: probable  stops when more than F members gave the answer independently, an
                 nothing that its own evidence is against: an answer that is outweighed, or
                 that is wrong rather than right by the weights.
 
+tiers           all seats of a tier are asked at once. Its most probable answer with more than F
+                supporters stands if it is right with probability p by the graded questions of
+                the trust file, or without these if all that answered agree; after the last
+                tier it stands in any case, unless it is less probable than at_least.
+
 When there is nobody left to ask, an answer with more than F independent supporters is the
 decision if it is the only one; between several, T rounds of SAC decide, by the weight of the
 members' last answers. Without one the outcome is undecided.
@@ -298,6 +303,9 @@ stop         certain or probable (probable)
 p            with stop: probable, the least probability by the weights (0.99)
 doubt        with stop: probable, the largest probability that the missing votes change which
              answer leads (0.01)
+tiers        seats by tier, such as [[a, b], [c]]; none: F+1 that are drawn, then one at a time
+at_least     with tiers: an answer that is less probable is no decision (0: every one may be)
+odds         how likely answers are right; filled in from the trust file
 rounds       T of the SAC for contested questions (2)
 score        how members score then: stated or likelihood
 weights      log-odds by form of question and seat; filled in from the trust file
