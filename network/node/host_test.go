@@ -324,16 +324,16 @@ func theOldOneEnds(t *testing.T, net *link.Memory, first, second *roster.Signed,
 		})
 	})
 	waitUntil(t, "the end of the old roster", func() bool { return len(hosts[1].serials()) == 1 })
-	_, missing := askUnder(t, net, first, keys[1])
-	told := 0
-	for _, why := range missing {
-		if strings.Contains(why, "has been replaced by") {
-			told++
+	waitUntil(t, "a caller with the old roster is told by three; the fourth has ended, or is about to", func() bool {
+		_, missing := askUnder(t, net, first, keys[1])
+		told := 0
+		for _, why := range missing {
+			if strings.Contains(why, "has been replaced by") {
+				told++
+			}
 		}
-	}
-	if told < 3 { // the fourth one has ended, or is about to
-		t.Errorf("a caller with the old roster is told: %v", missing)
-	}
+		return told >= 3
+	})
 	if answer, missing := askUnder(t, net, second, keys[2]); answer != "42" || len(missing) > 0 {
 		t.Errorf("after the end of the old roster: %q, missing %v", answer, missing)
 	}
