@@ -281,7 +281,8 @@ var TestedClaims = []TestedClaim{
 	{ID: "CO-2", Model: "S(f)",
 		Property: "a first answer counts as independent only if F other members say that its sender had committed " +
 			"to it in time; F members together can keep no honest one from counting",
-		Check: "`go test ./council/outcome -run 'TestWitnesses|TestCascadeCountsNoCopies'`, `go test ./adversary -run " +
+		Check: "`go test ./council/outcome -run 'TestWitnesses|TestCascadeCountsNoCopies'`, `go test ./adversary " +
+			"-run " +
 			"TestCopiesAreNoSupport`"},
 	{ID: "CE-4", Model: "any",
 		Property: "verifiers in Python and JavaScript, which share no code with the first or one another, judge " +

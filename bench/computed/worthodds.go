@@ -17,8 +17,8 @@ import (
 
 // worthOdds measures, on recorded votes of real models, how well the probability of the most probable answer of a cast
 // is calibrated on questions that did not fit it, and how well it separates right answers from wrong ones, compared
-// with a plurality and the share of members that agree with it. With a liar, the member that is most accurate in the history lies from then on:
-// it gives the wrong answer that most others gave.
+// with a plurality and the share of members that agree with it. With a liar, the member that is most accurate in the
+// history lies from then on: it gives the wrong answer that most others gave.
 type worthOdds struct {
 	Folder  string `yaml:"folder" doc:"folder of the recorded votes, SET.jsonl.gz"`
 	Set     string `yaml:"set" doc:"the set of questions" enum:"gsm8k|math-l5|crux|mmlu-pro"`

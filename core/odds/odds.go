@@ -9,8 +9,8 @@
 //
 // A fit is for one list of members, all of whom were asked. Who asks in stages needs a fit for each stage.
 //
-// Accuracies are pooled in part: a member's accuracy on a kind of question leans on its accuracy on all, and that on the
-// mean of all members.
+// Accuracies are pooled in part: a member's accuracy on a kind of question leans on its accuracy on all, and that on
+// the mean of all members.
 //
 // Its rank is 0: it uses gonum and nothing of this module.
 package odds

@@ -142,7 +142,8 @@ func TestKinds(t *testing.T) {
 		t.Errorf("number %v, choice %v, all %v", number, choice, text)
 	}
 	ask := []string{"1", "1", "1", "2"}
-	if got, want := m.Chances("text", ask, 0)[0].Probability, m.Chances("choice", ask, 0)[0].Probability; !(got > want) {
+	got, want := m.Chances("text", ask, 0)[0].Probability, m.Chances("choice", ask, 0)[0].Probability
+	if !(got > want) {
 		t.Errorf("a kind without labels: %v; one that members cannot answer: %v", got, want)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"synod.dev/synod/council/trust"
 )
 
-// loadTrust replaces the trust file by the weights and odds that it gives the seats, so that records of the run have them
-// and name no file.
+// loadTrust replaces the trust file by the weights and odds that it gives the seats, so that records of the run have
+// them and name no file.
 func loadTrust(p *Plan, from source) error {
 	file := p.spec.Trust.File
 	if p.spec.Trust.Learn && file == "" {

@@ -71,7 +71,8 @@ func (t *tally) nextTier(all []candidate, last bool) ending {
 		return decided
 	case last:
 		return hopeless
-	case enough && lead.chance.Labels > 0 && lead.chance.Value >= t.P, enough && lead.chance.Labels == 0 && len(all) == 1:
+	case enough && lead.chance.Labels > 0 && lead.chance.Value >= t.P,
+		enough && lead.chance.Labels == 0 && len(all) == 1:
 		return decided
 	}
 	return goOn

@@ -48,6 +48,7 @@ func graded(tiers ...[]synod.NodeID) (models []*odds.Model) {
 // never without more than F voices. After the last tier the most probable answer with more than F voices stands.
 func TestTiers(t *testing.T) {
 	tiers := [][]synod.NodeID{{0, 1}, {2}, {3, 4}}
+	const agree, graded200 = "all that answered agree", "by 200 graded questions"
 	for what, c := range map[string]struct {
 		votes   string
 		f       int
@@ -58,19 +59,19 @@ func TestTiers(t *testing.T) {
 		asked   int
 		why     string
 	}{
-		"two agree":              {votes: "a a b b b", want: "a", asked: 2, why: "after 1 of 3 tiers all that answered agree"},
-		"two differ":             {votes: "a b b b c", want: "b", asked: 5, why: "after 3 of 3 tiers it has the most weight"},
+		"two agree":              {votes: "a a b b b", want: "a", asked: 2, why: agree},
+		"two differ":             {votes: "a b b b c", want: "b", asked: 5, why: "it has the most weight"},
 		"one is silent":          {votes: "- b c c c", want: "b", asked: 2},
 		"silence is no voice":    {votes: "- b b c c", f: 1, want: "b", asked: 3, why: "after 2 of 3 tiers"},
-		"nobody":                 {votes: "- - - - -", asked: 5, why: "at most 0 gave the same answer"},
-		"too few voices":         {votes: "a b c d e", f: 1, asked: 5, why: "at most 1 gave the same answer"},
-		"odds, probable":         {votes: "a a b b b", odds: true, p: 0.8, want: "a", asked: 2, why: "by 200 graded questions"},
+		"nobody":                 {votes: "- - - - -", asked: 5, why: "at most 0 gave"},
+		"too few voices":         {votes: "a b c d e", f: 1, asked: 5, why: "at most 1 gave"},
+		"odds, probable":         {votes: "a a b b b", odds: true, p: 0.8, want: "a", asked: 2, why: graded200},
 		"odds, not yet":          {votes: "a a a b b", odds: true, p: 0.99, want: "a", asked: 3},
-		"odds, the better ones":  {votes: "a a b b b", odds: true, p: 0.999, want: "b", asked: 5, why: "after 3 of 3 tiers"},
+		"odds, the better ones":  {votes: "a a b b b", odds: true, p: 0.999, want: "b", asked: 5, why: "after 3 of 3"},
 		"odds, two against one":  {votes: "a b c d d", odds: true, p: 0.9, want: "d", asked: 5},
 		"odds, one good member":  {votes: "a b c d -", odds: true, p: 0.9, want: "d", asked: 5},
 		"odds, F = 1, one voice": {votes: "a b c d -", f: 1, odds: true, p: 0.9, asked: 5},
-		"less than wanted":       {votes: "a b c d e", odds: true, p: 0.9, atLeast: 0.9, asked: 5, why: "and at_least is 0.9"},
+		"less than wanted":       {votes: "a b c d e", odds: true, p: 0.9, atLeast: 0.9, asked: 5, why: "at_least"},
 	} {
 		p := New()
 		p.Tiers, p.AtLeast = tiers, c.atLeast
@@ -91,7 +92,8 @@ func TestTiers(t *testing.T) {
 		if d.Answer != c.want || d.Asked != c.asked || !strings.Contains(d.Why, c.why) {
 			t.Errorf("%s: %q with %d asked: %s; want %q, %d", what, d.Answer, d.Asked, d.Why, c.want, c.asked)
 		}
-		if d.Answer != "" && c.odds != (d.Probability != nil && d.Probability.Labels == 200 && d.Probability.Value > 0) {
+		known := d.Probability != nil && d.Probability.Labels == 200 && d.Probability.Value > 0
+		if d.Answer != "" && c.odds != known {
 			t.Errorf("%s: the probability is %+v", what, d.Probability)
 		}
 	}

@@ -34,7 +34,8 @@ func (r *Calibration) printChoices(w io.Writer) {
 		return
 	}
 	first := r.Choices[0]
-	fmt.Fprintf(w, "\nrecommended, against %s alone (%s %% right, 95 %% %s, %s a question); figures by nested splits:\n",
+	fmt.Fprintf(w, "\nrecommended, against %s alone (%s %% right, 95 %% %s, %s a question); figures by nested "+
+		"splits:\n",
 		app.OneLine(first.Single), inPercent(first.SingleRight.Value), ends(first.SingleRight, inPercent),
 		dollars(first.SingleUSD))
 	for _, c := range r.Choices {
