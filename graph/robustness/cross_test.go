@@ -191,7 +191,7 @@ func checkSettings(t *testing.T, g graph.Graph, want int) {
 			graphtest.Agree(t, g, robustness.SearchWith(g, use), want)
 		})
 	}
-	graphtest.Agree(t, g, robustness.Search128(g, 0), want)
+	graphtest.Agree(t, g, robustness.SearchLarge(g, 0), want)
 	for goal := want - 1; goal <= want+2; goal++ {
 		if res := robustness.Decide(g, goal, nil); (res.Lower >= goal) != (goal <= want) ||
 			(res.Upper < goal) != (goal > want) {

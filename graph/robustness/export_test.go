@@ -29,24 +29,25 @@ var Settings = map[string]tactics{
 // SearchWith runs the search with other settings.
 func SearchWith(g graph.Graph, use tactics) Result { return search(g, 0, use, nil) }
 
-// Search128 runs the search for 128 nodes on a graph of any size.
-func Search128(g graph.Graph, goal int) Result {
-	return decide128(g, quickBounds(g), goal, bestTactics, never)
+// SearchLarge runs the search for more than 64 nodes on a graph of any size.
+func SearchLarge(g graph.Graph, goal int) Result {
+	return improve[large](g, quickBounds(g), goal, bestTactics, never)
 }
 
-// Trace64 runs the search for 64 nodes and describes all that it leaves behind.
-func Trace64(g graph.Graph, goal int, use tactics, stop func() bool) string {
-	d := drive64{search64: newSearch64(g, use), g: g, res: quickBounds(g), stop: stop}
+// TraceSmall runs the search for up to 64 nodes and describes all that it leaves behind.
+func TraceSmall(g graph.Graph, goal int, use tactics, stop func() bool) string {
+	return traceOf[small](g, goal, use, stop)
+}
+
+// TraceLarge is TraceSmall with the search for more nodes.
+func TraceLarge(g graph.Graph, goal int, use tactics, stop func() bool) string {
+	return traceOf[large](g, goal, use, stop)
+}
+
+func traceOf[H high](g graph.Graph, goal int, use tactics, stop func() bool) string {
+	d := driver[H]{searcher: newSearcher[H](g, use), g: g, res: quickBounds(g), stop: stop}
 	d.improve(goal)
 	return trace(d.res, d.scratch, d.weights, d.nodes, d.pollAt, d.stage, d.deep, d.stopped, d.ended,
-		d.found[0].row()[0], d.found[1].row()[0])
-}
-
-// Trace128 is Trace64 with the search for 128 nodes.
-func Trace128(g graph.Graph, goal int, use tactics, stop func() bool) string {
-	d := drive128{search128: newSearch128(g, use), g: g, res: quickBounds(g), stop: stop}
-	d.improve(goal)
-	return trace(d.res, scratch64(d.scratch), d.weights, d.nodes, d.pollAt, d.stage, d.deep, d.stopped, d.ended,
 		d.found[0].row()[0], d.found[1].row()[0])
 }
 

@@ -16,7 +16,7 @@ type Result struct {
 }
 
 // SearchLimit is the largest number of nodes for which the search runs. For larger graphs only bounds are known.
-const SearchLimit = size128
+const SearchLimit = largeSize
 
 // Find finds the largest r for which the graph is r-robust. A graph with one node counts as
 // 1-robust, in line with ⌈n/2⌉ for complete graphs. If stop (nil: never) returns true, or the graph
@@ -48,10 +48,10 @@ func search(g graph.Graph, goal int, use tactics, stop func() bool) Result {
 	switch {
 	case res.Lower == res.Upper || n > SearchLimit || goal > 0 && (res.Lower >= goal || res.Upper < goal):
 		return res.settled()
-	case n <= size64:
-		return decide64(g, res, goal, use, stop)
+	case n <= smallSize:
+		return improve[small](g, res, goal, use, stop)
 	default:
-		return decide128(g, res, goal, use, stop)
+		return improve[large](g, res, goal, use, stop)
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 	"synod.dev/synod/graph"
 )
 
-// set128 is compared with a table of flags.
-func TestSet128(t *testing.T) {
+// nodeSet[large] is compared with a table of flags.
+func TestSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, size128).Draw(t, "n")
-		draw := func(label string) (p set128, in []bool) {
+		n := rapid.IntRange(1, largeSize).Draw(t, "n")
+		draw := func(label string) (p nodeSet[large], in []bool) {
 			in = rapid.SliceOfN(rapid.Bool(), n, n).Draw(t, label)
 			for i, member := range in {
 				if member {
@@ -24,7 +24,7 @@ func TestSet128(t *testing.T) {
 		}
 		a, inA := draw("a")
 		b, inB := draw("b")
-		check := func(what string, got set128, want func(i int) bool) {
+		check := func(what string, got nodeSet[large], want func(i int) bool) {
 			var list []int
 			for i := range n {
 				if got.has(i) != want(i) {
@@ -46,10 +46,10 @@ func TestSet128(t *testing.T) {
 		check("and", a.and(b), func(i int) bool { return inA[i] && inB[i] })
 		check("or", a.or(b), func(i int) bool { return inA[i] || inB[i] })
 		check("and not", a.andNot(b), func(i int) bool { return inA[i] && !inB[i] })
-		check("all", all128(n), func(int) bool { return true })
+		check("all", all[large](n), func(int) bool { return true })
 		v := rapid.IntRange(0, n-1).Draw(t, "v")
-		check("of", single128(v), func(i int) bool { return i == v })
+		check("of", single[large](v), func(i int) bool { return i == v })
 		check("without", a.without(v), func(i int) bool { return inA[i] && i != v })
-		check("row", fromRow128(a.row()), func(i int) bool { return inA[i] })
+		check("row", fromRow[large](a.row()), func(i int) bool { return inA[i] })
 	})
 }

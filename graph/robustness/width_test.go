@@ -27,7 +27,7 @@ func TestWidthsSearchAlike(t *testing.T) {
 						left := calls
 						return func() bool { left--; return left <= 0 }
 					}
-					a, b := robustness.Trace64(g, goal, use, stop()), robustness.Trace128(g, goal, use, stop())
+					a, b := robustness.TraceSmall(g, goal, use, stop()), robustness.TraceLarge(g, goal, use, stop())
 					if a != b {
 						t.Fatalf("%s, goal %d, stopped by call %d:\n%s\n%s\n%s", name, goal, calls, a, b,
 							graphtest.Describe(g))

@@ -1,12 +1,12 @@
 package robustness
 
-// scratch64 is working memory that every search node overwrites.
-type scratch64 struct {
+// scratch is working memory that every search node overwrites.
+type scratch struct {
 	least1, least2 int   // least sizes of the two sets
 	room1, room2   int   // slack of the two size rows
 	slack          []int // by row: how many in-neighbours of its node may be outside the node's set
 	a, b           []int // by node: price of keeping it out of S1, out of S2
-	rise           []int // by node: how much its share of the bound rises with a new row; see probe64
+	rise           []int // by node: how much its share of the bound rises with a new row; see prober
 	pull           []int // by row: its component of the subgradient
 }
 
@@ -19,7 +19,7 @@ type scratch64 struct {
 //
 // is at most 0 for every pair, because a node is kept out of at least one set. If L > 0 there is no pair, and open is
 // false. Otherwise gap = -L, and the scratch memory holds the prices for the weights y.
-func (s *search64) bound(d *domain64, y []int32) (gap int, open bool) {
+func (s *searcher[H]) bound(d *domain[H], y []int32) (gap int, open bool) {
 	inOne, inTwo := d.inOne(), d.inTwo()
 	s.rows(inOne, d.one, y)
 	s.rows(inTwo, d.two, y)
@@ -42,7 +42,7 @@ func (s *search64) bound(d *domain64, y []int32) (gap int, open bool) {
 }
 
 // rows computes the slack of the members' rows and gives new rows their first weight.
-func (s *search64) rows(members, may set64, y []int32) {
+func (s *searcher[H]) rows(members, may nodeSet[H], y []int32) {
 	for w := members; !w.empty(); w = w.rest() {
 		i := w.first()
 		s.scratch.slack[i] = s.in[i].and(may).count() - s.need[i]
@@ -53,7 +53,7 @@ func (s *search64) rows(members, may set64, y []int32) {
 }
 
 // price computes a and b of the open nodes and returns L(y).
-func (s *search64) price(d *domain64, inOne, inTwo set64, y []int32) int {
+func (s *searcher[H]) price(d *domain[H], inOne, inTwo nodeSet[H], y []int32) int {
 	sc := &s.scratch
 	open1, open2 := d.one.andNot(inOne), d.two.andNot(inTwo)
 	y1, y2 := int(y[s.n]), int(y[s.n+1])
@@ -89,9 +89,9 @@ func (s *search64) price(d *domain64, inOne, inTwo set64, y []int32) int {
 
 // ascend changes the weights by one Polyak subgradient step. The component of a row is how far the cheapest choice of
 // all nodes violates it.
-func (s *search64) ascend(d *domain64, inOne, inTwo set64, y []int32, l int) {
+func (s *searcher[H]) ascend(d *domain[H], inOne, inTwo nodeSet[H], y []int32, l int) {
 	sc := &s.scratch
-	var out1, out2 set64 // kept out of S1, of S2 by the cheapest choice; ties alternate
+	var out1, out2 nodeSet[H] // kept out of S1, of S2 by the cheapest choice; ties alternate
 	tie := false
 	for w := d.one.and(d.two); !w.empty(); w = w.rest() {
 		v := w.first()
@@ -134,7 +134,7 @@ func (s *search64) ascend(d *domain64, inOne, inTwo set64, y []int32, l int) {
 	s.move(y, s.n+1, step)
 }
 
-func (s *search64) move(y []int32, k, step int) {
+func (s *searcher[H]) move(y []int32, k, step int) {
 	y[k] = int32(min(max(int(y[k])+(step*s.scratch.pull[k]+128)>>8, 0), weightCap))
 }
 
@@ -142,9 +142,10 @@ func (s *search64) move(y []int32, k, step int) {
 // would raise it above 0, and picks the node to branch on: the one whose cheaper choice costs most.
 // All costs are computed for the domain before any removal, because computing them for what is left
 // would use the same gap twice.
-func (s *search64) probe(d *domain64, y []int32, gap int) (branch int, changed set64) {
+func (s *searcher[H]) probe(d *domain[H], y []int32, gap int) (branch int, changed nodeSet[H]) {
 	snap := *d
-	p := probe64{s: s, d: &snap, inOne: snap.inOne(), inTwo: snap.inTwo(), gap: gap, y1: int(y[s.n]), y2: int(y[s.n+1])}
+	p := prober[H]{s: s, d: &snap, inOne: snap.inOne(), inTwo: snap.inTwo(), gap: gap,
+		y1: int(y[s.n]), y2: int(y[s.n+1])}
 	p.both = snap.one.and(snap.two)
 	p.prepare()
 	branch, best := -1, -1<<62
@@ -172,25 +173,25 @@ func (s *search64) probe(d *domain64, y []int32, gap int) (branch int, changed s
 	return branch, changed
 }
 
-// probe64 is the state of one call of probe.
-type probe64 struct {
-	s            *search64
-	d            *domain64
-	inOne, inTwo set64
-	both         set64 // nodes that may be in either set, over which the bound sums
+// prober is the state of one call of probe.
+type prober[H high] struct {
+	s            *searcher[H]
+	d            *domain[H]
+	inOne, inTwo nodeSet[H]
+	both         nodeSet[H] // nodes that may be in either set, over which the bound sums
 	gap          int
 	y1, y2       int // weights of the size rows
 	// With a new row of weight trial for set 1 (index 0) or set 2 (index 1), the share min(a, b) of
 	// a node rises by trial (full), by less (part; the scratch memory has the amount), or not at
 	// all.
-	full, part [2]set64
+	full, part [2]nodeSet[H]
 }
 
-// choices64 holds what each choice of a node adds to the bound at least, and the node's branching score.
-type choices64 struct{ cost1, cost2, costNone, score int }
+// choices holds what each choice of a node adds to the bound at least, and the node's branching score.
+type choices struct{ cost1, cost2, costNone, score int }
 
 // prepare computes full and part.
-func (p *probe64) prepare() {
+func (p *prober[H]) prepare() {
 	sc := &p.s.scratch
 	for w := p.both; !w.empty(); w = w.rest() {
 		v := w.first()
@@ -209,7 +210,7 @@ func (p *probe64) prepare() {
 
 // row returns the value of the row that a node would add by being in set k: by how much the shares of its in-neighbours
 // rise, less the weight of its slack.
-func (p *probe64) row(inputs set64, k, slack int) int {
+func (p *prober[H]) row(inputs nodeSet[H], k, slack int) int {
 	value := trial * (inputs.and(p.full[k]).count() - slack)
 	for w := inputs.and(p.part[k]); !w.empty(); w = w.rest() {
 		value += p.s.scratch.rise[w.first()]
@@ -218,7 +219,7 @@ func (p *probe64) row(inputs set64, k, slack int) int {
 }
 
 // choices computes the costs of the choices of node v.
-func (p *probe64) choices(v int) (c choices64) {
+func (p *prober[H]) choices(v int) (c choices) {
 	s, sc := p.s, &p.s.scratch
 	low := 0
 	if p.both.has(v) {
@@ -254,7 +255,7 @@ func (p *probe64) choices(v int) (c choices64) {
 // score rates a node for branching; higher is better. The first node is chosen by degree: a node
 // with many in-neighbours needs many members in its set, and simplifies the rest most if it is in
 // neither.
-func (p *probe64) score(v, gain1, gain2, costNone int) int {
+func (p *prober[H]) score(v, gain1, gain2, costNone int) int {
 	switch one, two := p.d.one.has(v), p.d.two.has(v); {
 	case p.inOne.empty() && p.inTwo.empty():
 		return p.s.degree[v]

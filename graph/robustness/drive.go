@@ -1,5 +1,3 @@
-// Code generated from drive64.go by go generate; DO NOT EDIT.
-
 package robustness
 
 import (
@@ -8,10 +6,10 @@ import (
 	"synod.dev/synod/graph"
 )
 
-// drive128 improves the bounds of a result until they meet. It searches at the budget Upper-1: a
+// driver improves the bounds of a result until they meet. It searches at the budget Upper-1: a
 // pair found lowers Upper, a search that finds none raises Lower to Upper.
-type drive128 struct {
-	*search128
+type driver[H high] struct {
+	*searcher[H]
 	g       graph.Graph
 	res     Result
 	stop    func() bool
@@ -21,15 +19,15 @@ type drive128 struct {
 	deep    int // number of stages whose one-time work is done
 }
 
-// decide128 improves the bounds of a result until they meet or, with a goal above 0, until they say whether the graph is
+// improve improves the bounds of a result until they meet or, with a goal above 0, until they say whether the graph is
 // goal-robust.
-func decide128(g graph.Graph, res Result, goal int, use tactics, stop func() bool) Result {
-	d := drive128{search128: newSearch128(g, use), g: g, res: res, stop: stop}
+func improve[H high](g graph.Graph, res Result, goal int, use tactics, stop func() bool) Result {
+	d := driver[H]{searcher: newSearcher[H](g, use), g: g, res: res, stop: stop}
 	d.improve(goal)
 	return d.res.settled()
 }
 
-func (d *drive128) improve(goal int) {
+func (d *driver[H]) improve(goal int) {
 	for d.res.Lower < d.res.Upper && !d.stopped && (goal == 0 || d.res.Lower < goal && goal <= d.res.Upper) {
 		d.q, d.stage = d.res.Upper-1, 0
 		if goal > 0 {
@@ -45,7 +43,7 @@ func (d *drive128) improve(goal int) {
 }
 
 // pause is the poll function of the search: it checks stop, and at each stage tries the other methods.
-func (d *drive128) pause() {
+func (d *driver[H]) pause() {
 	if d.stop() {
 		d.stopped = true
 		d.end(gaveUp)
@@ -64,7 +62,7 @@ func (d *drive128) pause() {
 // otherMethods looks for a pair by local search. Once each, it also computes the spectral bound,
 // looks for symmetries, and searches at smaller budgets: these searches end much faster, and raise
 // Lower in case the caller stops this one.
-func (d *drive128) otherMethods(stage int) {
+func (d *driver[H]) otherMethods(stage int) {
 	if d.use.upper && d.localSearch(stages[stage].tries, stages[stage].steps*d.n) {
 		d.end(found)
 		return
@@ -85,7 +83,7 @@ func (d *drive128) otherMethods(stage int) {
 	}
 }
 
-func (d *drive128) localSearch(tries, steps int) bool {
+func (d *driver[H]) localSearch(tries, steps int) bool {
 	for k := 0; k < tries && !d.stopped; k++ {
 		if d.newTabu(uint64(k)).run(steps, d.checkStop) {
 			return true
@@ -94,12 +92,12 @@ func (d *drive128) localSearch(tries, steps int) bool {
 	return false
 }
 
-func (d *drive128) checkStop() bool {
+func (d *driver[H]) checkStop() bool {
 	d.stopped = d.stopped || d.stop()
 	return d.stopped
 }
 
-func (d *drive128) spectral() {
+func (d *driver[H]) spectral() {
 	if d.use.lower && !d.g.Directed() {
 		if d.res.Lower = max(d.res.Lower, spectralBound(d.g)); d.res.Lower > d.q {
 			d.end(refuted)
@@ -108,12 +106,12 @@ func (d *drive128) spectral() {
 }
 
 // symmetries looks for orbits. They help from the root of the search tree on, so finding some restarts the decision.
-func (d *drive128) symmetries() {
+func (d *driver[H]) symmetries() {
 	if !d.use.orbits {
 		return
 	}
 	for _, o := range orbits(d.g) {
-		var set set128
+		var set nodeSet[H]
 		for _, i := range o {
 			set = set.with(i)
 		}
@@ -125,9 +123,9 @@ func (d *drive128) symmetries() {
 }
 
 // raise looks for pairs at smaller budgets, in a search of its own, to raise Lower.
-func (d *drive128) raise() {
+func (d *driver[H]) raise() {
 	for q := d.res.Lower; q < d.q && !d.stopped; q++ {
-		lower := newSearch128(d.g, d.use)
+		lower := newSearcher[H](d.g, d.use)
 		lower.orbits = d.orbits
 		switch lower.decide(q, pollEvery, func() {
 			if lower.pollAt += pollEvery; d.checkStop() {
@@ -145,7 +143,7 @@ func (d *drive128) raise() {
 }
 
 // lower sets Upper to the larger reach of the two sets found, which may be less than the budget.
-func (d *drive128) lower() {
+func (d *driver[H]) lower() {
 	reach := 0
 	for k, set := range d.found {
 		for w := set; !w.empty(); w = w.rest() {
@@ -156,23 +154,23 @@ func (d *drive128) lower() {
 	d.res.Upper = reach
 }
 
-// tabu128 looks for a pair by tabu search: it moves one node at a time between S1, S2 and neither,
+// tabu looks for a pair by tabu search: it moves one node at a time between S1, S2 and neither,
 // so that the shortfall of the members (the in-neighbours missing from their own set) shrinks, and
 // does not move the same node again for a while. It has found a pair when no member is short. If it
 // finds none, this proves nothing.
-type tabu128 struct {
-	*search128
+type tabu[H high] struct {
+	*searcher[H]
 	rng    *rand.Rand
-	set    [2]set128 // S1, S2
-	inside [2][]int  // by node: how many of its in-neighbours are in each set
-	short  [2]set128 // members with fewer in-neighbours in their set than they need
-	tight  [2]set128 // members that are short or would be with one fewer
-	until  []int     // step before which a node may not move
-	least  int       // smallest size of a cohesive set
+	set    [2]nodeSet[H] // S1, S2
+	inside [2][]int      // by node: how many of its in-neighbours are in each set
+	short  [2]nodeSet[H] // members with fewer in-neighbours in their set than they need
+	tight  [2]nodeSet[H] // members that are short or would be with one fewer
+	until  []int         // step before which a node may not move
+	least  int           // smallest size of a cohesive set
 }
 
-func (s *search128) newTabu(seed uint64) *tabu128 {
-	t := &tabu128{search128: s, rng: rand.New(rand.NewPCG(seed, uint64(s.n))), until: make([]int, s.n), least: s.n}
+func (s *searcher[H]) newTabu(seed uint64) *tabu[H] {
+	t := &tabu[H]{searcher: s, rng: rand.New(rand.NewPCG(seed, uint64(s.n))), until: make([]int, s.n), least: s.n}
 	for k := range t.inside {
 		t.inside[k] = make([]int, s.n)
 	}
@@ -184,7 +182,7 @@ func (s *search128) newTabu(seed uint64) *tabu128 {
 
 // run makes a number of steps from a random bipartition, or fewer if stop returns true. It reports whether a pair was
 // found.
-func (t *tabu128) run(steps int, stop func() bool) bool {
+func (t *tabu[H]) run(steps int, stop func() bool) bool {
 	t.scatter()
 	for step := range steps {
 		if t.short[0].empty() && t.short[1].empty() {
@@ -212,8 +210,8 @@ func (t *tabu128) run(steps int, stop func() bool) bool {
 	return false
 }
 
-func (t *tabu128) scatter() {
-	t.set = [2]set128{}
+func (t *tabu[H]) scatter() {
+	t.set = [2]nodeSet[H]{}
 	for i, v := range t.rng.Perm(t.n) {
 		t.set[i&1] = t.set[i&1].with(v)
 		t.until[v] = 0
@@ -223,7 +221,7 @@ func (t *tabu128) scatter() {
 }
 
 // recount updates inside, short and tight of set k for the given nodes.
-func (t *tabu128) recount(k int, nodes set128) {
+func (t *tabu[H]) recount(k int, nodes nodeSet[H]) {
 	set := t.set[k]
 	t.short[k], t.tight[k] = t.short[k].andNot(nodes), t.tight[k].andNot(nodes)
 	for w := nodes; !w.empty(); w = w.rest() {
@@ -244,7 +242,7 @@ func (t *tabu128) recount(k int, nodes set128) {
 
 // choose finds the move that lowers the shortfall most; to is 0 or 1 for a set, 2 for neither. Ties
 // are broken at random.
-func (t *tabu128) choose(step int) (v, to int) {
+func (t *tabu[H]) choose(step int) (v, to int) {
 	v, best, ties := -1, 1<<30, 0
 	movable := [2]bool{t.set[0].count() > t.least, t.set[1].count() > t.least}
 	for i := range t.n {

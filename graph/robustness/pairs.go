@@ -1,37 +1,35 @@
-// Code generated from search64.go by go generate; DO NOT EDIT.
-
 package robustness
 
 import "synod.dev/synod/graph"
 
-// domain128 holds, for each of the three choices of a node, the nodes that may still take it: being in S1 (one), in S2
+// domain holds, for each of the three choices of a node, the nodes that may still take it: being in S1 (one), in S2
 // (two), or in neither set (none). A node with a single choice left is decided.
-type domain128 struct{ one, two, none set128 }
+type domain[H high] struct{ one, two, none nodeSet[H] }
 
-func (d *domain128) inOne() set128 { return d.one.andNot(d.two.or(d.none)) }
-func (d *domain128) inTwo() set128 { return d.two.andNot(d.one.or(d.none)) }
+func (d *domain[H]) inOne() nodeSet[H] { return d.one.andNot(d.two.or(d.none)) }
+func (d *domain[H]) inTwo() nodeSet[H] { return d.two.andNot(d.one.or(d.none)) }
 
 // open returns the nodes with more than one choice left.
-func (d *domain128) open() set128 {
+func (d *domain[H]) open() nodeSet[H] {
 	return d.one.and(d.two).or(d.one.and(d.none)).or(d.two.and(d.none))
 }
 
-// search128 looks for two disjoint nonempty sets that are cohesive at the budget q: no member has more than q
+// searcher looks for two disjoint nonempty sets that are cohesive at the budget q: no member has more than q
 // in-neighbours outside its own set. Such a pair proves that the graph is not (q+1)-robust. The search is a branch and
 // bound over domains. It looks for maximal pairs only, in which each set is the largest cohesive set outside the other.
 // This also restricts a node in neither set: each set has fewer of its in-neighbours than its need.
-type search128 struct {
+type searcher[H high] struct {
 	n       int
-	all     set128
-	in, out []set128
+	all     nodeSet[H]
+	in, out []nodeSet[H]
 	degree  []int
 	need    []int // in-neighbours that a member needs inside its own set: degree - q; at least 1
 
 	use     tactics
-	orbits  []set128 // sets of interchangeable nodes; empty if unknown
+	orbits  []nodeSet[H] // sets of interchangeable nodes; empty if unknown
 	weights [][]int32
-	scratch scratch128
-	found   [2]set128
+	scratch scratch
+	found   [2]nodeSet[H]
 	nodes   int    // search nodes visited in this decision
 	pollAt  int    // number of search nodes at which poll is called
 	poll    func() // may call end
@@ -39,16 +37,16 @@ type search128 struct {
 	ended   verdict
 }
 
-func newSearch128(g graph.Graph, use tactics) *search128 {
+func newSearcher[H high](g graph.Graph, use tactics) *searcher[H] {
 	n := g.N()
-	s := &search128{n: n, all: all128(n), use: use}
-	s.in, s.out = make([]set128, n), make([]set128, n)
+	s := &searcher[H]{n: n, all: all[H](n), use: use}
+	s.in, s.out = make([]nodeSet[H], n), make([]nodeSet[H], n)
 	ints := make([]int, 7*(n+2))
 	cut := func() (part []int) { part, ints = ints[:n+2:n+2], ints[n+2:]; return part }
 	s.degree, s.need = cut(), cut()
-	s.scratch = scratch128{slack: cut(), a: cut(), b: cut(), rise: cut(), pull: cut()}
+	s.scratch = scratch{slack: cut(), a: cut(), b: cut(), rise: cut(), pull: cut()}
 	for i := range n {
-		s.in[i], s.out[i] = fromRow128(g.InBits(i)), fromRow128(g.OutBits(i))
+		s.in[i], s.out[i] = fromRow[H](g.InBits(i)), fromRow[H](g.OutBits(i))
 		s.degree[i] = s.in[i].count()
 	}
 	return s
@@ -56,7 +54,7 @@ func newSearch128(g graph.Graph, use tactics) *search128 {
 
 // decide searches at the budget q, which must be below the smallest degree. It calls poll when pollAt search nodes have
 // been visited; poll sets the next pollAt, or ends the decision with a verdict of its own.
-func (s *search128) decide(q int, pollAt int, poll func()) verdict {
+func (s *searcher[H]) decide(q int, pollAt int, poll func()) verdict {
 	for i := range s.n {
 		s.need[i] = s.degree[i] - q
 	}
@@ -64,12 +62,12 @@ func (s *search128) decide(q int, pollAt int, poll func()) verdict {
 	for i := range s.weightsAt(0) {
 		s.weights[0][i] = -1
 	}
-	return s.solve(domain128{s.all, s.all, s.all}, s.all, 0)
+	return s.solve(domain[H]{s.all, s.all, s.all}, s.all, 0)
 }
 
-func (s *search128) end(v verdict) { s.over, s.ended = true, v }
+func (s *searcher[H]) end(v verdict) { s.over, s.ended = true, v }
 
-func (s *search128) weightsAt(depth int) []int32 {
+func (s *searcher[H]) weightsAt(depth int) []int32 {
 	for len(s.weights) <= depth {
 		s.weights = append(s.weights, make([]int32, s.n+2))
 	}
@@ -77,7 +75,7 @@ func (s *search128) weightsAt(depth int) []int32 {
 }
 
 // solve decides the subtree of a domain. dirty are the nodes whose own choices or in-neighbours' choices have changed.
-func (s *search128) solve(d domain128, dirty set128, depth int) verdict {
+func (s *searcher[H]) solve(d domain[H], dirty nodeSet[H], depth int) verdict {
 	if s.nodes++; s.nodes >= s.pollAt && !s.over {
 		s.poll()
 	}
@@ -107,7 +105,7 @@ func (s *search128) solve(d domain128, dirty set128, depth int) verdict {
 
 // branch tries every choice of the node v. While both sets are empty they are interchangeable, and so are the nodes of
 // an orbit: if v is in neither set, the search may assume the same of its whole orbit.
-func (s *search128) branch(d domain128, v, depth int) verdict {
+func (s *searcher[H]) branch(d domain[H], v, depth int) verdict {
 	fresh := d.one == d.two && d.inOne().empty()
 	verdict, touched := refuted, s.out[v].with(v)
 	if d.one.has(v) {
@@ -121,7 +119,7 @@ func (s *search128) branch(d domain128, v, depth int) verdict {
 		verdict = s.solve(c, touched, depth+1)
 	}
 	if verdict == refuted && d.none.has(v) {
-		gone := single128(v)
+		gone := single[H](v)
 		if fresh {
 			gone = s.orbitOf(v)
 		}
@@ -134,24 +132,24 @@ func (s *search128) branch(d domain128, v, depth int) verdict {
 	return verdict
 }
 
-func (s *search128) orbitOf(v int) set128 {
+func (s *searcher[H]) orbitOf(v int) nodeSet[H] {
 	for _, o := range s.orbits {
 		if o.has(v) {
 			return o
 		}
 	}
-	return single128(v)
+	return single[H](v)
 }
 
 // leaf closes a search node if the nodes decided into one set are already cohesive. A pair then exists exactly if the
 // rest of the graph has a cohesive set, because a larger first set leaves fewer nodes for the second.
-func (s *search128) leaf(d *domain128) (v verdict, closed bool) {
-	for _, set := range [2]set128{d.inOne(), d.inTwo()} {
+func (s *searcher[H]) leaf(d *domain[H]) (v verdict, closed bool) {
+	for _, set := range [2]nodeSet[H]{d.inOne(), d.inTwo()} {
 		if set.empty() || !s.cohesive(set) {
 			continue
 		}
 		if other := s.core(s.all.andNot(set)); !other.empty() {
-			s.found = [2]set128{set, other}
+			s.found = [2]nodeSet[H]{set, other}
 			return found, true
 		}
 		return refuted, true
@@ -159,7 +157,7 @@ func (s *search128) leaf(d *domain128) (v verdict, closed bool) {
 	return refuted, false
 }
 
-func (s *search128) cohesive(set set128) bool {
+func (s *searcher[H]) cohesive(set nodeSet[H]) bool {
 	for w := set; !w.empty(); w = w.rest() {
 		if i := w.first(); s.in[i].and(set).count() < s.need[i] {
 			return false
@@ -170,7 +168,7 @@ func (s *search128) cohesive(set set128) bool {
 
 // core returns the largest cohesive subset. It exists because cohesive sets are closed under union, and is found by
 // removing nodes that do not have what they need.
-func (s *search128) core(set set128) set128 {
+func (s *searcher[H]) core(set nodeSet[H]) nodeSet[H] {
 	for again := true; again; {
 		again = false
 		for w := set; !w.empty(); w = w.rest() {
@@ -185,7 +183,7 @@ func (s *search128) core(set set128) set128 {
 
 // propagate removes choices that contradict the choices of other nodes, starting at the dirty nodes, until nothing
 // changes. It returns false if no pair is left.
-func (s *search128) propagate(d *domain128, dirty set128) bool {
+func (s *searcher[H]) propagate(d *domain[H], dirty nodeSet[H]) bool {
 	for {
 		for !dirty.empty() {
 			v := dirty.first()
@@ -211,8 +209,8 @@ func (s *search128) propagate(d *domain128, dirty set128) bool {
 }
 
 // revise applies the rules of one node and returns the nodes that lost a choice.
-func (s *search128) revise(d *domain128, v int) (changed set128, ok bool) {
-	inputs, need, self := s.in[v], s.need[v], single128(v)
+func (s *searcher[H]) revise(d *domain[H], v int) (changed nodeSet[H], ok bool) {
+	inputs, need, self := s.in[v], s.need[v], single[H](v)
 	one, two, none := inputs.and(d.one), inputs.and(d.two), inputs.and(d.none)
 	if d.one.has(v) {
 		switch c := one.count(); {
@@ -240,12 +238,12 @@ func (s *search128) revise(d *domain128, v int) (changed set128, ok bool) {
 
 // reviseNone applies the rule for nodes in neither set of a maximal pair: each set has fewer than need of the node's
 // in-neighbours, so at least degree - 2·need + 2 of them are in neither set.
-func (s *search128) reviseNone(d *domain128, v, may int) (changed set128) {
+func (s *searcher[H]) reviseNone(d *domain[H], v, may int) (changed nodeSet[H]) {
 	inputs, need := s.in[v], s.need[v]
 	inOne, inTwo := inputs.and(d.inOne()).count(), inputs.and(d.inTwo()).count()
 	if inOne >= need || inTwo >= need || may < s.degree[v]-2*need+2 {
 		d.none = d.none.without(v)
-		return single128(v)
+		return single[H](v)
 	}
 	if d.one.has(v) || d.two.has(v) {
 		return changed
@@ -263,7 +261,7 @@ func (s *search128) reviseNone(d *domain128, v, may int) (changed set128) {
 
 // sizes applies the counting bound: a set has at least as many members as one of its members needs, plus the members
 // that are not in-neighbours of that one. This gives each set a least size, and both sets must fit into the graph.
-func (s *search128) sizes(d *domain128) (changed set128, ok bool) {
+func (s *searcher[H]) sizes(d *domain[H]) (changed nodeSet[H], ok bool) {
 	inOne, inTwo := d.inOne(), d.inTwo()
 	least1, least2 := s.leastSize(inOne, d.one), s.leastSize(inTwo, d.two)
 	s.scratch.least1, s.scratch.least2 = least1, least2
@@ -287,7 +285,7 @@ func (s *search128) sizes(d *domain128) (changed set128, ok bool) {
 
 // leastSize returns a lower bound on the size of a set that has these members and draws the others from may. It is n+1
 // if there are no members and may is empty.
-func (s *search128) leastSize(members, may set128) int {
+func (s *searcher[H]) leastSize(members, may nodeSet[H]) int {
 	if members.empty() {
 		least := s.n + 1
 		for w := may; !w.empty(); w = w.rest() {
