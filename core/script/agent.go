@@ -9,7 +9,7 @@ import (
 )
 
 // Agent is the member as its protocol function sees it: its seat, the current tick, its
-// own model and its neighbours. It is valid only inside the Play or the Steps that received it.
+// own model and its neighbours. It is valid only inside the Play that received it.
 type Agent struct {
 	seat    synod.Seat
 	opt     Options
@@ -126,10 +126,10 @@ func (me *Agent) Ask(prompts ...synod.Prompt) []*synod.Reply {
 	return me.Replies()
 }
 
-// Put puts one more prompt to the member's own model. Wait, or the end of a step, waits
-// for the replies to all prompts that were put since replies were last taken. The prompt is
-// copied with its list of peers. Put returns a number for Again.
-func (me *Agent) Put(q *synod.Prompt) (call int) {
+// Put puts one more prompt to the member's own model. Wait waits for the replies to all
+// prompts that were put since replies were last taken. The prompt is copied with its list of
+// peers.
+func (me *Agent) Put(q *synod.Prompt) {
 	if me.taken {
 		me.openBatch()
 	}
@@ -142,22 +142,6 @@ func (me *Agent) Put(q *synod.Prompt) (call int) {
 	}
 	me.from = append(me.from, at)
 	me.waits.what = forReplies
-	return at
-}
-
-// Again is Put for a prompt that Put was called with before, without looking for the prompt. It
-// reports false, and does nothing, if the prompt is not answered from memory.
-func (me *Agent) Again(call int) bool {
-	if !me.opt.Remember || me.calls[call].gone {
-		return false
-	}
-	if me.taken {
-		me.openBatch()
-	}
-	me.reused++
-	me.from = append(me.from, call)
-	me.waits.what = forReplies
-	return true
 }
 
 // Replies returns the replies to the prompts that were put, in their order and whatever
@@ -251,7 +235,7 @@ func (me *Agent) recall(q *synod.Prompt) int {
 	if !me.opt.Remember {
 		return -1
 	}
-	for i := range me.calls {
+	for i := len(me.calls) - 1; i >= 0; i-- { // members mostly repeat what they asked last
 		if c := &me.calls[i]; c.candidate == q.Candidate && !c.gone && c.prompt.Same(q) {
 			return i
 		}
@@ -295,24 +279,12 @@ const (
 )
 
 // Wait waits for the replies to the prompts that were put, or for the end of the round that
-// Expect began. Only a Play may wait.
+// Expect began.
 func (me *Agent) Wait() {
 	if !me.ready() {
 		me.pause()
 	}
 	me.waits.what = nothing
-}
-
-// take keeps what an event brings.
-func (me *Agent) take(e synod.Event) {
-	switch e := e.(type) {
-	case synod.Heard:
-		me.receive(e.Message)
-	case synod.Answered:
-		me.answered(e)
-	case synod.Expired:
-		me.expired = max(me.expired, int64(e.ID))
-	}
 }
 
 // ready reports whether the protocol function can go on.

@@ -88,7 +88,7 @@ func CollectInto[T any, P interface {
 	return Received[T, P](buffer, me, name, round)
 }
 
-// Expect begins the round of a slot: Wait, or the end of a step, waits for its end.
+// Expect begins the round of a slot: Wait waits for its end.
 func (me *Agent) Expect(name string, round int, until Until) {
 	slot := synod.Slot{Name: name, Round: round}
 	me.awaited = until.Of

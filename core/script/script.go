@@ -21,8 +21,6 @@
 // signed broadcast, where one selectively silent Byzantine member could then make
 // honest members disagree.
 //
-// Steps is another form of a protocol, without a coroutine.
-//
 // A protocol function must not use recover, go, select or channels, and may panic only
 // when an invariant is broken.
 //
@@ -52,7 +50,7 @@ type Play func(me *Agent) synod.Answer
 // New returns a machine that runs play in a seat, from the first event on. A seat
 // without a pace gets synod.DefaultPace.
 //
-// The machine is a synod.Resetter.
+// The machine is a synod.Resetter and a synod.Batcher.
 func New(seat synod.Seat, opt Options, play Play) synod.Machine {
 	m := &machine{play: play, agent: Agent{opt: opt}}
 	m.Reset(seat)
@@ -81,28 +79,47 @@ type halted struct{}
 
 // Step implements synod.Machine.
 func (m *machine) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	m.agent.now, m.agent.effects = now, m.agent.effects[:0]
+	m.step(&synod.Input{Event: e})
+	return m.agent.effects
+}
+
+// StepAll implements synod.Batcher.
+func (m *machine) StepAll(now synod.Tick, events []synod.Input) []synod.Effect {
+	m.agent.now, m.agent.effects = now, m.agent.effects[:0]
+	for i := range events {
+		m.step(&events[i])
+	}
+	return m.agent.effects
+}
+
+func (m *machine) step(in *synod.Input) {
 	if m.over {
-		return nil
+		return
 	}
 	me := &m.agent
-	me.now = now
-	me.effects = me.effects[:0]
-	switch e.(type) {
+	switch e := in.Event.(type) {
+	case nil:
+		me.answered(in.Answered)
+	case synod.Heard:
+		me.receive(e.Message)
+	case synod.Answered:
+		me.answered(e)
+	case synod.Expired:
+		me.expired = max(me.expired, int64(e.ID))
 	case synod.Begin:
 		if m.resume == nil {
 			m.start()
 		}
 	case synod.Halt:
 		m.end()
-		return nil
+		return
 	}
-	me.take(e)
 	if m.resume != nil && me.ready() {
 		if _, more := m.resume(); !more {
 			m.end()
 		}
 	}
-	return me.effects
 }
 
 func (m *machine) start() {

@@ -44,10 +44,9 @@ type Member struct {
 	spelled    map[synod.Answer]string // free-text answers as they were first written
 	templates  []template              // the templates of prompts
 	heard      []Heard                 // buffer of Exchange
-	bodies     []int                   // by response in heard: see Body
 	known      []known                 // the first different bodies of responses in this run
 	prompt     synod.Prompt            // the fields that all prompts share
-	again      bool                    // Again asked for an answer
+	again      bool                    // askAgain asked for an answer
 	told       string                  // the reasoning that was sent last
 	echoes     echoes                  // of this run
 }
@@ -64,7 +63,7 @@ func New(me *script.Agent, s Settings) *Member {
 	if m.Settings.Templates != s.Templates {
 		m.templates = nil
 	}
-	*m = Member{Me: me, Settings: s, templates: m.templates, heard: m.heard, bodies: m.bodies, known: m.known[:0]}
+	*m = Member{Me: me, Settings: s, templates: m.templates, heard: m.heard, known: m.known[:0]}
 	seat := me.Seat()
 	m.prompt = synod.Prompt{Question: seat.Question, Caution: s.Caution, F: seat.F, Exact: s.Exact}
 	return m
@@ -237,16 +236,15 @@ func End(pace synod.Pace, t, calls int) synod.Tick {
 // but each returns what it would return with a fixed end. No such protocol needs its members
 // to agree on who was silent. A signed broadcast does, and has fixed ends.
 func (m *Member) Exchange(t int, r *Held, calls int) (heard []Heard, silent []synod.NodeID) {
-	m.Again(t, r)
+	m.askAgain(t, r)
 	m.Me.Wait()
-	m.Send(t, r, calls)
+	m.send(t, r, calls)
 	m.Me.Wait()
-	return m.Received(t)
+	return m.received(t)
 }
 
-// Again, Send and Received are the parts of Exchange between which it waits, for protocols
-// that are written as script.Steps. Again asks a member without an answer again.
-func (m *Member) Again(t int, r *Held) {
+// askAgain asks a member without an answer again.
+func (m *Member) askAgain(t int, r *Held) {
 	if m.again = r.Answer == synod.None && t > 0; m.again {
 		m.Put(synod.Answering)
 	}
@@ -257,8 +255,8 @@ func (m *Member) Put(purpose synod.Purpose) {
 	m.Me.Put(m.Draft(purpose))
 }
 
-// Send reads the answer that Again asked for and sends r.
-func (m *Member) Send(t int, r *Held, calls int) {
+// send reads the answer that askAgain asked for and sends r.
+func (m *Member) send(t int, r *Held, calls int) {
 	if m.again {
 		*r = m.Own(m.Me.Reply(0))
 	}
@@ -294,7 +292,7 @@ func (m *Member) Stage(t int, r *Held, of []synod.NodeID) (heard []Heard) {
 	}
 	m.Me.Expect(synod.Respond, t, script.Until{At: End(m.Me.Seat().Pace, t, 1), Early: true, Of: of})
 	m.Me.Wait()
-	heard, _ = m.Received(t)
+	heard, _ = m.received(t)
 	return slices.DeleteFunc(heard, func(h Heard) bool { return !slices.Contains(of, h.From) })
 }
 
@@ -302,28 +300,16 @@ func (m *Member) Stage(t int, r *Held, of []synod.NodeID) (heard []Heard) {
 // is reached only if more neighbours than F never send, which no protocol withstands.
 const Never synod.Tick = 7 * 24 * 3600 * 1000
 
-// Received returns what Exchange returns.
-func (m *Member) Received(t int) (heard []Heard, silent []synod.NodeID) {
-	m.heard, m.bodies = m.heard[:0], m.bodies[:0]
+// received returns what Exchange returns.
+func (m *Member) received(t int) (heard []Heard, silent []synod.NodeID) {
+	m.heard = m.heard[:0]
 	for _, message := range script.Messages(m.Me, synod.Respond, t) {
-		n := m.read(message.Body)
-		if k := &m.known[n]; k.ok {
+		if k := m.read(message.Body); k.ok {
 			m.heard = append(m.heard, Heard{From: message.From, Value: k.response})
-			m.bodies = append(m.bodies, n)
 		}
 	}
 	m.dropEchoes()
 	return m.heard, absent(m.neighbours(t), m.heard)
-}
-
-// Body returns a number below MaxBodies for the body of response i of the last exchange. Responses
-// of one run with equal numbers have equal bodies. It returns -1 if there are too many different
-// bodies.
-func (m *Member) Body(i int) int {
-	if n := m.bodies[i]; n < MaxBodies {
-		return n
-	}
-	return -1
 }
 
 // neighbours returns the member's neighbours of round t.
@@ -340,23 +326,23 @@ type known struct {
 	ok       bool // whether the body is an answer to the question
 }
 
-// MaxBodies bounds the bodies that are known, so that a flood of different ones takes no memory.
-const MaxBodies = 15
+// maxBodies bounds the bodies that are known, so that a flood of different ones takes no memory.
+const maxBodies = 15
 
-// read reads a response, with its answer in canonical form and its reasoning cut. It returns the
-// number of its body in known. All bodies beyond MaxBodies have that number, and the last counts.
-func (m *Member) read(body []byte) int {
+// read reads a response, with its answer in canonical form and its reasoning cut. The result is valid until the next
+// call.
+func (m *Member) read(body []byte) *known {
 	for i := range m.known {
 		if bytes.Equal(m.known[i].body, body) {
-			return i
+			return &m.known[i]
 		}
 	}
-	n := min(len(m.known), MaxBodies)
+	n := min(len(m.known), maxBodies)
 	m.known = append(m.known[:n], known{body: body})
 	k := &m.known[n]
 	r := &k.response
 	if r.UnmarshalBinary(body) != nil {
-		return n
+		return k
 	}
 	seat := m.Me.Seat()
 	a, ok := read.Canonical(seat.Question, string(r.Answer))
@@ -364,12 +350,12 @@ func (m *Member) read(body []byte) int {
 		a, ok = read.Canonical(text, string(r.Answer))
 	}
 	if !ok {
-		return n
+		return k
 	}
 	m.spell(a, string(r.Answer))
 	r.Answer, k.ok = a, true
 	r.Rationale = Shown(seat, r.Rationale, m.Settings.Rationale)
-	return n
+	return k
 }
 
 // absent lists the neighbours without a response. Both lists are ascending.

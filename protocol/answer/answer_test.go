@@ -44,11 +44,10 @@ func TestRepeatedBodiesAreReadAlike(t *testing.T) {
 		seat.Peers = append(seat.Peers, synod.NodeID(p))
 	}
 	play := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
-		m, held := answer.New(me, answer.Settings{Templates: "test", Rationale: longest}), answer.Held{}
+		m := answer.New(me, answer.Settings{Templates: "test", Rationale: longest})
+		held := answer.Held{Answer: "1"} // who has no answer is asked again
 		for r := range rounds {
-			m.Send(r, &held, 0)
-			me.Wait()
-			heard, _ := m.Received(r)
+			heard, _ := m.Exchange(r, &held, 0)
 			got[r] = slices.Clone(heard)
 		}
 		return synod.None

@@ -94,7 +94,7 @@ func (m *Member) dropEchoes() {
 		h := &m.heard[i]
 		round = append(round, sent{h.From, h.Value.Rationale})
 		if m.echoes.echo(h.From, h.Value.Rationale) {
-			h.Value.Rationale, m.bodies[i] = "", MaxBodies
+			h.Value.Rationale = ""
 		}
 	}
 	m.echoes.learn(round)

@@ -38,16 +38,6 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-// Bodies have a number up to the limit.
-func TestBody(t *testing.T) {
-	m := &Member{bodies: []int{0, MaxBodies - 1, MaxBodies}}
-	for i, want := range []int{0, MaxBodies - 1, -1} {
-		if got := m.Body(i); got != want {
-			t.Errorf("body %d has the number %d, want %d", i, got, want)
-		}
-	}
-}
-
 // A third of the runs of eight words makes an echo. Fewer words than eight are none, and neither are runs that end
 // alike.
 func TestShareOfEchoes(t *testing.T) {

@@ -132,7 +132,7 @@ func TestProperty42Exhaustive(t *testing.T) {
 					for _, rank := range orders[len(s.G.In(i))] {
 						cases++
 						sc, quiet := judgedBy(s.G, i, rank, 0)
-						if v := (&member{SAC: p}).filter(s.F, quiet, sc); !holds42(v, i, b) {
+						if v := (&member{SAC: p, buffers: &buffers{}}).filter(s.F, quiet, sc); !holds42(v, i, b) {
 							t.Fatalf("n=%d edges %v F=%d Byzantine %b node %d ranks %v: retained %v", n, s.G.Edges(),
 								s.F, b, i, rank, v.retained)
 						}
@@ -168,7 +168,7 @@ func round(c simtest.Chance, p *SAC, s simtest.Setting, silent int) []verdict {
 			rank[k] = c.IntN(4)
 		}
 		sc, quiet := judgedBy(s.G, i, rank, silent)
-		out[i] = (&member{SAC: p}).filter(s.F, quiet, sc)
+		out[i] = (&member{SAC: p, buffers: &buffers{}}).filter(s.F, quiet, sc)
 	}
 	return out
 }
@@ -254,7 +254,7 @@ func TestProperty43Exhaustive(t *testing.T) {
 				seen := map[string]bool{} // cases are counted by removals, not by orders
 				for _, rank := range orders[len(s.G.In(i))] {
 					sc, _ := judgedBy(s.G, i, rank, 0)
-					v := (&member{SAC: p}).filter(s.F, nil, sc)
+					v := (&member{SAC: p, buffers: &buffers{}}).filter(s.F, nil, sc)
 					if key := fmt.Sprint(v.dropped); !seen[key] {
 						seen[key] = true
 						seat(i+1, append(kept, v))
@@ -357,7 +357,7 @@ func TestFilterAgainstTwin(t *testing.T) {
 		for j := range d {
 			s.scored = append(s.scored, judged{&answer.Heard{From: synod.NodeID(j)}, synod.Score(c.IntN(4) - 1)})
 		}
-		v := (&member{SAC: New()}).filter(f, nil, s)
+		v := (&member{SAC: New(), buffers: &buffers{}}).filter(f, nil, s)
 		if len(v.dropped) > f || len(v.dropped)+len(v.retained) != d {
 			return fmt.Errorf("dropped %v of %d with F=%d", v.dropped, d, f)
 		}

@@ -11,7 +11,8 @@ import (
 // contest is SAC between given answers, after another protocol has collected first answers.
 type contest struct {
 	answers []synod.Answer
-	from    int // the number of the first round in slots of messages
+	own     answer.Held // the member's first answer
+	from    int         // the number of the first round in slots of messages
 }
 
 // Contest plays Algorithm 1 between some answers, for a protocol that has collected the first answers: a member that
@@ -21,45 +22,32 @@ type contest struct {
 // script.Play.
 func (p *SAC) Contest(me *script.Agent, own *answer.Member, r answer.Held, answers []synod.Answer,
 	from int) answer.Held {
-	m := &member{SAC: p, me: me, Member: own, r: r, first: r.Answer, contest: &contest{answers, from}}
-	m.choose()
-	for t := from; t < from+p.Rounds; t++ {
-		for _, step := range []func(int){m.send, m.judge, m.refine, m.adopt} {
-			step(t)
-			me.Wait()
-		}
-	}
-	return m.r
+	m := &member{SAC: p, Member: own, first: r.Answer, contest: &contest{answers, r, from},
+		buffers: script.Scratch[buffers](me)}
+	return m.algorithm()
 }
 
 // MaxContest returns the largest number of calls of a Contest between n members: those of T rounds, and the scores of
 // members that hold none of the answers. k answers have at least k holders, so these are at most (n-k)k.
 func (p *SAC) MaxContest(n int) int { return p.Rounds*(n*(n-1)+2*n) + n*n/4 }
 
-// choose takes the answer that the member's own model scores highest, if it holds none of them.
-func (m *member) choose() {
-	answers := m.contest.answers
-	if slices.Contains(answers, m.r.Answer) {
-		m.r.Source, m.r.From = synod.Kept, nil
-		m.note(1)
-		return
+// choose returns what the member holds, or the answer that its own model scores highest, if it holds none of them.
+func (m *member) choose() answer.Held {
+	c := m.contest
+	if slices.Contains(c.answers, c.own.Answer) {
+		return c.own.Take(c.own.Answer, nil)
 	}
-	purpose := synod.Scoring
-	if m.Score == Likelihood {
-		purpose = synod.Weighing
+	for _, a := range c.answers {
+		m.judge(a, "")
 	}
-	for _, a := range answers {
-		m.candidate(purpose, a, "")
-	}
-	m.me.Wait()
-	best, most := answers[0], synod.Untrusted
-	for i, a := range answers {
-		if s := m.scoreOf(m.me.Reply(i)); s > most {
+	m.Me.Wait()
+	best, most := c.answers[0], synod.Untrusted
+	for i, a := range c.answers {
+		if s := m.score(m.Me.Reply(i)); s > most {
 			best, most = a, s
 		}
 	}
-	m.r = m.r.Take(best, nil)
-	m.note(1)
+	return c.own.Take(best, nil)
 }
 
 // only keeps the neighbours that hold one of the answers; the others count as silent.
@@ -85,10 +73,10 @@ func (c *contest) keep(before, after answer.Held) answer.Held {
 	return before
 }
 
-// before is how many slots precede the round that is noted as the first one after choose.
+// before is the number of the opinion of r_i^(0).
 func (c *contest) before() int {
 	if c == nil {
 		return 0
 	}
-	return c.from - 1
+	return 1
 }

@@ -14,7 +14,7 @@ func (p *SAC) Filter(f int, self synod.Score, all []synod.Score, silent int) (re
 		heard[k].From = synod.NodeID(k)
 		s.scored = append(s.scored, judged{&heard[k], v})
 	}
-	for _, j := range (&member{SAC: p}).filter(f, make([]synod.NodeID, silent), s).retained {
+	for _, j := range (&member{SAC: p, buffers: &buffers{}}).filter(f, make([]synod.NodeID, silent), s).retained {
 		retained = append(retained, int(j.From))
 	}
 	return retained

@@ -95,29 +95,12 @@ func (p *SAC) Validate() error {
 // TellsFirst reports whether rounds have fixed ends.
 func (p *SAC) TellsFirst() bool { return !p.Asynchronous }
 
-// SelectsProse returns true: see member.selects.
+// SelectsProse returns true: see selected.
 func (p *SAC) SelectsProse() bool { return true }
 
 // Join returns the machine of one member.
 func (p *SAC) Join(seat synod.Seat) synod.Machine {
-	return script.NewSteps(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.algorithm)
-}
-
-// algorithm is Algorithm 1, line by line. Between two steps the member waits for its model
-// or its neighbours.
-func (p *SAC) algorithm(me *script.Agent) script.Steps {
-	m := &member{SAC: p, me: me}
-	return script.Steps{
-		First:  []func(){m.ask, m.answer}, // 1
-		Rounds: p.Rounds,                  // 2
-		Round: []func(t int){
-			m.again, m.send, // 3
-			m.judge,  // 4
-			m.refine, // 5, 6, 7
-			m.adopt,  // 7
-		}, // 8
-		Answer: func() synod.Answer { return m.r.Answer }, // 9
-	}
+	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
 }
 
 // calls is the number of calls of a round that wait for one another: an answer that is
