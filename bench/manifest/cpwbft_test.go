@@ -222,10 +222,6 @@ func TestPresetsRun(t *testing.T) {
 			if p.Name == "trust-attacks" { // whose figures are means over 40 casts
 				o.Set = []string{"compute.casts=2"}
 			}
-			if p.Name == "worth-it" { // 112 recommendations and more take minutes; package computed tests a few of them
-				nightly.Only(t)
-				o.Set = []string{"compute.splits=1"}
-			}
 			all := draft(t, p.Name, o)
 			some(all)
 			g := play(t, p.Name, all)
