@@ -15,10 +15,16 @@ const votesFolder = "../../../shared/data/votes"
 
 func attacked(t *testing.T, params map[string]any) *report.Figures {
 	t.Helper()
+	return recorded(t, "trust-attacks", params)
+}
+
+// recorded returns the figures of a computation on recorded votes.
+func recorded(t *testing.T, name string, params map[string]any) *report.Figures {
+	t.Helper()
 	if _, err := os.Stat(filepath.Join(votesFolder, "crux.jsonl.gz")); err != nil {
 		t.Skip("SKIPPED: no recorded votes:", err)
 	}
-	params["name"], params["folder"] = "trust-attacks", votesFolder
+	params["name"], params["folder"] = name, votesFolder
 	_, of, err := NewWork().Figures(params, Trials{Seed: 1})
 	if err != nil {
 		t.Fatal(err)

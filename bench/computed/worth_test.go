@@ -1,31 +1,10 @@
 package computed
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
-	"synod.dev/synod/bench/report"
 	"synod.dev/synod/internal/nightly"
 )
-
-// worthOf returns the figures of a computation on recorded votes.
-func worthOf(t *testing.T, name string, params map[string]any) *report.Figures {
-	t.Helper()
-	if _, err := os.Stat(filepath.Join(votesFolder, "crux.jsonl.gz")); err != nil {
-		t.Skip("SKIPPED: no recorded votes:", err)
-	}
-	params["name"], params["folder"] = name, votesFolder
-	_, of, err := NewWork().Figures(params, Trials{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := of()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
 
 // On questions that did not fit them probabilities are off by at most 0.05 with 60 labels and 0.03 with 200, and
 // separate right answers from wrong ones better than agreement does. The control, the product of the members' odds, is
@@ -33,7 +12,7 @@ func worthOf(t *testing.T, name string, params map[string]any) *report.Figures {
 func TestProbabilitiesAreCalibrated(t *testing.T) {
 	for _, set := range []string{"math-l5", "crux", "mmlu-pro"} {
 		for labels, most := range map[int]float64{60: 0.05, 200: 0.03} {
-			f := worthOf(t, "worth-odds", map[string]any{"set": set, "labels": labels, "splits": nightly.Size(12, 40)})
+			f := recorded(t, "worth-odds", map[string]any{"set": set, "labels": labels, "splits": nightly.Size(12, 40)})
 			if f.Rates["ece"].Value > most || f.Rates["odds_ece"].Value < 0.05 {
 				t.Errorf("%s, %d labels: off by %.3f, the product of odds by %.3f", set, labels, f.Rates["ece"].Value,
 					f.Rates["odds_ece"].Value)
@@ -49,12 +28,12 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 // more at least 90 % are right, here on the set where there are many. The control does not allow for it: of the
 // answers of another set that it calls as good as certain most are wrong.
 func TestProbabilitiesWithALiar(t *testing.T) {
-	f := worthOf(t, "worth-odds", map[string]any{"set": "gsm8k", "liar": true, "f": 1, "splits": 12})
+	f := recorded(t, "worth-odds", map[string]any{"set": "gsm8k", "liar": true, "f": 1, "splits": 12})
 	if f.Rates["high"].Value < 0.3 || f.Rates["high_right"].Value < 0.9 {
 		t.Errorf("%.2f of the answers have 0.95 or more, and %.3f of them are right", f.Rates["high"].Value,
 			f.Rates["high_right"].Value)
 	}
-	f = worthOf(t, "worth-odds", map[string]any{"set": "math-l5", "liar": true, "splits": 12})
+	f = recorded(t, "worth-odds", map[string]any{"set": "math-l5", "liar": true, "splits": 12})
 	if f.Rates["high_right"].Value > 0.5 {
 		t.Errorf("the control: %.3f of the answers with 0.95 or more are right", f.Rates["high_right"].Value)
 	}
@@ -66,7 +45,7 @@ func TestRecommendationsHold(t *testing.T) {
 	gain, price, more := 0.0, 0.0, 0.0
 	sets := []string{"gsm8k", "crux"}
 	for _, set := range sets {
-		f := worthOf(t, "worth", map[string]any{"set": set, "labels": 100, "splits": nightly.Size(6, 40), "most": 400})
+		f := recorded(t, "worth", map[string]any{"set": set, "labels": 100, "splits": nightly.Size(6, 40), "most": 400})
 		gain += f.Rates["gain"].Value / float64(len(sets))
 		price += f.Rates["price"].Value / float64(len(sets))
 		more += f.Rates["predicted_more"].Value / float64(len(sets))
@@ -78,7 +57,7 @@ func TestRecommendationsHold(t *testing.T) {
 
 // Within a budget tiers of many models are right more often than the best single one that it pays for.
 func TestBudgets(t *testing.T) {
-	f := worthOf(t, "worth", map[string]any{"set": "crux", "labels": 200, "splits": nightly.Size(1, 5), "members": 0,
+	f := recorded(t, "worth", map[string]any{"set": "crux", "labels": 200, "splits": nightly.Size(1, 5), "members": 0,
 		"budget": 3, "most": 400})
 	if f.Rates["gain"].Value < 0.05 || f.Rates["usd"].Value > 3.2 {
 		t.Errorf("gain %+.3f at %.2f USD", f.Rates["gain"].Value, f.Rates["usd"].Value)

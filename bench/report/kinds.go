@@ -47,7 +47,7 @@ func judging(seats []Member) string {
 }
 
 func said(all []string) string {
-	return "Figures of protocols in which simulated members judge hang on how well they do: such a judge " +
+	return "Figures of protocols in which simulated members judge depend on how well they do: such a judge " +
 		plain(strings.Join(all, "; another one ")) + "."
 }
 

@@ -11,9 +11,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
 	"synod.dev/synod"
 	"synod.dev/synod/internal/jsonobject"
-	"unicode/utf8"
 )
 
 // ReadRows reads a file with one JSON object on each line, or with one JSON array of objects, and makes an item of each

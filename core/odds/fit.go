@@ -161,7 +161,7 @@ func (m *Model) interval(options [][]float64, p []float64, of int) (low, high fl
 	for i, x := range slope {
 		variance += x * floats.Dot(m.Covariance[i], slope)
 	}
-	odds, width := math.Log(p[of])-math.Log(max(1-p[of], math.SmallestNonzeroFloat64)), 1.96*math.Sqrt(variance)
+	odds, width := math.Log(p[of])-math.Log(max(1-p[of], math.SmallestNonzeroFloat64)), 1.96*math.Sqrt(max(variance, 0))
 	return logistic(odds - width), logistic(odds + width)
 }
 

@@ -76,7 +76,7 @@ func (s *Sample) Recommend(aim Aim, seed uint64) *Recommended {
 
 func (p *Played) join(o Played) {
 	p.Right, p.Wrong, p.Undecided = p.Right+o.Right, p.Wrong+o.Wrong, p.Undecided+o.Undecided
-	p.USD, p.Probability = p.USD+o.USD, p.Probability+o.Probability
+	p.USD += o.USD
 }
 
 // split divides the questions into parts at random.

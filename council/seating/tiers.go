@@ -71,17 +71,16 @@ func pick(answers []string, models []int) []string {
 
 // Decided is what a council makes of a question.
 type Decided struct {
-	Answer      string      // "": undecided
-	Chance      odds.Chance // of the answer, or of the most probable one that has too few voices
-	Asked       []int       // the models that were asked
-	Probability *odds.Model // what the chance was computed with
+	Answer string      // "": undecided
+	Chance odds.Chance // of the answer, or of the most probable one that has too few voices
+	Asked  []int       // the models that were asked
 }
 
 // Decide returns what the council makes of the answers of all models of the sample to a question of a kind.
 func (f *Fitted) Decide(kind string, answers []string) (d Decided) {
 	for k, asked := range f.stages {
-		d = Decided{Asked: asked, Probability: f.odds[k]}
-		all := d.Probability.Chances(kind, pick(answers, asked), f.F)
+		d = Decided{Asked: asked}
+		all := f.odds[k].Chances(kind, pick(answers, asked), f.F)
 		if len(all) > 0 {
 			d.Chance = all[0]
 		}
@@ -98,7 +97,7 @@ func (f *Fitted) Decide(kind string, answers []string) (d Decided) {
 	return d
 }
 
-// USD returns what it costs to ask models.
+// usd returns what it costs to ask models.
 func (s *Sample) usd(models []int) (sum float64) {
 	for _, i := range models {
 		sum += s.USD[i]
@@ -110,22 +109,19 @@ func (s *Sample) usd(models []int) (sum float64) {
 type Played struct {
 	Right, Wrong, Undecided int
 	USD                     float64 // of all of them
-	Probability             float64 // the sum of the probabilities of the answers that stood
 }
 
-// Add adds a question.
+// add adds a question.
 func (p *Played) add(s *Sample, q *odds.Labelled, d Decided) {
 	p.USD += s.usd(d.Asked)
 	switch d.Answer {
 	case "":
 		p.Undecided++
-		return
 	case q.Right:
 		p.Right++
 	default:
 		p.Wrong++
 	}
-	p.Probability += d.Chance.Probability
 }
 
 // Play plays a fitted council on the questions that on is true of.

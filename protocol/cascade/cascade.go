@@ -87,6 +87,14 @@ func (p *Cascade) Validate() error {
 	case !(p.Audit >= 0 && p.Audit <= 1):
 		return fmt.Errorf("cascade: audit is %v; it must be between 0 and 1 (example: audit: 0.1)", p.Audit)
 	}
+	for k, m := range p.Odds {
+		if m == nil {
+			return fmt.Errorf("cascade: odds[%d] is empty", k)
+		}
+		if err := m.Check(); err != nil {
+			return fmt.Errorf("cascade: odds[%d]: %w", k, err)
+		}
+	}
 	for kind, weights := range p.Weights {
 		if !slices.Contains(synod.Forms(), synod.Form(kind)) {
 			return fmt.Errorf("cascade: weights: no form of question is called %q; there are: %v", kind, synod.Forms())

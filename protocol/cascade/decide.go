@@ -116,8 +116,7 @@ func (t *tally) giveUp(d *protocol.StagedDecision, all []candidate) {
 	d.Why = fmt.Sprintf("of the %d asked at most %d gave the same answer independently, and more than F=%d are needed",
 		len(t.asked), most, t.f)
 	if some := t.candidates(all); len(some) > 0 && len(t.Tiers) > 0 {
-		d.Why = fmt.Sprintf("the most probable answer of the %d asked is right with probability %.2f, and at_least is "+
-			"%v", len(t.asked), some[0].chance.Value, t.AtLeast)
+		d.Why = t.whyNoTier(some[0])
 	} else if len(some) > 0 {
 		d.Why = fmt.Sprintf("of the %d asked %d gave the answer with most weight of those that more than F=%d gave, "+
 			"and the other answers weigh too much against it", len(t.asked), len(some[0].seats), t.f)

@@ -36,7 +36,7 @@ func (p *Cascade) checkTiers(n int) error {
 // judge sets how likely each answer is right, by the odds of the tiers that were asked.
 func (t *tally) judge(all []candidate) {
 	m := t.odds()
-	if m == nil {
+	if m == nil || t.merges { // a merged value is none of the answers
 		return
 	}
 	answers := make([]string, len(t.asked))
@@ -84,6 +84,16 @@ func (t *tally) probability(all []candidate) *protocol.Probability {
 		return &lead.chance
 	}
 	return nil
+}
+
+// whyNoTier says why the leading answer is no decision although enough members gave it.
+func (t *tally) whyNoTier(lead candidate) string {
+	if lead.chance.Labels == 0 {
+		return fmt.Sprintf("at_least is %v, and how likely the answer is right is not known: the trust file has too "+
+			"few graded questions that all members answered", t.AtLeast)
+	}
+	return fmt.Sprintf("the leading answer of the %d asked is right with probability %.2f, and at_least is %v",
+		len(t.asked), lead.chance.Value, t.AtLeast)
 }
 
 // whyTier says why the leading answer stood when it did.

@@ -72,6 +72,7 @@ func TestTiers(t *testing.T) {
 		"odds, one good member":  {votes: "a b c d -", odds: true, p: 0.9, want: "d", asked: 5},
 		"odds, F = 1, one voice": {votes: "a b c d -", f: 1, odds: true, p: 0.9, asked: 5},
 		"less than wanted":       {votes: "a b c d e", odds: true, p: 0.9, atLeast: 0.9, asked: 5, why: "at_least"},
+		"not known":              {votes: "a a a a a", atLeast: 0.9, asked: 5, why: "is not known"},
 	} {
 		p := New()
 		p.Tiers, p.AtLeast = tiers, c.atLeast
@@ -142,6 +143,12 @@ func TestTiersRefused(t *testing.T) {
 		"odds has 1 entries": func(p *Cascade) {
 			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1}, {2}}, graded([]synod.NodeID{0, 1})
 		},
+		"odds[0] is empty": func(p *Cascade) {
+			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1, 2}}, []*odds.Model{nil}
+		},
+		"odds[0]: odds: 0 coefficients": func(p *Cascade) {
+			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1, 2}}, []*odds.Model{{Labels: 9, Members: []string{"a", "b", "c"}}}
+		},
 		"odds[0] is about 1 members": func(p *Cascade) {
 			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1}, {2}}, graded([]synod.NodeID{0}, []synod.NodeID{1, 2})
 		},
@@ -155,5 +162,16 @@ func TestTiersRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+// A merged JSON value is none of the answers, so no probability is stated for it.
+func TestTiersOfValues(t *testing.T) {
+	p := New()
+	p.Tiers = [][]synod.NodeID{{0, 1}, {2}, {3, 4}}
+	p.Odds = graded(p.Tiers...)
+	d := p.Recorded(&synod.Question{ID: "q", Form: synod.JSON}, []synod.Answer{`{"x":1}`, `{"x":1}`, `{"x":2}`, "", ""}, 0)
+	if d.Probability != nil {
+		t.Errorf("%+v", d.Probability)
 	}
 }

@@ -103,6 +103,9 @@ func runCalibration(a *app.App, cmd *cobra.Command, name string, f calibrateFlag
 	if err := f.check(cmd, name); err != nil {
 		return app.Fail(app.ExitUsage, err)
 	}
+	if _, err := os.Lstat(f.write); f.write != "" && err == nil { // before anything is asked and paid for
+		return app.Fail(app.ExitUsage, fmt.Errorf("%s exists", f.write), "choose another file with --write")
+	}
 	f.Pulled = questions.Store(a).Dir
 	spec, from, err := f.source.Merge(a)
 	if err != nil {
