@@ -21,7 +21,10 @@ type member struct {
 }
 
 // buffers are used again in every round, also of the next run.
-type buffers struct{ scored, retained, order []judged }
+type buffers struct {
+	scored, retained, order []judged
+	peers                   []synod.Rated
+}
 
 // play is the protocol of one member.
 func (p *SAC) play(me *script.Agent) synod.Answer {
@@ -197,10 +200,11 @@ func (m *member) refine(r answer.Held, v verdict) answer.Held {
 		return r.Take(r.Answer, nil)
 	}
 	q := m.Prompt(synod.Refining)
-	q.Own, q.Peers = r.Answer, make([]synod.Rated, 0, len(v.retained))
+	m.peers = m.peers[:0]
 	for _, j := range m.bestFirst(v.retained) {
-		q.Peers = append(q.Peers, m.Peer(j.From, &j.Value, j.score))
+		m.peers = append(m.peers, m.Peer(j.From, &j.Value, j.score))
 	}
+	q.Own, q.Peers = r.Answer, m.peers
 	next := m.contest.keep(r, m.Ask(r, q))
 	for _, j := range v.retained {
 		next.Credit(j.From, j.Value.Answer)
