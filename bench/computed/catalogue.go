@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/report"
 	"synod.dev/synod/core/param"
 )
 
@@ -30,7 +29,7 @@ var Catalogue = synod.NewCatalogue("computation",
 )
 
 // Figures returns the description and the function of a computation with its name and parameters.
-func (w *Work) Figures(given map[string]any, t Trials) (how string, of func() (*report.Figures, error), err error) {
+func (w *Work) Figures(given map[string]any, t Trials) (how string, of Compute, err error) {
 	name, _ := given["name"].(string)
 	e, err := Catalogue.Find(name)
 	if err != nil {

@@ -1,15 +1,18 @@
 package computed
 
 import (
+	"context"
 	_ "embed"
 	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/core/odds"
@@ -59,7 +62,7 @@ var usdOf2024 = sync.OnceValue(func() map[string]float64 {
 // Figures returns, as means over the splits: right decisions of the recommended council and of the best single model
 // and their difference, the council's price as a share of the model's, how often the recommendation is one model
 // alone, and for casts how much more often right its nested figures say that it is.
-func (c *worth) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
+func (c *worth) Figures(w *Work, t Trials) (how string, of Compute, err error) {
 	v, how, err := w.votesOf(c.Folder, c.Set, t.Seed)
 	if err != nil {
 		return "", nil, err
@@ -71,18 +74,34 @@ func (c *worth) Figures(w *Work, t Trials) (how string, of func() (*report.Figur
 		}
 	}
 	how = fmt.Sprintf("%s, prices of late 2024, %d splits drawn with seed %d", how, c.Splits, t.Seed)
-	return how, func() (*report.Figures, error) { return c.play(v, t.Seed), nil }, nil
+	return how, func(ctx context.Context) (*report.Figures, error) { return c.play(ctx, v, t.Seed) }, nil
 }
 
 // play plays all splits, as many at once as there are processors.
-func (c *worth) play(v *votes, seed uint64) *report.Figures {
+func (c *worth) play(ctx context.Context, v *votes, seed uint64) (*report.Figures, error) {
 	played := make([]map[string]float64, c.Splits)
-	var wait sync.WaitGroup
-	for i := range played {
-		wait.Go(func() { played[i] = c.split(v, rand.New(rand.NewPCG(seed, uint64(i)))) })
+	err := splits(ctx, seed, c.Splits, func(i int, chance *rand.Rand) { played[i] = c.split(v, chance) })
+	if err != nil {
+		return nil, err
 	}
-	wait.Wait()
-	return means(played)
+	return means(played), nil
+}
+
+// splits calls a function for each split with a source of chance of its own, as many at once as there are processors.
+// It ends early with ctx's error.
+func splits(ctx context.Context, seed uint64, n int, split func(i int, chance *rand.Rand)) error {
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		g.Go(func() error {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			split(i, rand.New(rand.NewPCG(seed, uint64(i))))
+			return nil
+		})
+	}
+	return g.Wait()
 }
 
 // means returns the mean of each figure over all splits that have it.

@@ -1,11 +1,11 @@
 package computed
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/metrics"
@@ -40,7 +40,7 @@ const high = 0.95
 // and high_right, how many answers have a probability of at least 0.95, and the share of these that is right; odds_ece,
 // the error of the product of the members' odds, which takes their errors for independent. The lists have the
 // reliability diagram, by tenths.
-func (c *worthOdds) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
+func (c *worthOdds) Figures(w *Work, t Trials) (how string, of Compute, err error) {
 	v, how, err := w.votesOf(c.Folder, c.Set, t.Seed)
 	if err != nil {
 		return "", nil, err
@@ -50,19 +50,18 @@ func (c *worthOdds) Figures(w *Work, t Trials) (how string, of func() (*report.F
 		return "", nil, err
 	}
 	how = fmt.Sprintf("%s, %d casts drawn with seed %d; a liar is computed", how, c.Splits, t.Seed)
-	return how, func() (*report.Figures, error) { return c.play(v, t.Seed), nil }, nil
+	return how, func(ctx context.Context) (*report.Figures, error) { return c.play(ctx, v, t.Seed) }, nil
 }
 
 // forecasts are those of one cast.
 type forecasts struct{ odds, agreement, product []stats.Forecast }
 
-func (c *worthOdds) play(v *votes, seed uint64) *report.Figures {
+func (c *worthOdds) play(ctx context.Context, v *votes, seed uint64) (*report.Figures, error) {
 	casts := make([]forecasts, c.Splits)
-	var wait sync.WaitGroup
-	for i := range casts {
-		wait.Go(func() { casts[i] = c.cast(v, rand.New(rand.NewPCG(seed, uint64(i)))) })
+	err := splits(ctx, seed, c.Splits, func(i int, chance *rand.Rand) { casts[i] = c.cast(v, chance) })
+	if err != nil {
+		return nil, err
 	}
-	wait.Wait()
 	f := &report.Figures{Rates: map[string]*metrics.Rate{}, Lists: map[string][]float64{}}
 	var all forecasts
 	areas := map[string]*metrics.Mean{"auc": {}, "agreement_auc": {}}
@@ -86,7 +85,7 @@ func (c *worthOdds) play(v *votes, seed uint64) *report.Figures {
 	f.Rates["high_right"] = metrics.Share(right, len(certain))
 	f.Rates["ece"], f.Rates["odds_ece"] = errorOf(all.odds), errorOf(all.product)
 	f.Lists["said"], f.Lists["right"], f.Lists["answers"] = diagram(all.odds)
-	return f
+	return f, nil
 }
 
 func errorOf(list []stats.Forecast) *metrics.Rate {
