@@ -24,6 +24,8 @@ var Catalogue = synod.NewCatalogue("computation",
 		func() Computation { return newTrustAttacks() }},
 	Entry{synod.Entry{Name: "worth", Summary: "what is recommended, against the best single model, on recorded votes"},
 		func() Computation { return newWorth() }},
+	Entry{synod.Entry{Name: "worth-casts", Summary: "whether casts beat their best member, by which rule, on recorded votes"},
+		func() Computation { return newWorthCasts() }},
 	Entry{synod.Entry{Name: "worth-odds", Summary: "how true the probabilities of answers are, on recorded votes"},
 		func() Computation { return newWorthOdds() }},
 )

@@ -61,9 +61,10 @@ var usdOf2024 = sync.OnceValue(func() map[string]float64 {
 
 // Figures returns, as means over the splits: right decisions of the recommended council and of the best single model
 // and their difference, the council's price as a share of the model's, how often the recommendation is one model
-// alone, and for casts how much more often right its nested figures say that it is.
+// alone, and for casts how much more often right its nested figures say that it is; the list prediction_errors has that of
+// each cast, in points.
 func (c *worth) Figures(w *Work, t Trials) (how string, of Compute, err error) {
-	v, how, err := w.votesOf(c.Folder, c.Set, t.Seed)
+	v, err := w.realVotes(c.Folder, c.Set)
 	if err != nil {
 		return "", nil, err
 	}
@@ -73,7 +74,7 @@ func (c *worth) Figures(w *Work, t Trials) (how string, of Compute, err error) {
 			return "", nil, err
 		}
 	}
-	how = fmt.Sprintf("%s, prices of late 2024, %d splits drawn with seed %d", how, c.Splits, t.Seed)
+	how = fmt.Sprintf("recorded votes of %s, prices of late 2024, %d splits drawn with seed %d", c.Set, c.Splits, t.Seed)
 	return how, func(ctx context.Context) (*report.Figures, error) { return c.play(ctx, v, t.Seed) }, nil
 }
 
@@ -84,7 +85,13 @@ func (c *worth) play(ctx context.Context, v *votes, seed uint64) (*report.Figure
 	if err != nil {
 		return nil, err
 	}
-	return means(played), nil
+	f := means(played)
+	for _, p := range played {
+		if more, ok := p["predicted_more"]; ok {
+			f.Lists = map[string][]float64{"prediction_errors": append(f.Lists["prediction_errors"], 100*more)}
+		}
+	}
+	return f, nil
 }
 
 // splits calls a function for each split with a source of chance of its own, as many at once as there are processors.
@@ -117,10 +124,13 @@ func means(played []map[string]float64) *report.Figures {
 	}
 	for name, m := range mean {
 		f.Rates[name] = m.Rate()
-		f.Rates[name].Count = false
+		f.Rates[name].Count = slices.Contains(counts, name)
 	}
 	return f
 }
+
+// counts are the figures that are no shares of the questions.
+var counts = []string{"usd", "single_usd", "effective"}
 
 // split draws models and questions, and returns the figures.
 func (c *worth) split(v *votes, chance *rand.Rand) map[string]float64 {
@@ -156,19 +166,14 @@ func play(known, rest *seating.Sample, t seating.Tiers) seating.Played {
 	return rest.Play(known.Fit(t, every), every)
 }
 
-// usd is what a call of a model costs; 0: it has no price. Simulated ones all cost the same.
-func (v *votes) usd(model int) float64 {
-	if v.simulated {
-		return 0.001
-	}
-	return usdOf2024()[v.models[model]]
-}
+// usd is what a call of a model costs; 0: it has no price.
+func (v *votes) usd(model int) float64 { return usdOf2024()[v.models[model]] }
 
 // priced keeps the models that have a price.
 func (v *votes) priced() *votes {
 	keep := v.all()
 	keep = slices.DeleteFunc(keep, func(m int) bool { return v.usd(m) == 0 })
-	out := &votes{set: v.set, choice: v.choice, simulated: v.simulated}
+	out := &votes{set: v.set, choice: v.choice}
 	for _, m := range keep {
 		out.models = append(out.models, v.models[m])
 	}

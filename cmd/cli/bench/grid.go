@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/computed"
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/bench/report"
@@ -178,6 +179,10 @@ func runPresets(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options
 	var all report.Verdicts
 	for _, p := range manifest.Presets().All() {
 		grid, err := p.Manifest.Draft(o)
+		if errors.Is(err, computed.ErrNoVotes) {
+			a.Say(cmd, p.Name+" is left out: "+err.Error())
+			continue
+		}
 		if err != nil {
 			return app.ConfigError(err)
 		}
