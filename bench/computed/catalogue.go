@@ -26,6 +26,8 @@ var Catalogue = synod.NewCatalogue("computation",
 		func() Computation { return newWorth() }},
 	Entry{synod.Entry{Name: "worth-casts", Summary: "whether casts beat their best member, by which rule, on recorded votes"},
 		func() Computation { return newWorthCasts() }},
+	Entry{synod.Entry{Name: "worth-price", Summary: "tiers by price, without labels, on recorded votes"},
+		func() Computation { return newWorthPrice() }},
 	Entry{synod.Entry{Name: "worth-odds", Summary: "how true the probabilities of answers are, on recorded votes"},
 		func() Computation { return newWorthOdds() }},
 )
