@@ -15,7 +15,8 @@ import (
 	"synod.dev/synod/bench/report"
 )
 
-func computedGrid(t *testing.T, of func(context.Context) (*report.Figures, error), readings ...bench.Reading) *bench.Grid {
+func computedGrid(t *testing.T, of func(context.Context) (*report.Figures, error),
+	readings ...bench.Reading) *bench.Grid {
 	t.Helper()
 	g, err := bench.DraftGrid(bench.GridManifest{Program: "test", Preset: "sums", Members: "none", Readings: readings,
 		Computed: []bench.Computed{{

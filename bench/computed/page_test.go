@@ -129,14 +129,34 @@ func (all figures) casts() *table.Table {
 }
 
 func (all figures) odds() *table.Table {
-	t := &table.Table{Head: []string{"set", "labels", "error", "of the product of odds", "area under the curve", "of agreement",
-		"≥ 0.95, %", "of these right, %", "≥ 0.95 with a liar, %", "of these right, %"}, Align: "lrrrrrrrrr"}
+	t := &table.Table{Head: []string{"set", "labels", "error", "of the product of odds", "area under the curve",
+		"of agreement", "≥ 0.95, %", "of these right, %", "≥ 0.95 with a liar, %", "of these right, %"},
+		Align: "lrrrrrrrrr"}
 	each(func(set, labels string) {
 		cell, liar := fmt.Sprintf("%s-%s-odds-f0", set, labels), fmt.Sprintf("%s-%s-liar-f1", set, labels)
-		t.Add(set, labels, all.say("%.3f", cell, "ece"), all.say("%.3f", cell, "odds_ece"), all.say("%.3f", cell, "auc"),
-			all.say("%.3f", cell, "agreement_auc"), all.percent(cell, "high"), all.percent(cell, "high_right"),
+		t.Add(set, labels, all.say("%.3f", cell, "ece"), all.say("%.3f", cell, "odds_ece"),
+			all.say("%.3f", cell, "auc"), all.say("%.3f", cell, "agreement_auc"), all.percent(cell, "high"), all.percent(cell, "high_right"),
 			all.percent(liar, "high"), all.percent(liar, "high_right"))
 	})
+	return t
+}
+
+func (all figures) unlabelled() *table.Table {
+	t := &table.Table{Head: []string{"set", "F", "tiers, %", "all, %", "dearest, %", "best, %", "USD: tiers", "all",
+		"dearest", "best"}, Align: "lrrrrrrrrr"}
+	for _, set := range pageSets {
+		for _, f := range []string{"0", "1"} {
+			cell := fmt.Sprintf("%s-none-unlabelled-f%s", set, f)
+			row := []any{set, f}
+			for _, of := range []string{"tiers", "all", "dearest", "best"} {
+				row = append(row, all.percent(cell, of))
+			}
+			for _, of := range []string{"tiers_usd", "all_usd", "dearest_usd", "best_usd"} {
+				row = append(row, all.say("%.1f", cell, of))
+			}
+			t.Add(row...)
+		}
+	}
 	return t
 }
 
@@ -145,7 +165,8 @@ func (all figures) named() *table.Table {
 		"most probable answer, %", "hijacked: most frequent, %", "most probable, %"}, Align: "llrrrrr"}
 	for _, set := range pageSets {
 		for _, cast := range []string{"large", "cheap"} {
-			cell, hijacked := fmt.Sprintf("%s-200-%s-f0", set, cast), fmt.Sprintf("%s-200-%s-hijacked-f0", set, cast)
+			cell := fmt.Sprintf("%s-200-%s-f0", set, cast)
+			hijacked := fmt.Sprintf("%s-200-%s-hijacked-f0", set, cast)
 			t.Add(set, cast, all.percent(cell, "best"), all.percent(cell, "plurality"), all.percent(cell, "probable"),
 				all.percent(hijacked, "plurality"), all.percent(hijacked, "probable"))
 		}
@@ -194,7 +215,7 @@ func TestWorthPage(t *testing.T) {
 	}
 	page := string(text)
 	for name, made := range map[string]*table.Table{"budgets": all.budgets(), "casts": all.casts(), "odds": all.odds(),
-		"named": all.named(), "alike": all.alike(), "spread": all.spread()} {
+		"unlabelled": all.unlabelled(), "named": all.named(), "alike": all.alike(), "spread": all.spread()} {
 		head, rest, _ := strings.Cut(page, "<!-- generated: "+name+" -->\n")
 		_, tail, found := strings.Cut(rest, "<!-- end -->\n")
 		if !found {
@@ -207,7 +228,8 @@ func TestWorthPage(t *testing.T) {
 		page = head + "<!-- generated: " + name + " -->\n" + b.String() + "<!-- end -->\n" + tail
 	}
 	if page != string(text) && !*rewrite {
-		t.Errorf("%s has other tables than its figures; run: go test ./bench/computed -run TestWorthPage -rewrite", worthPage)
+		t.Errorf("%s has other tables than its figures; run: go test ./bench/computed -run TestWorthPage -rewrite",
+			worthPage)
 	}
 	if *rewrite {
 		if err := os.WriteFile(worthPage, []byte(page), 0o600); err != nil {
@@ -221,8 +243,10 @@ func TestWorthFigures(t *testing.T) {
 	all := published(t)
 	for cell, given := range map[string]map[string]any{
 		"crux-200-spread-2-f0":     {"name": "worth-casts", "set": "crux", "low": 0.0, "high": 0.04},
-		"math-l5-200-one-maker-f0": {"name": "worth-casts", "set": "math-l5", "alike": "one maker", "number": 3, "high": 0.08},
+		"math-l5-200-one-maker-f0": {"name": "worth-casts", "set": "math-l5", "alike": "one maker", "number": 3,
+			"high": 0.08},
 		"crux-60-odds-f0":          {"name": "worth-odds", "set": "crux", "labels": 60},
+		"crux-none-unlabelled-f1":  {"name": "worth-price", "set": "crux", "f": 1},
 	} {
 		for figure, got := range recorded(t, given["name"].(string), given).Rates {
 			want := all[cell][figure]

@@ -61,8 +61,8 @@ var usdOf2024 = sync.OnceValue(func() map[string]float64 {
 
 // Figures returns, as means over the splits: right decisions of the recommended council and of the best single model
 // and their difference, the council's price as a share of the model's, how often the recommendation is one model
-// alone, and for casts how much more often right its nested figures say that it is; the list prediction_errors has that of
-// each cast, in points.
+// alone, and for casts how much more often right its nested figures say that it is; the list prediction_errors has
+// that of each cast, in points.
 func (c *worth) Figures(w *Work, t Trials) (how string, of Compute, err error) {
 	v, err := w.realVotes(c.Folder, c.Set)
 	if err != nil {
@@ -74,7 +74,8 @@ func (c *worth) Figures(w *Work, t Trials) (how string, of Compute, err error) {
 			return "", nil, err
 		}
 	}
-	how = fmt.Sprintf("recorded votes of %s, prices of late 2024, %d splits drawn with seed %d", c.Set, c.Splits, t.Seed)
+	how = fmt.Sprintf("recorded votes of %s, prices of late 2024, %d splits drawn with seed %d", c.Set, c.Splits,
+		t.Seed)
 	return how, func(ctx context.Context) (*report.Figures, error) { return c.play(ctx, v, t.Seed) }, nil
 }
 

@@ -58,7 +58,9 @@ func (c *worthCasts) Figures(w *Work, t Trials) (how string, of Compute, err err
 	how = fmt.Sprintf("recorded votes of %s, %d casts with seed %d; a liar is computed", c.Set, c.Splits, t.Seed)
 	return how, func(ctx context.Context) (*report.Figures, error) {
 		played := make([]map[string]float64, c.Splits)
-		err := splits(ctx, t.Seed, c.Splits, func(i int, chance *rand.Rand) { played[i] = c.cast(v, draw(chance), chance) })
+		err := splits(ctx, t.Seed, c.Splits, func(i int, chance *rand.Rand) {
+			played[i] = c.cast(v, draw(chance), chance)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -215,6 +217,6 @@ func correlation(played []map[string]float64, figure string) *metrics.Rate {
 	}
 	r := stat.Correlation(x, y, nil)
 	half := stats.Z / math.Sqrt(float64(len(x)-3))
-	return &metrics.Rate{Value: r, N: len(x), Low: math.Tanh(math.Atanh(r) - half), High: math.Tanh(math.Atanh(r) + half),
-		Count: true}
+	return &metrics.Rate{Value: r, N: len(x), Low: math.Tanh(math.Atanh(r) - half),
+		High: math.Tanh(math.Atanh(r) + half), Count: true}
 }

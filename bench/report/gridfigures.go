@@ -24,7 +24,8 @@ func (g *Grid) figureTables(format func(*metrics.Rate) string) (tables []*table.
 		key := strings.Join(names, " ")
 		t := by[key]
 		if t == nil {
-			t = &table.Table{Head: append([]string{"cell", "done"}, names...), Align: "l" + strings.Repeat("r", 1+len(names))}
+			t = &table.Table{Head: append([]string{"cell", "done"}, names...),
+				Align: "l" + strings.Repeat("r", 1+len(names))}
 			tables, by[key] = append(tables, t), t
 		}
 		row := []string{c.Cell, c.progress()}
