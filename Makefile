@@ -256,6 +256,12 @@ million: synod ## 10000 simulated questions, MILLION times each (100), in MILLIO
 bench: ## the benchmarks that docs/operate/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+worth-it: build ## docs/worth-it.md from the recorded votes in DATA; resumable in WORTH (runs/worth-it), 20 minutes on two cores
+	$(BIN) bench run worth-it --data $(DATA) -o $(WORTH)
+	$(BIN) bench report $(WORTH) --format csv --plots $(WORTH)/plots > docs/worth-it.csv
+	for p in predicted budgets spread independence coverage; do cp $(WORTH)/plots/$$p.svg docs/images/worth-$$p.svg || exit 1; done
+	$(GO) test -count=1 ./bench/computed -run TestWorthPage -rewrite
+
 slow-members: ## renew the table of members that hang, are slow or have no server in docs/operate/performance.md
 	$(GO) test -count=1 -timeout 30m -run TestSlowMembers ./council -rewrite -think 500ms
 

@@ -81,6 +81,14 @@ func (all figures) points(cell, figure string) string {
 	return "–"
 }
 
+// gain prints a figure in points with its interval.
+func (all figures) gain(cell, figure string) string {
+	if r := all[cell][figure]; r != nil {
+		return fmt.Sprintf("%+.1f (%+.1f to %+.1f)", r.Value, r.Low, r.High)
+	}
+	return "–"
+}
+
 var (
 	pageSets   = []string{"gsm8k", "math-l5", "crux", "mmlu-pro"}
 	pageLabels = []string{"60", "200"}
@@ -181,7 +189,7 @@ func (all figures) alike() *table.Table {
 		row, votes := []any{set}, []string{}
 		for _, of := range []string{"one-family", "one-maker", "no-maker-twice"} {
 			cell := fmt.Sprintf("%s-200-%s-f0", set, of)
-			row = append(row, all.points(cell, "plurality_gain"))
+			row = append(row, all.gain(cell, "plurality_gain"))
 			votes = append(votes, all.say("%.2f", cell, "effective"))
 		}
 		t.Add(append(row, strings.Join(votes, ", "))...)
@@ -197,7 +205,7 @@ func (all figures) spread() *table.Table {
 			cell := fmt.Sprintf("%s-200-spread-%s-f0", set, s)
 			text := "–"
 			if of := all[cell]; of != nil {
-				text = fmt.Sprintf("%+.1f, %+.1f", 100*of["plurality_gain"].Value, 100*of["probable_gain"].Value)
+				text = fmt.Sprintf("%+.1f, %+.1f", of["plurality_gain"].Value, of["probable_gain"].Value)
 			}
 			row = append(row, text)
 		}
@@ -242,11 +250,11 @@ func TestWorthPage(t *testing.T) {
 func TestWorthFigures(t *testing.T) {
 	all := published(t)
 	for cell, given := range map[string]map[string]any{
-		"crux-200-spread-2-f0":     {"name": "worth-casts", "set": "crux", "low": 0.0, "high": 0.04},
+		"crux-200-spread-2-f0": {"name": "worth-casts", "set": "crux", "low": 0.0, "high": 0.04},
 		"math-l5-200-one-maker-f0": {"name": "worth-casts", "set": "math-l5", "alike": "one maker", "number": 3,
 			"high": 0.08},
-		"crux-60-odds-f0":          {"name": "worth-odds", "set": "crux", "labels": 60},
-		"crux-none-unlabelled-f1":  {"name": "worth-price", "set": "crux", "f": 1},
+		"crux-60-odds-f0":         {"name": "worth-odds", "set": "crux", "labels": 60},
+		"crux-none-unlabelled-f1": {"name": "worth-price", "set": "crux", "f": 1},
 	} {
 		for figure, got := range recorded(t, given["name"].(string), given).Rates {
 			want := all[cell][figure]

@@ -82,7 +82,7 @@ func TestCastsThatPay(t *testing.T) {
 	near := casts(map[string]any{"high": 0.1})
 	far := casts(map[string]any{"low": 0.2})
 	lied := casts(map[string]any{"high": 0.1, "liar": true})
-	if near["probable_gain"] < 0.02 || far["plurality_gain"] > 0 || lied["plurality"] > near["plurality"]-0.05 {
+	if near["probable_gain"] < 2 || far["plurality_gain"] > 0 || lied["plurality"] > near["plurality"]-0.05 {
 		t.Errorf("near-equals %v, one that leads %v, near-equals with a liar %v", near, far, lied)
 	}
 	if near["effective"] < 1 || near["effective"] > 5 || near["spread"] > 0.1 || far["spread"] < 0.2 {

@@ -228,6 +228,9 @@ func (g *Grid) csv(w io.Writer) error {
 			return fmt.Errorf("report: %w", err)
 		}
 		for _, rate := range c.allRates() {
+			if rate.Rate == nil && c.How != "" {
+				continue // nobody computed it
+			}
 			paper := ""
 			if v, known := c.Paper[rate.Name]; known {
 				paper = number(v)
