@@ -55,7 +55,7 @@ func (c *worthOdds) Figures(w *Work, t Trials) (how string, of Compute, err erro
 	if _, err := v.drawCast(rand.New(rand.NewPCG(0, 0)), c.Members); err != nil {
 		return "", nil, err
 	}
-	how = fmt.Sprintf("recorded votes of %s, %d casts drawn with seed %d; a liar is computed", c.Set, c.Splits, t.Seed)
+	how = fmt.Sprintf("recorded votes of %s, %d casts drawn with seed %d, shares in percent; a liar is computed", c.Set, c.Splits, t.Seed)
 	return how, func(ctx context.Context) (*report.Figures, error) { return c.play(ctx, v, t.Seed) }, nil
 }
 
@@ -84,6 +84,7 @@ func (c *worthOdds) play(ctx context.Context, v *votes, seed uint64) (*report.Fi
 	for name, mean := range areas {
 		f.Rates[name] = mean.Rate()
 	}
+	f.Rates["surest"].Count, f.Rates["most_agreed"].Count = false, false
 	certain := slices.DeleteFunc(slices.Clone(all.odds), func(x stats.Forecast) bool { return x.Confidence < high })
 	right := 0
 	for _, x := range certain {
