@@ -256,6 +256,9 @@ million: synod ## 10000 simulated questions, MILLION times each (100), in MILLIO
 bench: ## the benchmarks that docs/operate/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+worth-gateway: ## 300 recorded questions by OpenAI's client through synod serve: tiers, and the strong model alone; five minutes
+	cd cmd/synod-serve && $(GO) test -count=1 -tags sdk -timeout 20m -run TiersOfRecorded -v ./internal/gateway
+
 WORTH ?= runs/worth-it
 worth-it: build ## docs/worth-it.md from the recorded votes in DATA; resumable in WORTH (runs/worth-it), 20 minutes on two cores
 	$(BIN) bench run worth-it --data $(DATA) -o $(WORTH)
