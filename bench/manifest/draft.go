@@ -89,7 +89,12 @@ func (m *Manifest) draft(o Options) (*bench.Grid, error) {
 	if err != nil {
 		return nil, err
 	}
+	all := cells
 	if cells, err = chosen(cells, o.Only); err != nil {
+		return nil, err
+	}
+	claims, err := m.claimed(all, cells)
+	if err != nil {
 		return nil, err
 	}
 	paper, err := m.Paper.read(m.dir)
@@ -98,7 +103,8 @@ func (m *Manifest) draft(o Options) (*bench.Grid, error) {
 	}
 	d := drafting{manifest: m, options: o, paper: paper, sets: sets{}, work: computed.NewWork()}
 	d.grid = bench.GridManifest{Program: o.Program, Preset: m.Experiment, Source: m.Source,
-		Members: cmp.Or(o.Members, "of the manifest"), Manifest: string(m.text), Budget: m.Budget, Plots: m.Plots}
+		Members: cmp.Or(o.Members, "of the manifest"), Manifest: string(m.text), Budget: m.Budget, Plots: m.Plots,
+		Claims: claims}
 	if !o.builtin() {
 		d.grid.Members = filepath.Base(o.Members)
 	}
@@ -114,14 +120,16 @@ func (m *Manifest) draft(o Options) (*bench.Grid, error) {
 func chosen(cells []*cell, pattern string) (kept []*cell, err error) {
 	var names []string
 	for _, c := range cells {
-		ok, err := filepath.Match(cmp.Or(pattern, "*"), c.name)
+		ok, err := filepath.Match(cmp.Or(pattern, "*"), cmp.Or(c.base, c.name))
 		if err != nil {
 			return nil, fmt.Errorf("the pattern %q of cells: %w", pattern, err)
 		}
 		if ok {
 			kept = append(kept, c)
 		}
-		names = append(names, c.name)
+		if c.base == "" {
+			names = append(names, c.name)
+		}
 	}
 	switch {
 	case len(cells) == 0:
@@ -172,7 +180,7 @@ func (d *drafting) add(c *cell) error {
 		d.note(note)
 	}
 	seed := c.vars["seed"].(uint64)
-	of := bench.Cell{Name: c.name, Params: c.params, Assumed: c.assumed, Remark: s.Remark}
+	of := bench.Cell{Name: c.name, Params: c.params, Assumed: c.assumed, Remark: s.Remark, Control: c.control}
 	var q asked
 	if s.Compute == nil && s.Task != "" || s.runs() {
 		var err error
@@ -187,7 +195,9 @@ func (d *drafting) add(c *cell) error {
 	}
 	values := maps.Clone(c.vars)
 	maps.Copy(values, c.params)
-	of.Paper = figuresOf(d.paper, values)
+	if c.control == "" {
+		of.Paper = figuresOf(d.paper, values)
+	}
 	switch {
 	case s.Blank != "":
 		d.grid.Blank = append(d.grid.Blank, bench.Blank{Cell: of, Why: s.Blank})
@@ -316,8 +326,7 @@ func (m *Manifest) Model(members, name string) (plan.Params, error) {
 
 // checkPlots fails if a figure would draw two cells at one place, or needs a parameter that no cell has.
 func checkPlots(m *bench.GridManifest) error {
-	var cells []bench.Cell
-	cells = append(cells, m.Cells...)
+	cells := slices.DeleteFunc(slices.Clone(m.Cells), func(c bench.Cell) bool { return c.Control != "" })
 	for _, c := range m.Computed {
 		cells = append(cells, c.Cell)
 	}

@@ -154,10 +154,10 @@ func bringFiles(a *app.App, cmd *cobra.Command, m *manifest.Manifest, grid *benc
 	return nil
 }
 
-// runPresets runs every preset in its complete form and prints one table of verdicts.
+// runPresets runs every preset in its complete form and prints one table of claims.
 func runPresets(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options) error {
 	o.Full = true
-	var all report.Verdicts
+	var all report.Claims
 	for _, p := range manifest.Presets().All() {
 		grid, err := p.Manifest.Draft(o)
 		if err != nil {

@@ -120,12 +120,13 @@ func (f *reportFlags) grid(cmd *cobra.Command, grid *bench.Grid, limit int) erro
 			return g.Write(w, f.format, f.versus != "")
 		}
 		return g.HTML(w, f.versus != "", func(cell int) report.Detail { // cells with runs come first
-			if cell >= len(grid.Runs) {
+			run := grid.Reported(cell)
+			if run == nil {
 				return report.Detail{}
 			}
 			rest := fmt.Sprintf("the rest: synod bench report FOLDER/cells/%s --format html --questions all",
 				grid.Cells[cell].Name)
-			return report.Detail{Questions: grid.Runs[cell].Views(), Limit: limit, Rest: rest}
+			return report.Detail{Questions: run.Views(), Limit: limit, Rest: rest}
 		})
 	})
 }
