@@ -19,11 +19,8 @@ type oneQuestion struct {
 	ranks ranks
 }
 
-// newEach returns a collector of the figures that claims are about; nil without claims.
+// newEach returns a collector of the figures that claims are about. Without claims it collects nothing.
 func newEach(r *reader, claims []report.PaperClaim) *each {
-	if len(claims) == 0 {
-		return nil
-	}
 	e := &each{run: r, questions: map[string]*oneQuestion{}}
 	for _, c := range claims {
 		e.figures = append(e.figures, c.Figure, c.Against)
@@ -31,9 +28,9 @@ func newEach(r *reader, claims []report.PaperClaim) *each {
 	return e
 }
 
-// add adds a result. Without a collector it does nothing.
+// add adds a result.
 func (e *each) add(res *result) {
-	if e == nil {
+	if len(e.figures) == 0 {
 		return
 	}
 	q := e.questions[res.Question]
@@ -47,9 +44,6 @@ func (e *each) add(res *result) {
 
 // values returns the figures by name and question.
 func (e *each) values() map[string]map[string]float64 {
-	if e == nil {
-		return nil
-	}
 	all := map[string]map[string]float64{}
 	for id, q := range e.questions {
 		one := e.run.emptyReport()

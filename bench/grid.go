@@ -425,15 +425,15 @@ func (g *Grid) reports() ([]report.Cell, error) {
 		if err != nil {
 			return nil, err
 		}
-		x.each = newEach(x, g.Claims)
-		r, err := x.summarize()
+		e := newEach(x, g.Claims)
+		r, err := x.summarize(e.add)
 		if err != nil {
 			return nil, err
 		}
 		c := &g.Cells[i]
 		all[i] = report.NewCell(c.Name, c.Params, r, c.Paper, c.Assumed)
 		all[i].Remark = c.Remark
-		all[i].ByQuestion(x.each.values())
+		all[i].ByQuestion(e.values())
 	}
 	return all, nil
 }

@@ -28,8 +28,8 @@ func (r *Run) Report() (*report.Report, error) {
 	return x.summarize()
 }
 
-// summarize computes the report.
-func (r *reader) summarize() (*report.Report, error) {
+// summarize computes the report. also is called for every finished question.
+func (r *reader) summarize(also ...func(*result)) (*report.Report, error) {
 	past, err := r.histories()
 	if err != nil {
 		return nil, err
@@ -51,7 +51,9 @@ func (r *reader) summarize() (*report.Report, error) {
 			return
 		}
 		tally.Add(res.Case)
-		r.each.add(res)
+		for _, take := range also {
+			take(res)
+		}
 		kinds.add(r.Items[j.item], &res.Case)
 		sure.add(res.Case, r.roles())
 		models.add(res)

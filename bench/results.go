@@ -61,7 +61,6 @@ type reader struct {
 	ending protocol.Ending // nil: the protocol has no named endings
 	store  *store.Store
 	played *council.Council // see council; nil: nothing was played again
-	each   *each            // nil: no claim needs the figures of single questions
 }
 
 // read opens the store of the run. The caller closes the reader.

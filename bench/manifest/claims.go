@@ -77,8 +77,8 @@ func (c *Claim) check() error {
 	case c.Text == "" || c.Cite == "":
 		return fmt.Errorf("text and cite are what the paper says and where it says so; both are needed")
 	case c.Figure == "" || len(c.Of) == 0:
-		return fmt.Errorf("figure and of are missing: the figure of which cells (example: figure: bfti, of: {protocol: " +
-			"sac})")
+		return fmt.Errorf("figure and of are missing: the figure of which cells (example: figure: bfti, of: " +
+			"{protocol: sac})")
 	case c.Is == "":
 		return fmt.Errorf("is is missing; it must be more, less, equal, at-least or at-most")
 	case !claimName.MatchString(c.Control.Name) || c.Control.Text == "":
@@ -92,7 +92,7 @@ func (c *Claim) check() error {
 
 // controls returns the extra cells of the controls: twins of cells that the claims compare, with the overlay of the
 // control before those of the command line.
-func (m *Manifest) controls(cells []*cell, build func(*cell, *Control) (*cell, error)) (twins []*cell, err error) {
+func (m *Manifest) controls(cells []*cell, build func(*cell, *Control) (*cell, error)) (all []*cell, err error) {
 	made := map[string]bool{}
 	for i := range m.Claims {
 		c := &m.Claims[i]
@@ -106,19 +106,18 @@ func (m *Manifest) controls(cells []*cell, build func(*cell, *Control) (*cell, e
 				!meets(c.Control.Where, base.vars) {
 				continue
 			}
-			if !base.settings.runs() && base.settings.Blank == "" {
-				return nil, fmt.Errorf("claims: %s: cell %s is not run, so it can have no control with other settings",
-					c.Name, base.name)
+			if !base.settings.runs() {
+				continue // it keeps its figures
 			}
 			made[name] = true
 			twin, err := build(base, &c.Control)
 			if err != nil {
 				return nil, err
 			}
-			twins = append(twins, twin)
+			all = append(all, twin)
 		}
 	}
-	return twins, nil
+	return all, nil
 }
 
 // sides returns the conditions of the cells of the control.
@@ -157,7 +156,9 @@ func (m *Manifest) claimed(all, chosen []*cell) (claims []report.PaperClaim, err
 		if out.Control.Comparisons, err = c.compare(all, of, than); err != nil {
 			return nil, fmt.Errorf("claims: %s: control: %w", c.Name, err)
 		}
-		c.Control.swap(out.Control.Comparisons, all)
+		if len(c.Control.Set) > 0 && !c.Control.swap(out.Control.Comparisons, all) {
+			out.Control.Comparisons = nil // these members have no such control
+		}
 		if len(out.Comparisons) > 0 && !missing(out.Comparisons, names) {
 			claims = append(claims, out)
 		}
@@ -173,8 +174,9 @@ func missing(all []report.Sides, names map[string]bool) bool {
 	})
 }
 
-// swap puts the extra cells of the control in the place of those that they stand in for.
-func (k *Control) swap(all []report.Sides, cells []*cell) {
+// swap puts the extra cells of the control in the place of those that they stand in for. It returns false if no
+// comparison has one.
+func (k *Control) swap(all []report.Sides, cells []*cell) (swapped bool) {
 	twin := map[string]string{}
 	for _, c := range cells {
 		if c.control == k.Name {
@@ -185,9 +187,11 @@ func (k *Control) swap(all []report.Sides, cells []*cell) {
 		for _, names := range [][]string{all[i].Of, all[i].Than} {
 			for j, name := range names {
 				names[j] = cmp.Or(twin[name], name)
+				swapped = swapped || twin[name] != ""
 			}
 		}
 	}
+	return swapped
 }
 
 // compare returns the comparisons of cells that meet two conditions, one for each value of Each.

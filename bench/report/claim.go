@@ -7,8 +7,8 @@ import (
 	"synod.dev/synod/core/stats"
 )
 
-// PaperClaim is a statement of a paper's text about figures of a grid: a difference between cells and its direction. Margin,
-// Value and Expect are percentage points, or units of a figure that is a count.
+// PaperClaim is a statement of a paper's text about figures of a grid: a difference between cells and its direction.
+// Margin, Value and Expect are percentage points, or units of a figure that is a count.
 type PaperClaim struct {
 	Name    string    `json:"name"`
 	Text    string    `json:"text"`

@@ -167,8 +167,8 @@ func (n *ClaimCounts) Add(r *ClaimResult) {
 func (n *ClaimCounts) Sentence() string {
 	return fmt.Sprintf("%d claims; %d of them could have failed here: %d reproduced, %d hold and their controls hold "+
 		"too, %d fail, %d undecided. %d rest on figures that were built in (assumed), %d were not run. In %d of %d "+
-		"controls the claim does not hold, as it should be.", n.Claims, n.CouldFail, n.Reproduced, n.ControlToo, n.Fails,
-		n.Undecided, n.Assumed, n.NotRun, n.ControlsOut, n.Controls)
+		"controls the claim does not hold, as it should be.", n.Claims, n.CouldFail, n.Reproduced, n.ControlToo,
+		n.Fails, n.Undecided, n.Assumed, n.NotRun, n.ControlsOut, n.Controls)
 }
 
 // ClaimCounts counts the claims of the grid.

@@ -144,8 +144,8 @@ func (g *Grid) claimNotes() []string {
 
 const claimLegend = "reproduced: the claim holds with the whole 95 % interval of the difference, and in the control, " +
 	"where the effect must vanish, it does not. holds, control too: the protocol is not what makes the difference. " +
-	"Differences are in points, by question; of several comparisons the nearest to failing is shown. power: the chance " +
-	"that the planned questions show the paper's difference."
+	"Differences are in points, by question; of several comparisons the nearest to failing is shown. power: the " +
+	"chance that the planned questions show the paper's difference."
 
 // claimReasons lists what the controls are, and why verdicts are missing or assumed.
 func (g *Grid) claimReasons() (lines []string) {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -65,8 +66,8 @@ func (c *PaperClaim) contrast(of Sides, cells map[string]*Cell) Contrast {
 		if r == nil {
 			return out
 		}
-		if out.assumed == "" {
-			out.assumed = o.cell.Assumed[o.figure]
+		if o.figure == c.Figure { // a built-in figure from which a gain is counted lets the claim fail
+			out.assumed = cmp.Or(out.assumed, o.cell.Assumed[o.figure])
 		}
 		terms[i] = stats.Term{Weight: o.weight, Estimate: stats.Estimate{Value: r.Value, Low: r.Low, High: r.High}}
 		n, unit = min(n, r.N), scale(r)

@@ -32,7 +32,8 @@ func (c *Claims) Add(g *Grid) {
 	for i := range g.Claims {
 		c.Total.Add(&g.Claims[i])
 	}
-	c.Experiments = append(c.Experiments, ClaimsOf{g.Preset, g.Source, g.MembersKind, g.Finished, g.Questions, g.Claims})
+	c.Experiments = append(c.Experiments, ClaimsOf{g.Preset, g.Source, g.MembersKind, g.Finished, g.Questions,
+		g.Claims})
 	c.grids = append(c.grids, g)
 }
 

@@ -3,6 +3,7 @@ package sac
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"synod.dev/synod"
@@ -40,7 +41,7 @@ func (m *member) algorithm() answer.Held {
 	m.note(0, r, verdict{})
 	for t := range m.Rounds { // 2
 		heard, silent := m.exchange(t, &r)      // 3
-		s := m.scores(r, heard)                 // 4
+		s := m.scores(t, r, heard)              // 4
 		v := m.filter(m.Me.Seat().F, silent, s) // 5, 6
 		r = m.refine(r, v)                      // 7
 		m.note(t+1, r, v)
@@ -82,10 +83,13 @@ type judged struct {
 
 // scores is Eq. 2: the member's model scores every neighbour's answer and the member's own. The calls do not depend on
 // one another, so they are made together.
-func (m *member) scores(r answer.Held, heard []answer.Heard) scores {
+func (m *member) scores(t int, r answer.Held, heard []answer.Heard) scores {
 	s := scores{self: synod.Untrusted}
-	if r.Answer == synod.None {
+	switch {
+	case r.Answer == synod.None:
 		return s // nothing to refine, so nothing to score
+	case m.Score == Random:
+		return m.drawn(t, heard)
 	}
 	for _, h := range heard {
 		m.judge(h.Value.Answer, h.Value.Rationale)
@@ -98,6 +102,18 @@ func (m *member) scores(r answer.Held, heard []answer.Heard) scores {
 	}
 	s.scored = m.scored
 	s.self = m.score(m.Me.Reply(len(heard)))
+	return s
+}
+
+// drawn are the scores of Random.
+func (m *member) drawn(t int, heard []answer.Heard) scores {
+	chance := rand.New(rand.NewPCG(m.Me.Seat().Seed, uint64(t)))
+	s := scores{self: synod.Score(chance.Float64())}
+	m.scored = m.scored[:0]
+	for i := range heard {
+		m.scored = append(m.scored, judged{&heard[i], synod.Score(chance.Float64())})
+	}
+	s.scored = m.scored
 	return s
 }
 
