@@ -353,7 +353,8 @@ type GridManifest struct {
 	Budget   Budget            `json:"budget,omitzero"`
 	Plots    []report.PlotSpec `json:"plots,omitempty"` // figures beside those that every report has
 
-	Claims []report.PaperClaim `json:"claims,omitempty"` // of the paper's text
+	Claims    []report.PaperClaim `json:"claims,omitempty"`     // of the paper's text
+	NoVerdict string              `json:"no_verdict,omitempty"` // why nothing is compared with the paper; "": it is
 }
 
 // Report computes the reports of all cells from the files of the grid.
@@ -362,6 +363,7 @@ func (g *Grid) Report() (*report.Grid, error) {
 		Report: report.Report{Version: report.Version, MembersKind: []string{}, Rounds: []metrics.Round{},
 			Failures: []report.Failure{}},
 		Preset: g.Preset, Source: g.Source, Members: g.Members, Note: g.Note, Specs: g.Plots,
+		NoVerdict: g.NoVerdict,
 	}
 	if len(g.Runs) > 0 {
 		out.Repeat, out.Seed = g.Runs[0].Repeat, g.Runs[0].Seed
@@ -432,7 +434,9 @@ func (g *Grid) reports() ([]report.Cell, error) {
 		}
 		c := &g.Cells[i]
 		all[i] = report.NewCell(c.Name, c.Params, r, c.Paper, c.Assumed)
-		all[i].Remark = c.Remark
+		if all[i].Remark = c.Remark; g.NoVerdict != "" {
+			clear(all[i].Verdict)
+		}
 		all[i].ByQuestion(e.values())
 	}
 	return all, nil

@@ -166,6 +166,15 @@ func (m *Manifest) claimed(all, chosen []*cell) (claims []report.PaperClaim, err
 	return claims, nil
 }
 
+// controls reports whether a cell is in the control of a claim.
+func controls(claims []report.PaperClaim, name string) bool {
+	return slices.ContainsFunc(claims, func(c report.PaperClaim) bool {
+		return slices.ContainsFunc(c.Control.Comparisons, func(s report.Sides) bool {
+			return slices.Contains(s.Of, name) || slices.Contains(s.Than, name)
+		})
+	})
+}
+
 // missing reports whether a comparison has a cell that is not in names.
 func missing(all []report.Sides, names map[string]bool) bool {
 	absent := func(name string) bool { return !names[name] }

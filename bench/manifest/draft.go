@@ -58,6 +58,7 @@ func (m *Manifest) draft(o Options) (*bench.Grid, error) {
 	if err != nil {
 		return nil, err
 	}
+	cells = slices.DeleteFunc(cells, func(c *cell) bool { return c.control != "" && !controls(claims, c.name) })
 	paper, err := m.Paper.read(m.dir)
 	if err != nil {
 		return nil, err
@@ -148,6 +149,9 @@ func (d *drafting) add(c *cell) error {
 		if q, err = d.sets.questions(s, d.options, seed); err != nil {
 			return err
 		}
+		if err := d.substituted(c, &q); err != nil {
+			return err
+		}
 		c.params["task"] = q.task
 	}
 	if len(c.spec.Seats) > 0 {
@@ -183,6 +187,28 @@ func (d *drafting) add(c *cell) error {
 		Spec: c.spec, Env: d.options.Env, Mark: d.options.Mark,
 	})
 	return nil
+}
+
+// substituted fails if real models would be asked other questions than the manifest says, unless that is wanted. Then
+// the grid has no verdicts.
+func (d *drafting) substituted(c *cell, q *asked) error {
+	of := &c.settings.Answered
+	switch others := q.missing != nil || of.Benchmark != "" && of.Path == ""; {
+	case !others || !c.asksModels():
+		return nil
+	case !d.options.Substitute:
+		return fmt.Errorf("%w; or ask other questions in their place, without verdicts: --substitute", q.missing)
+	}
+	d.grid.NoVerdict = "real models were asked other questions than the paper's (--substitute)"
+	return nil
+}
+
+// asksModels reports whether a seat of the cell has a model that is neither simulated nor recorded.
+func (c *cell) asksModels() bool {
+	return c.settings.Blank == "" && slices.ContainsFunc(c.spec.Seats, func(s plan.SeatSpec) bool {
+		provider := c.spec.Models[s.Model]["provider"]
+		return provider != "simulated" && provider != "recorded"
+	})
 }
 
 // finish drafts the grid.

@@ -18,10 +18,13 @@ type Options struct {
 	Seed    uint64   // 0: that of the manifest, else 1
 	Set     []string // assignments to keys of overlays, after those of the manifest
 	Full    bool     // whether the overlay full applies
-	Only    string   // pattern of cell names; "": all cells
-	Program string
-	Env     llm.Env
-	Mark    func([]byte) string // of the runs; see bench.Run
+	// Substitute lets real models be asked built-in questions where those of the manifest are not available. Then
+	// there are no verdicts.
+	Substitute bool
+	Only       string // pattern of cell names; "": all cells
+	Program    string
+	Env        llm.Env
+	Mark       func([]byte) string // of the runs; see bench.Run
 }
 
 const (

@@ -32,6 +32,7 @@ func (f *benchFlags) addManifest(fl *pflag.FlagSet, full *bool) {
 	fl.StringVar(&f.members, "members", "", "simulated, embedded, recorded, or a council `file` whose models replace "+
 		"those of the same names")
 	fl.StringVar(&f.cell, "cell", "", "only the cells whose names match a `pattern`, such as 'sac-*'")
+	f.addQuestions(fl)
 	fl.BoolVar(full, "full", false, "the complete form of the experiment, such as with more repeats")
 }
 
