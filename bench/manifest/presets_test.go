@@ -200,11 +200,11 @@ func TestSACTablesDraft(t *testing.T) {
 	for name, cells := range map[string]int{"sac-table1": 6, "sac-table2": 6, "sac-table3": 6, "sac-table4": 6,
 		"sac-table5": 18, "sac-table6": 8} {
 		g := draft(t, name, Options{N: 2, Only: "sac-*"})
-		if len(g.Cells) != cells {
-			t.Errorf("%s: %d cells of SAC, want %d", name, len(g.Cells), cells)
+		if n := uncontrolled(g); n != cells {
+			t.Errorf("%s: %d cells of SAC, want %d", name, n, cells)
 		}
 		for i, c := range g.Cells {
-			if len(c.Paper) == 0 {
+			if (len(c.Paper) == 0) != (c.Control != "") {
 				t.Errorf("%s: cell %s has no figures of the paper", name, c.Name)
 			}
 			seats := g.Runs[i].Seats
@@ -259,7 +259,7 @@ func TestAssumed(t *testing.T) {
 		{"cpwbft-table1", file, "gsm8k-llm-tree", "", "iaa faa ra"},
 		{"cpwbft-table3", "simulated", "gsm8k-llama-3-query", "probe_accuracy", ""},
 	} {
-		cell := draft(t, c.preset, Options{Members: c.members, Only: c.cell}).Cells[0]
+		cell := draft(t, c.preset, Options{Members: c.members, Substitute: true, Only: c.cell}).Cells[0]
 		for _, metric := range strings.Fields(c.assumed) {
 			if _, known := cell.Paper[metric]; !known || cell.Assumed[metric] == "" {
 				t.Errorf("%s, %s: %s is not assumed, or the paper does not have it", c.preset, c.cell, metric)

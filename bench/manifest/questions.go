@@ -76,10 +76,13 @@ func (c *Settings) open(o Options, seed uint64) (q asked, err error) {
 	if err != nil {
 		return q, err
 	}
-	if c.Sample.N > 0 && o.N > 0 {
+	if c.Sample.N > 0 && o.N > 0 && o.N <= len(q.items) {
 		c.Sample.N = o.N
 	}
-	if q.items, err = c.Sample.Of(q.items); err != nil {
+	if o.N <= len(q.items) {
+		q.items, err = c.Sample.Of(q.items)
+	}
+	if err != nil {
 		return q, err
 	}
 	if c.Skip > 0 && c.Skip >= len(q.items) {

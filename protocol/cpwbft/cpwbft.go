@@ -336,8 +336,9 @@ func (m *member) claims(own answer.Held, heard []answer.Heard) []synod.Judged {
 }
 
 // exact is what "exact: paper" restores, and what it does not.
-const exact = `restored    confidences are read as in the paper's code; one seed; no reply is reused; no
-            early end
+const exact = `restored    a confidence is the first number behind the word; 95 % and 95 are read as 0.95, 9/10
+            as 0.9, and what is not from 0 to 1 counts as missing (the paper asks for 0.00 to
+            1.00 and leaves the rest open); one seed; no reply is reused; no early end
 differs     the words of the prompts (use prompts: FOLDER); the reference code's rules, which
             differ from the text (adopt: pooled, weigh: reference); its training of the
             probe, which chooses the epoch on test data`

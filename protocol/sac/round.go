@@ -86,7 +86,7 @@ type judged struct {
 func (m *member) scores(t int, r answer.Held, heard []answer.Heard) scores {
 	s := scores{self: synod.Untrusted}
 	switch {
-	case r.Answer == synod.None:
+	case r.Answer == synod.None && !m.Exact:
 		return s // nothing to refine, so nothing to score
 	case m.Score == Random:
 		return m.drawn(t, heard)
@@ -94,16 +94,25 @@ func (m *member) scores(t int, r answer.Held, heard []answer.Heard) scores {
 	for _, h := range heard {
 		m.judge(h.Value.Answer, h.Value.Rationale)
 	}
-	m.judge(r.Answer, r.Rationale)
+	if r.Answer != synod.None {
+		m.judge(r.Answer, r.Rationale)
+	}
 	m.Me.Wait()
 	m.scored = m.scored[:0]
 	for i := range heard {
 		m.scored = append(m.scored, judged{&heard[i], m.score(m.Me.Reply(i))})
 	}
-	s.scored = m.scored
-	s.self = m.score(m.Me.Reply(len(heard)))
+	s.scored, s.self = m.scored, unscored
+	if r.Answer != synod.None {
+		s.self = m.score(m.Me.Reply(len(heard)))
+	}
 	return s
 }
+
+// unscored is the paper's score where there is none: "if parsing fails or the LLM returns an invalid response, the score
+// defaults to 0.5" (B.2). With exact: paper a call that failed has it, and so has a response that cannot be read, which
+// its own member then has no text of to score.
+const unscored = synod.Score(0.5)
 
 // drawn are the scores of Random.
 func (m *member) drawn(t int, heard []answer.Heard) scores {
@@ -137,6 +146,9 @@ func (m *member) judge(candidate synod.Answer, rationale string) {
 func (m *member) score(r *synod.Reply) synod.Score {
 	if r.Status != synod.OK {
 		m.Failed++
+		if m.Exact {
+			return unscored
+		}
 		return synod.Untrusted
 	}
 	if m.Score == Likelihood {
@@ -208,7 +220,7 @@ func bottom(f int, lower []judged) (ids []synod.NodeID) {
 // that was dropped. If none was retained or the reply cannot be read, the member keeps its answer (I-SAC-7).
 func (m *member) refine(r answer.Held, v verdict) answer.Held {
 	switch {
-	case r.Answer == synod.None:
+	case r.Answer == synod.None && !m.Exact:
 		return r
 	case m.Me.Seat().Question.Form == synod.Prose:
 		return selected(r, v)

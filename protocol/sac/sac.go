@@ -228,8 +228,11 @@ func (p *SAC) AnyDelay() bool { return p.Asynchronous }
 func (p *SAC) ClaimsEachRound() bool { return true }
 
 // exact is what "exact: paper" restores, and what it does not.
-const exact = `restored    the budget F whatever neighbours are silent; a score that cannot be read is
-            0.5, the first number of a reply; no strict trim without an own score; prompts
-            say that up to F answers may be malicious; one seed; no reply is reused
+const exact = `restored    the budget F whatever neighbours are silent; a score is the first number of a
+            reply, and 0.5 if there is none or the call fails; no strict trim without an own
+            score; a member whose answer cannot be read scores, filters and refines as the
+            others do, with 0.5 as its own score; prompts say that up to F answers may be
+            malicious; one seed; no reply is reused
 differs     the words of the prompts (use prompts: FOLDER); the order of neighbours with
-            equal scores (by id here; the paper does not say)`
+            equal scores (by id here; the paper does not say); a response that cannot be read
+            is not sent to neighbours, and its member is asked again before each round`
