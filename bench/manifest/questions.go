@@ -131,8 +131,8 @@ func (c *Settings) published(o Options, seed uint64) (q asked, err error) {
 	set, err := task.Open(name, options)
 	switch {
 	case errors.As(err, &q.missing):
-		q.task, q.note = "builtin", fmt.Sprintf("Questions: substitutes. All are built-in ones, because those of task %s "+
-			"are not available; use --data.", name)
+		q.task, q.note = "builtin", fmt.Sprintf("Questions: substitutes. All are built-in ones, because those of task "+
+			"%s are not available; use --data.", name)
 		set, err = task.Open(q.task, task.Options{Seed: seed, Number: number})
 	case err != nil && !slices.Contains(task.Catalogue.Names(), name):
 		return q, fmt.Errorf("%w; the name of a file of own questions ends in %s", err, task.Endings())

@@ -86,8 +86,8 @@ func TestThePapersOwnQuestions(t *testing.T) {
 	simulated := draft(t, "cpwbft-table2", Options{Data: sharedData(t), Only: "gsm8k-pcp-chain"})
 	same := 0
 	for i, it := range g.Runs[0].Items {
-		if it.Question.ID != recorded.Runs[0].Items[i].Question.ID {
-			t.Errorf("question %d is %s, and the paper's is %s", i, it.Question.ID, recorded.Runs[0].Items[i].Question.ID)
+		if paper := recorded.Runs[0].Items[i].Question.ID; it.Question.ID != paper {
+			t.Errorf("question %d is %s, and the paper's is %s", i, it.Question.ID, paper)
 		}
 		if it.Question.ID == simulated.Runs[0].Items[i].Question.ID {
 			same++

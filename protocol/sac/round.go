@@ -109,9 +109,9 @@ func (m *member) scores(t int, r answer.Held, heard []answer.Heard) scores {
 	return s
 }
 
-// unscored is the paper's score where there is none: "if parsing fails or the LLM returns an invalid response, the score
-// defaults to 0.5" (B.2). With exact: paper a call that failed has it, and so has a response that cannot be read, which
-// its own member then has no text of to score.
+// unscored is the paper's score where there is none: "if parsing fails or the LLM returns an invalid response, the
+// score defaults to 0.5" (B.2). With exact: paper a call that failed has it, and so has the own response of a member
+// that cannot be read, since there is no text of it to score.
 const unscored = synod.Score(0.5)
 
 // drawn are the scores of Random.
