@@ -88,7 +88,7 @@ func printed(t *testing.T, file, table string) map[string]map[string]report.Figu
 		}
 		var key []string
 		for _, column := range lines[0] {
-			if v, ok := row.where[column]; ok {
+			if v, ok := row.where[column]; ok && column != "adversary" && column != "spread" {
 				key = append(key, fmt.Sprint(v))
 			}
 		}
@@ -204,8 +204,9 @@ func TestSACTablesDraft(t *testing.T) {
 			t.Errorf("%s: %d cells of SAC, want %d", name, n, cells)
 		}
 		for i, c := range g.Cells {
-			if (len(c.Paper) == 0) != (c.Control != "") {
-				t.Errorf("%s: cell %s has no figures of the paper", name, c.Name)
+			if replay := c.Params["adversary"] == "replay"; (len(c.Paper) > 0) != (replay && c.Control == "") {
+				t.Errorf("%s: cell %s has %d figures of the paper, which has the adversary replay", name, c.Name,
+					len(c.Paper))
 			}
 			seats := g.Runs[i].Seats
 			if n := number(c.Params["n"]); len(seats) != n || !seatedAs(seats, n, number(c.Params["b"])) {

@@ -37,7 +37,8 @@ func (c *Claims) Add(g *Grid) {
 	c.grids = append(c.grids, g)
 }
 
-// Write prints one table of all claims in a format of package table, or JSON. Below text and Markdown are the counts.
+// Write prints one table of all claims in a format of package table, or JSON. Below text and Markdown are
+// the counts.
 func (c *Claims) Write(w io.Writer, format string) error {
 	if format == "json" {
 		return writeJSON(w, c)
@@ -53,9 +54,12 @@ func (c *Claims) Write(w io.Writer, format string) error {
 	if err := t.Write(w, format); err != nil {
 		return err
 	}
-	if format != "text" && format != "md" {
-		return nil
+	var err error
+	switch format {
+	case "text":
+		_, err = fmt.Fprintf(w, "\n%s\n\n%s\n", c.Total.Sentence(), claimLegend)
+	case "md":
+		_, err = fmt.Fprintf(w, "\n%s\n", c.Total.Sentence())
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n\n%s\n", c.Total.Sentence(), claimLegend)
 	return err
 }
