@@ -102,20 +102,33 @@ func (d Direction) power(effect, m, standardError float64) float64 {
 	return max(above(effect, -m)+above(-effect, -m)-1, 0)
 }
 
-// says writes the condition for people: "difference > 5".
+// says writes the condition for people: "strong_after − strong_before > 5".
 func (c *PaperClaim) says() string {
-	m := c.Margin
+	m, d := c.Margin, c.difference()
 	switch c.Is {
 	case More:
-		return fmt.Sprintf("> %g", m)
+		return fmt.Sprintf("%s > %g", d, m)
 	case Less:
-		return fmt.Sprintf("< %g", minus(m))
+		return fmt.Sprintf("%s < %g", d, minus(m))
 	case AtLeast:
-		return fmt.Sprintf("≥ %g", minus(m))
+		return fmt.Sprintf("%s ≥ %g", d, minus(m))
 	case AtMost:
-		return fmt.Sprintf("≤ %g", m)
+		return fmt.Sprintf("%s ≤ %g", d, m)
 	}
-	return fmt.Sprintf("within ±%g", m)
+	return fmt.Sprintf("%s within ±%g", d, m)
+}
+
+// difference writes what is subtracted from what. The same figure of other cells is not named again.
+func (c *PaperClaim) difference() string {
+	switch {
+	case c.Times != 1:
+		return fmt.Sprintf("%s − %g × %s", c.Figure, c.Times, c.Against)
+	case c.Against != c.Figure:
+		return c.Figure + " − " + c.Against
+	case c.Value != 0:
+		return fmt.Sprintf("%s − %g", c.Figure, c.Value)
+	}
+	return c.Figure
 }
 
 // minus returns −m, and 0 for 0, which would be printed as −0.

@@ -91,6 +91,28 @@ func TestClaimsAreByQuestion(t *testing.T) {
 	}
 }
 
+// Every game is a question of its own, though all games ask the same; a cell whose figures come from another run has
+// the questions of that one.
+func TestClaimsOfGames(t *testing.T) {
+	played := func(name string, valid int) report.Cell {
+		return report.NewCell(name, nil, &report.Report{Repeat: 25, Questions: 25, Finished: 25,
+			Endings: []metrics.Ending{{Name: "valid", Rate: metrics.Share(valid, 25)}}}, nil, nil)
+	}
+	c := compared(report.Less, 0)
+	c.Figure, c.Against, c.Times = "valid", "valid", .5
+	r := judged(c, played("high", 2), played("low", 24))
+	if r.State != report.Holds || r.Comparisons[0].Questions != 25 || r.Comparisons[0].Difference.N != 25 {
+		t.Errorf("%s, %+v", r.State, r.Comparisons[0])
+	}
+	high := measured("high", ramp(30, .7, .5))
+	low := report.NewComputed("low", nil, &report.Figures{Rates: map[string]*metrics.Rate{"faa": metrics.Share(300, 600)}},
+		600, nil, "from another run", nil)
+	low.Derive([]report.Cell{high}, map[string]string{"faa": "faa"})
+	if r := judged(compared(report.More, 0), high, low); r.Comparisons[0].Questions != 30 {
+		t.Errorf("%d questions", r.Comparisons[0].Questions)
+	}
+}
+
 // A claim about a figure that the experiment was built to have is assumed, whatever the figure is.
 func TestAssumedClaims(t *testing.T) {
 	high, low := measured("high", ramp(30, .9, .1)), measured("low", ramp(30, .1, .1))

@@ -28,7 +28,7 @@ func (g *Grid) claimRows(t *table.Table) {
 	for i := range g.Claims {
 		r := &g.Claims[i]
 		of := nearest(r)
-		t.Add(plain(r.Text), plain(r.Cite), r.Figure+" "+r.says, difference(of.Paper, of.Difference), r.measured(of),
+		t.Add(plain(r.Text), plain(r.Cite), plain(r.says), difference(of.Paper, of.Difference), r.measured(of),
 			r.Control.line(), power(r.Power), r.verdictText(g.by()))
 	}
 	t.Class = func(row, column int) string {

@@ -111,17 +111,22 @@ func (c *PaperClaim) published(all []operand, constant bool, unit float64) *floa
 	return &sum
 }
 
-// fewest returns the least number of questions behind a figure, without repeats.
-func fewest(all []operand) int {
-	n := math.MaxInt
+// fewest returns the least number of questions behind a figure, without repeats, of the cells that have a run; 0 if
+// none has.
+func fewest(all []operand) (n int) {
 	for _, o := range all {
-		n = min(n, o.cell.distinct())
+		if k := o.cell.distinct(); k > 0 && (n == 0 || k < n) {
+			n = k
+		}
 	}
 	return n
 }
 
-// distinct returns the number of finished questions without repeats.
+// distinct returns the number of finished questions without repeats. Every game is one.
 func (c *Cell) distinct() int {
+	if len(c.Endings) > 0 {
+		return c.Finished
+	}
 	return c.Finished / max(c.Repeat, 1)
 }
 
