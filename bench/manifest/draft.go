@@ -162,6 +162,8 @@ func (d *drafting) add(c *cell) error {
 	maps.Copy(values, c.params)
 	if c.control == "" {
 		of.Paper = figuresOf(d.paper, values)
+	} else {
+		of.Params["control"] = c.control
 	}
 	switch {
 	case s.Blank != "":
