@@ -3,6 +3,7 @@ package report_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"synod.dev/synod/bench/metrics"
@@ -158,5 +159,32 @@ func TestClaimPower(t *testing.T) {
 	r := judged(compared(report.More, 5), measured("high", ramp(30, .7, .5)), measured("low", ramp(30, .5, .5)))
 	if *r.Power > .02 {
 		t.Errorf("the paper has no difference, and the power is %.3f", *r.Power)
+	}
+}
+
+// The claims of several experiments are one table, with one sentence for all.
+func TestClaimsOfExperiments(t *testing.T) {
+	var all report.Claims
+	for _, name := range []string{"one", "two"} {
+		g := wide()
+		g.Preset = name
+		all.Add(g)
+	}
+	for format, wants := range map[string][]string{
+		"text": {"one         the text of a", "two         the text of e", "10 claims; 8 of them could have failed here",
+			"In 4 of 6 controls", "holds, control too: the protocol is not what makes the difference"},
+		"md":    {"| one | the text of a | § 1 |", "10 claims; 8 of them"},
+		"latex": {"two & the text of e"},
+		"json":  {`"could_fail": 8`, `"experiment": "two"`, `"verdict": "assumed"`},
+	} {
+		var b strings.Builder
+		if err := all.Write(&b, format); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s lacks %q:\n%s", format, want, b.String())
+			}
+		}
 	}
 }
