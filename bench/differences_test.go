@@ -111,12 +111,25 @@ func TestBoundsOfRuns(t *testing.T) {
 // Right and gradable answers by rank.
 func TestRanks(t *testing.T) {
 	var k ranks
-	k.add([]task.Verdict{task.Right, task.Wrong})
-	k.add([]task.Verdict{task.Wrong, task.Right, "unscored"})
-	k.add(nil)
+	k.add("q1", []task.Verdict{task.Right, task.Wrong})
+	k.add("q2", []task.Verdict{task.Wrong, task.Right, "unscored"})
+	k.add("q3", nil)
 	r := k.rates()
 	if len(r) != 3 || *r[0] != *metrics.Share(1, 2) || *r[1] != *metrics.Share(1, 2) || r[2] != nil {
 		t.Errorf("%v", r)
+	}
+}
+
+// Twenty repeats of three questions say no more about ranks than three questions.
+func TestRanksAreByQuestion(t *testing.T) {
+	var k ranks
+	for _, id := range []string{"q1", "q2", "q3"} {
+		for range 20 {
+			k.add(id, []task.Verdict{task.Right})
+		}
+	}
+	if got, want := k.rates()[0], metrics.Share(3, 3); got.Low > want.Low || got.N != 60 {
+		t.Errorf("%+v, and three questions asked once have %+v", got, want)
 	}
 }
 

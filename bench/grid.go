@@ -324,8 +324,9 @@ type Cell struct {
 	Paper  map[string]report.Figure `json:"paper"` // by metric; empty if the paper has no such cell
 	// figures that the experiment was built to have, with the reasons
 	Assumed report.Assumptions `json:"assumed,omitempty"`
-	Remark  string             `json:"remark,omitempty"` // what readers must know about this cell
-	Hash    string             `json:"hash,omitempty"`   // of its run; see Run.Hash
+	Remark  string             `json:"remark,omitempty"`  // what readers must know about this cell
+	Hash    string             `json:"hash,omitempty"`    // of its run; see Run.Hash
+	Control string             `json:"control,omitempty"` // name of the control of claims that the cell is only for
 }
 
 // Blank is a cell of the paper that cannot be run with the chosen members.
@@ -351,6 +352,9 @@ type GridManifest struct {
 	Manifest string            `json:"manifest,omitempty"` // the text that the grid was made from
 	Budget   Budget            `json:"budget,omitzero"`
 	Plots    []report.PlotSpec `json:"plots,omitempty"` // figures beside those that every report has
+
+	Claims    []report.PaperClaim `json:"claims,omitempty"`     // of the paper's text
+	NoVerdict string              `json:"no_verdict,omitempty"` // why nothing is compared with the paper; "": it is
 }
 
 // Report computes the reports of all cells from the files of the grid.
@@ -359,21 +363,23 @@ func (g *Grid) Report() (*report.Grid, error) {
 		Report: report.Report{Version: report.Version, MembersKind: []string{}, Rounds: []metrics.Round{},
 			Failures: []report.Failure{}},
 		Preset: g.Preset, Source: g.Source, Members: g.Members, Note: g.Note, Specs: g.Plots,
+		NoVerdict: g.NoVerdict,
 	}
 	if len(g.Runs) > 0 {
 		out.Repeat, out.Seed = g.Runs[0].Repeat, g.Runs[0].Seed
 	}
-	reports, err := g.reports()
+	runs, err := g.reports()
 	if err != nil {
 		return nil, err
 	}
 	var tasks []string
 	for i, run := range g.Runs {
-		r := reports[i]
-		c := report.NewCell(g.Cells[i].Name, g.Cells[i].Params, r, g.Cells[i].Paper, g.Cells[i].Assumed)
-		c.Remark = g.Cells[i].Remark
-		out.Add(c)
 		tasks = append(tasks, run.Task)
+		if g.Cells[i].Control != "" {
+			out.AddControl(runs[i])
+		} else {
+			out.Add(runs[i])
+		}
 	}
 	for _, c := range g.Computed {
 		out.Add(report.NewComputed(c.Name, c.Params, c.Figures, 0, c.Paper, c.How, c.Assumed))
@@ -392,11 +398,21 @@ func (g *Grid) Report() (*report.Grid, error) {
 	if tasks = slices.Compact(tasks); len(tasks) == 1 {
 		out.Task = tasks[0]
 	}
+	out.Judge(g.Claims)
 	return out, nil
 }
 
-// reports returns the reports of the runs.
-func (g *Grid) reports() ([]*report.Report, error) {
+// Reported returns the run of a cell of the report, by its index; nil if it has none. Cells with runs come first, and
+// controls are not among them.
+func (g *Grid) Reported(cell int) *Run {
+	if cell >= len(g.Runs) || g.Cells[cell].Control != "" {
+		return nil
+	}
+	return g.Runs[cell]
+}
+
+// reports returns the reports of the cells with runs.
+func (g *Grid) reports() ([]report.Cell, error) {
 	if len(g.Runs) == 0 {
 		return nil, nil
 	}
@@ -405,15 +421,23 @@ func (g *Grid) reports() ([]*report.Report, error) {
 		return nil, err
 	}
 	defer s.Close()
-	all := make([]*report.Report, len(g.Runs))
+	all := make([]report.Cell, len(g.Runs))
 	for i, run := range g.Runs {
 		x, err := readFrom(run, s)
 		if err != nil {
 			return nil, err
 		}
-		if all[i], err = x.summarize(); err != nil {
+		e := newEach(x, g.Claims)
+		r, err := x.summarize(e.add)
+		if err != nil {
 			return nil, err
 		}
+		c := &g.Cells[i]
+		all[i] = report.NewCell(c.Name, c.Params, r, c.Paper, c.Assumed)
+		if all[i].Remark = c.Remark; g.NoVerdict != "" {
+			clear(all[i].Verdict)
+		}
+		all[i].ByQuestion(e.values())
 	}
 	return all, nil
 }
@@ -488,7 +512,7 @@ func (g *Grid) read(cells []report.Cell) (out []report.Cell, err error) {
 			finished += c.Finished
 		}
 		c := report.NewComputed(r.Name, r.Params, f, finished, r.Paper, r.How, r.Assumed)
-		c.MembersKind, c.Task = from[0].MembersKind, from[0].Task
+		c.Derive(from, r.Rates)
 		out = append(out, c)
 	}
 	return out, nil

@@ -28,8 +28,8 @@ func (r *Run) Report() (*report.Report, error) {
 	return x.summarize()
 }
 
-// summarize computes the report.
-func (r *reader) summarize() (*report.Report, error) {
+// summarize computes the report. also is called for every finished question.
+func (r *reader) summarize(also ...func(*result)) (*report.Report, error) {
 	past, err := r.histories()
 	if err != nil {
 		return nil, err
@@ -51,11 +51,14 @@ func (r *reader) summarize() (*report.Report, error) {
 			return
 		}
 		tally.Add(res.Case)
+		for _, take := range also {
+			take(res)
+		}
 		kinds.add(r.Items[j.item], &res.Case)
 		sure.add(res.Case, r.roles())
 		models.add(res)
 		drops.add(res.noted)
-		ranks.add(res.ranked)
+		ranks.add(res.Question, res.ranked)
 		r.follow(out, j, res)
 		r.timed(res, &latency, &elapsed)
 		count(out, res, h.seconds+float64(res.row.Ms)/1e3)
@@ -277,27 +280,23 @@ func (d *drops) list(seats []report.Member) []report.Drop {
 	return list
 }
 
-// ranks counts the right answers and the gradable answers by rank.
-type ranks []struct{ right, n int }
+// ranks counts the right answers among the gradable ones by rank.
+type ranks []metrics.Count
 
-func (k *ranks) add(verdicts []task.Verdict) {
+func (k *ranks) add(question string, verdicts []task.Verdict) {
 	for i, v := range verdicts {
 		if i == len(*k) {
-			*k = append(*k, struct{ right, n int }{})
+			*k = append(*k, metrics.Count{})
 		}
-		switch v {
-		case task.Right:
-			(*k)[i].right++
-			(*k)[i].n++
-		case task.Wrong:
-			(*k)[i].n++
+		if v == task.Right || v == task.Wrong {
+			(*k)[i].Add(question, v == task.Right)
 		}
 	}
 }
 
 func (k *ranks) rates() (rates []*metrics.Rate) {
-	for _, at := range *k {
-		rates = append(rates, metrics.Share(at.right, at.n))
+	for i := range *k {
+		rates = append(rates, (*k)[i].Rate())
 	}
 	return rates
 }

@@ -28,6 +28,9 @@ type cell struct {
 	notes    []string // of the overlays
 	remark   string
 	placed   []int // the seats of settings.Replace
+
+	of            combination
+	control, base string // of an extra cell: the name of its control and of the cell that it stands in for
 }
 
 // cells returns the cells of the manifest with these options, without those that are left out.
@@ -45,24 +48,7 @@ func (m *Manifest) cells(o Options) (cells []*cell, err error) {
 	}
 	known, used := map[string]bool{}, map[string]bool{}
 	for _, of := range combinations(m.axes) {
-		c := &cell{vars: map[string]any{"members": o.kind()}, params: map[string]any{}}
-		for _, l := range first {
-			c.add(l)
-		}
-		for i, v := range of {
-			c.take(&m.axes[i], v)
-		}
-		for i := range m.Cases {
-			if meets(m.Cases[i].Where, c.vars) {
-				c.add(layer{fmt.Sprintf("cases[%d]", i), m.Cases[i].Set, m.dir})
-			}
-		}
-		for _, l := range last {
-			c.add(l)
-		}
-		if _, attacked := c.vars[adversaryAxis]; attacked {
-			c.vars[admitted] = c.admits()
-		}
+		c := m.layered(of, o, first, nil, last)
 		for name := range c.vars {
 			known[name] = true
 		}
@@ -74,7 +60,38 @@ func (m *Manifest) cells(o Options) (cells []*cell, err error) {
 		}
 		cells = append(cells, c)
 	}
-	return cells, errors.Join(m.checkKnown(known), m.checkUsed(used))
+	if err := errors.Join(m.checkKnown(known), m.checkUsed(used)); err != nil {
+		return cells, err
+	}
+	twins, err := m.controls(cells, func(base *cell, k *Control) (*cell, error) {
+		c := m.layered(base.of, o, first, []layer{{"control " + k.Name, k.Set, m.dir}}, last)
+		c.control, c.base = k.Name, base.name
+		return c, c.resolve(m, base.of, o, used)
+	})
+	return append(cells, twins...), err
+}
+
+// layered returns a cell with its layers and variables. between are those before the ones of the command line.
+func (m *Manifest) layered(of combination, o Options, first, between, last []layer) *cell {
+	c := &cell{vars: map[string]any{"members": o.kind()}, params: map[string]any{}, of: of}
+	for _, l := range first {
+		c.add(l)
+	}
+	for i, v := range of {
+		c.take(&m.axes[i], v)
+	}
+	for i := range m.Cases {
+		if meets(m.Cases[i].Where, c.vars) {
+			c.add(layer{fmt.Sprintf("cases[%d]", i), m.Cases[i].Set, m.dir})
+		}
+	}
+	for _, l := range slices.Concat(between, last) {
+		c.add(l)
+	}
+	if _, attacked := c.vars[adversaryAxis]; attacked {
+		c.vars[admitted] = c.admits()
+	}
+	return c
 }
 
 // firstLayers are the overlays before the axes.
@@ -228,6 +245,9 @@ func (c *cell) resolve(m *Manifest, of combination, o Options, used map[string]b
 	c.vars["seed"] = cmp.Or(o.Seed, seedOf(c.vars["seed"]), 1)
 	if err := c.setName(m, of, used); err != nil {
 		return err
+	}
+	if c.control != "" {
+		c.name = c.control + "." + c.name
 	}
 	if err := c.merge(o, used); err != nil {
 		return fmt.Errorf("cell %s: %w", c.name, err)

@@ -20,7 +20,7 @@ func TestFig7ByClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	r := finished(t, "decentllms-fig7-clock", Options{Members: file, N: 1, Only: "[dr]*-b[02]",
+	r := finished(t, "decentllms-fig7-clock", Options{Members: file, Substitute: true, N: 1, Only: "[dr]*-b[02]",
 		Set: []string{"pace.think=150ms", "pace.within=100ms"}})
 	took := time.Since(begun).Seconds()
 	seconds := func(cell string) float64 {

@@ -15,46 +15,7 @@ import (
 	"synod.dev/synod/bench/computed"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/council/plan"
-	"synod.dev/synod/llm"
 )
-
-// Options are the settings that a manifest does not fix, and what overrides it.
-type Options struct {
-	// simulated, embedded, recorded, or the path of a council file with the models of the
-	// experiment; "": simulated, if the manifest has members
-	Members string
-	Data    string   // file or folder of the questions; "": from Pulled, else built-in questions
-	Pulled  string   // folder of fetched data sets
-	N       int      // questions or games of each cell; 0: those of the manifest
-	Repeat  int      // 0: that of the manifest
-	Seed    uint64   // 0: that of the manifest, else 1
-	Set     []string // assignments to keys of overlays, after those of the manifest
-	Full    bool     // whether the overlay full applies
-	Only    string   // pattern of cell names; "": all cells
-	Program string
-	Env     llm.Env
-	Mark    func([]byte) string // of the runs; see bench.Run
-}
-
-const (
-	simulatedMembers = "simulated"
-	fileMembers      = "file" // the models of a council file
-)
-
-// Kinds lists the kinds of members that need no council file.
-func Kinds() []string { return []string{simulatedMembers, "embedded", "recorded"} }
-
-func isKind(members string) bool { return slices.Contains(Kinds(), members) }
-
-func (o *Options) builtin() bool { return o.Members == "" || isKind(o.Members) }
-
-// kind is the value of members in conditions.
-func (o *Options) kind() string {
-	if o.builtin() {
-		return o.Members
-	}
-	return fileMembers
-}
 
 // memberKinds names the kinds of members that a manifest has.
 func (m *Manifest) memberKinds() string {
@@ -89,16 +50,23 @@ func (m *Manifest) draft(o Options) (*bench.Grid, error) {
 	if err != nil {
 		return nil, err
 	}
+	all := cells
 	if cells, err = chosen(cells, o.Only); err != nil {
 		return nil, err
 	}
+	claims, err := m.claimed(all, cells)
+	if err != nil {
+		return nil, err
+	}
+	cells = slices.DeleteFunc(cells, func(c *cell) bool { return c.control != "" && !controls(claims, c.name) })
 	paper, err := m.Paper.read(m.dir)
 	if err != nil {
 		return nil, err
 	}
 	d := drafting{manifest: m, options: o, paper: paper, sets: sets{}, work: computed.NewWork()}
 	d.grid = bench.GridManifest{Program: o.Program, Preset: m.Experiment, Source: m.Source,
-		Members: cmp.Or(o.Members, "of the manifest"), Manifest: string(m.text), Budget: m.Budget, Plots: m.Plots}
+		Members: cmp.Or(o.Members, "of the manifest"), Manifest: string(m.text), Budget: m.Budget, Plots: m.Plots,
+		Claims: claims}
 	if !o.builtin() {
 		d.grid.Members = filepath.Base(o.Members)
 	}
@@ -114,14 +82,16 @@ func (m *Manifest) draft(o Options) (*bench.Grid, error) {
 func chosen(cells []*cell, pattern string) (kept []*cell, err error) {
 	var names []string
 	for _, c := range cells {
-		ok, err := filepath.Match(cmp.Or(pattern, "*"), c.name)
+		ok, err := filepath.Match(cmp.Or(pattern, "*"), cmp.Or(c.base, c.name))
 		if err != nil {
 			return nil, fmt.Errorf("the pattern %q of cells: %w", pattern, err)
 		}
 		if ok {
 			kept = append(kept, c)
 		}
-		names = append(names, c.name)
+		if c.base == "" {
+			names = append(names, c.name)
+		}
 	}
 	switch {
 	case len(cells) == 0:
@@ -172,11 +142,14 @@ func (d *drafting) add(c *cell) error {
 		d.note(note)
 	}
 	seed := c.vars["seed"].(uint64)
-	of := bench.Cell{Name: c.name, Params: c.params, Assumed: c.assumed, Remark: s.Remark}
+	of := bench.Cell{Name: c.name, Params: c.params, Assumed: c.assumed, Remark: s.Remark, Control: c.control}
 	var q asked
 	if s.Compute == nil && s.Task != "" || s.runs() {
 		var err error
 		if q, err = d.sets.questions(s, d.options, seed); err != nil {
+			return err
+		}
+		if err := d.substituted(c, &q); err != nil {
 			return err
 		}
 		c.params["task"] = q.task
@@ -187,7 +160,11 @@ func (d *drafting) add(c *cell) error {
 	}
 	values := maps.Clone(c.vars)
 	maps.Copy(values, c.params)
-	of.Paper = figuresOf(d.paper, values)
+	if c.control == "" {
+		of.Paper = figuresOf(d.paper, values)
+	} else {
+		of.Params["control"] = c.control
+	}
 	switch {
 	case s.Blank != "":
 		d.grid.Blank = append(d.grid.Blank, bench.Blank{Cell: of, Why: s.Blank})
@@ -212,6 +189,28 @@ func (d *drafting) add(c *cell) error {
 		Spec: c.spec, Env: d.options.Env, Mark: d.options.Mark,
 	})
 	return nil
+}
+
+// substituted fails if real models would be asked other questions than the manifest says, unless that is wanted. Then
+// the grid has no verdicts.
+func (d *drafting) substituted(c *cell, q *asked) error {
+	of := &c.settings.Answered
+	switch others := q.missing != nil || of.Benchmark != "" && of.Path == ""; {
+	case !others || !c.asksModels():
+		return nil
+	case !d.options.Substitute:
+		return fmt.Errorf("%w; or ask other questions in their place, without verdicts: --substitute", q.missing)
+	}
+	d.grid.NoVerdict = "real models were asked other questions than the paper's (--substitute)"
+	return nil
+}
+
+// asksModels reports whether a seat of the cell has a model that is neither simulated nor recorded.
+func (c *cell) asksModels() bool {
+	return c.settings.Blank == "" && slices.ContainsFunc(c.spec.Seats, func(s plan.SeatSpec) bool {
+		provider := c.spec.Models[s.Model]["provider"]
+		return provider != "simulated" && provider != "recorded"
+	})
 }
 
 // finish drafts the grid.
@@ -316,8 +315,7 @@ func (m *Manifest) Model(members, name string) (plan.Params, error) {
 
 // checkPlots fails if a figure would draw two cells at one place, or needs a parameter that no cell has.
 func checkPlots(m *bench.GridManifest) error {
-	var cells []bench.Cell
-	cells = append(cells, m.Cells...)
+	cells := slices.DeleteFunc(slices.Clone(m.Cells), func(c bench.Cell) bool { return c.Control != "" })
 	for _, c := range m.Computed {
 		cells = append(cells, c.Cell)
 	}

@@ -50,6 +50,7 @@ type Manifest struct {
 	Full       map[string]any            `yaml:"full" doc:"overlay of complete runs (--full, and bench run all), such as more repeats" example:"{repeat: 20}"`
 	Budget     bench.Budget              `yaml:"budget" doc:"what the whole grid may use; work stops there and can be resumed"`
 	Paper      Paper                     `yaml:"paper" doc:"figures to compare with"`
+	Claims     []Claim                   `yaml:"claims" doc:"what the paper's text says about the cells, each with a control; a manifest that extends another has only its own"`
 	Plots      []report.PlotSpec         `yaml:"plots" doc:"figures to draw beside those that every report has"`
 
 	axes    []axis
@@ -162,6 +163,9 @@ func (m *Manifest) check() error {
 	if err := param.Verify(m); err != nil {
 		return err
 	}
+	if err := m.checkClaims(); err != nil {
+		return err
+	}
 	for _, p := range m.Plots {
 		if err := p.Check(); err != nil {
 			return fmt.Errorf("plots: %w", err)
@@ -189,6 +193,7 @@ func (m *Manifest) extend() error {
 	if of.Extends != "" {
 		return fmt.Errorf("%s extends %s itself; extend that one", m.Extends, of.Extends)
 	}
+	of.Claims = nil // they are about the cells of that manifest
 	own, theirs := reflect.ValueOf(m).Elem(), reflect.ValueOf(of).Elem()
 	for field := range own.Type().Fields() {
 		if at := own.FieldByIndex(field.Index); field.IsExported() && at.IsZero() {

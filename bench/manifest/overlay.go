@@ -25,6 +25,7 @@ type Settings struct {
 	Questions int               `yaml:"questions" doc:"how many questions, the first of the task; 0: all" range:"0:5000000"`
 	Skip      int               `yaml:"skip" doc:"how many questions of the task come before the first one, such as those of a history" range:"0:5000000"`
 	Levels    []int             `yaml:"levels" doc:"only questions of these levels" example:"[4, 5]"`
+	Sample    task.Sample       `yaml:"sample" doc:"draw questions of the task at random in place of the first ones; -n replaces its n" example:"{n: 100, by: category, seed: 1}"`
 	Answered  Answered          `yaml:"answered" doc:"only questions that recorded models have answered"`
 	Repeat    int               `yaml:"repeat" doc:"how often each question is asked; 0: once" range:"0:100000"`
 	Seed      uint64            `yaml:"seed" doc:"seed of all random choices; 0: 1"`
@@ -228,16 +229,33 @@ func traced(v any, o Options) (any, error) {
 func tracePath(name string, o Options) (string, error) {
 	path, err := task.Trace(name, task.Options{Data: o.Data, Pulled: o.Pulled})
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && o.Substitute && o.Members != "recorded":
+		return "", nil
 	case errors.Is(err, fs.ErrNotExist) && o.Data != "":
-		return "", fmt.Errorf("recorded members need traces/%s.jsonl, and %s has none; see synod data convert", name,
+		return "", fmt.Errorf("%s traces/%s.jsonl, and %s has none; see synod data convert", o.needTrace(), name,
 			o.Data)
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("recorded members need traces/%s.jsonl: synod data pull traces/%[1]s, or --data DIR, a "+
-			"folder with it and the data sets", name)
+		return "", fmt.Errorf("%s traces/%s.jsonl: synod data pull traces/%[2]s, or --data DIR, a folder with it and "+
+			"the data sets%s", o.needTrace(), name, o.orSubstitute())
 	case err != nil:
 		return "", err
 	}
 	return filepath.Abs(path)
+}
+
+// needTrace says who needs a file of recorded replies.
+func (o *Options) needTrace() string {
+	if o.Members == "recorded" {
+		return "recorded members need"
+	}
+	return "which questions the paper asked is in"
+}
+
+func (o *Options) orSubstitute() string {
+	if o.Members == "recorded" {
+		return ""
+	}
+	return "; or ask other questions in their place, without verdicts: --substitute"
 }
 
 // meets reports whether values meet a condition.

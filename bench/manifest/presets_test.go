@@ -88,7 +88,7 @@ func printed(t *testing.T, file, table string) map[string]map[string]report.Figu
 		}
 		var key []string
 		for _, column := range lines[0] {
-			if v, ok := row.where[column]; ok {
+			if v, ok := row.where[column]; ok && column != "adversary" && column != "spread" {
 				key = append(key, fmt.Sprint(v))
 			}
 		}
@@ -200,12 +200,13 @@ func TestSACTablesDraft(t *testing.T) {
 	for name, cells := range map[string]int{"sac-table1": 6, "sac-table2": 6, "sac-table3": 6, "sac-table4": 6,
 		"sac-table5": 18, "sac-table6": 8} {
 		g := draft(t, name, Options{N: 2, Only: "sac-*"})
-		if len(g.Cells) != cells {
-			t.Errorf("%s: %d cells of SAC, want %d", name, len(g.Cells), cells)
+		if n := uncontrolled(g); n != cells {
+			t.Errorf("%s: %d cells of SAC, want %d", name, n, cells)
 		}
 		for i, c := range g.Cells {
-			if len(c.Paper) == 0 {
-				t.Errorf("%s: cell %s has no figures of the paper", name, c.Name)
+			if replay := c.Params["adversary"] == "replay"; (len(c.Paper) > 0) != (replay && c.Control == "") {
+				t.Errorf("%s: cell %s has %d figures of the paper, which has the adversary replay", name, c.Name,
+					len(c.Paper))
 			}
 			seats := g.Runs[i].Seats
 			if n := number(c.Params["n"]); len(seats) != n || !seatedAs(seats, n, number(c.Params["b"])) {
@@ -259,7 +260,7 @@ func TestAssumed(t *testing.T) {
 		{"cpwbft-table1", file, "gsm8k-llm-tree", "", "iaa faa ra"},
 		{"cpwbft-table3", "simulated", "gsm8k-llama-3-query", "probe_accuracy", ""},
 	} {
-		cell := draft(t, c.preset, Options{Members: c.members, Only: c.cell}).Cells[0]
+		cell := draft(t, c.preset, Options{Members: c.members, Substitute: true, Only: c.cell}).Cells[0]
 		for _, metric := range strings.Fields(c.assumed) {
 			if _, known := cell.Paper[metric]; !known || cell.Assumed[metric] == "" {
 				t.Errorf("%s, %s: %s is not assumed, or the paper does not have it", c.preset, c.cell, metric)

@@ -31,7 +31,8 @@ func TestPromptsOfEveryPreset(t *testing.T) {
 		if p.Manifest.Plays("game") {
 			name = "propose"
 		}
-		cells := wholePreset(t, p.Name).Cells
+		whole := wholePreset(t, p.Name)
+		cells := whole.Cells[:uncontrolled(whole)]
 		if len(cells) == 0 { // all cells are computed
 			continue
 		}

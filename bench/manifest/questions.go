@@ -33,6 +33,8 @@ type asked struct {
 	items []task.Item
 	times int    // how often each is asked, beside the setting repeat
 	note  string // on substitutes and remarks
+	// missing is why the questions are substitutes; nil: they are those of the manifest
+	missing *task.NoDataError
 }
 
 // sets keeps the questions of tasks, because many cells ask the same.
@@ -40,7 +42,8 @@ type sets map[string]asked
 
 // questions returns the questions of a cell.
 func (s sets) questions(c *Settings, o Options, seed uint64) (asked, error) {
-	key := fmt.Sprintf("%q %q %d %d %v %+v %d", c.Task, c.Form, c.Skip, c.Questions, c.Levels, c.Answered, seed)
+	key := fmt.Sprintf("%q %q %d %d %v %+v %+v %d", c.Task, c.Form, c.Skip, c.Questions, c.Levels, c.Answered,
+		c.Sample, seed)
 	if known, ok := s[key]; ok {
 		return known, nil
 	}
@@ -65,10 +68,19 @@ func (c *Settings) open(o Options, seed uint64) (q asked, err error) {
 		q.task = filepath.Base(c.Task)
 		q.items, err = c.own()
 	default:
-		q.task, q.items, q.note, err = c.published(o, seed)
+		q, err = c.published(o, seed)
 	}
 	if err == nil {
 		q.items, err = c.Answered.of(q.items)
+	}
+	if err != nil {
+		return q, err
+	}
+	if c.Sample.N > 0 && o.N > 0 && o.N <= len(q.items) {
+		c.Sample.N = o.N
+	}
+	if o.N <= len(q.items) {
+		q.items, err = c.Sample.Of(q.items)
 	}
 	if err != nil {
 		return q, err
@@ -101,40 +113,37 @@ func (c *Settings) own() ([]task.Item, error) {
 
 // published reads a task of the catalogue or, if its data is not available, built-in questions, which
 // the note states.
-func (c *Settings) published(o Options, seed uint64) (used string, items []task.Item, note string, err error) {
-	used = c.Task
-	name := used
+func (c *Settings) published(o Options, seed uint64) (q asked, err error) {
+	q = asked{task: c.Task, times: 1}
+	name := q.task
 	if name == verdictsTask {
 		name = "xstest"
 	}
 	if c.Form != "" {
-		return "", nil, "", fmt.Errorf("form is for a file of own questions; task %s defines its form", name)
+		return q, fmt.Errorf("form is for a file of own questions; task %s defines its form", name)
 	}
 	number := c.Questions // of the task; 0: all
 	if number > 0 {
 		number += c.Skip
 	}
+	number = max(number, c.Sample.N)
 	options := task.Options{Data: o.Data, Pulled: o.Pulled, Levels: c.Levels, Seed: seed, Number: number}
 	set, err := task.Open(name, options)
-	var none *task.NoDataError
 	switch {
-	case errors.As(err, &none):
-		used, note = "builtin", fmt.Sprintf("Questions: substitutes. All are built-in ones, because those of task %s "+
-			"are not available; use --data.", name)
-		set, err = task.Open(used, task.Options{Seed: seed, Number: number})
+	case errors.As(err, &q.missing):
+		q.task, q.note = "builtin", fmt.Sprintf("Questions: substitutes. All are built-in ones, because those of task "+
+			"%s are not available; use --data.", name)
+		set, err = task.Open(q.task, task.Options{Seed: seed, Number: number})
 	case err != nil && !slices.Contains(task.Catalogue.Names(), name):
-		return "", nil, "", fmt.Errorf("%w; the name of a file of own questions ends in %s", err, task.Endings())
+		return q, fmt.Errorf("%w; the name of a file of own questions ends in %s", err, task.Endings())
 	}
 	if err != nil {
-		return "", nil, "", err
+		return q, err
 	}
-	if items, err = set.Items(); err != nil {
-		return "", nil, "", err
+	if q.items, err = set.Items(); err == nil && q.task == verdictsTask {
+		q.items, err = verdicts(q.items)
 	}
-	if used == verdictsTask {
-		items, err = verdicts(items)
-	}
-	return used, items, note, err
+	return q, err
 }
 
 // verdicts asks, for prompts of XSTest, whether a recorded reply is right. Its key is true, because

@@ -72,6 +72,21 @@ func diluted(e stats.Estimate, sum float64, varying, all int) *Rate {
 	return &Rate{Value: sum / float64(all), N: all, Low: e.Low * share, High: e.High * share}
 }
 
+// Count counts right observations. The repeats of a question must be added one after the other. The zero value is
+// empty.
+type Count struct {
+	questions questions
+	count     count
+}
+
+// Add counts an observation of a question.
+func (c *Count) Add(id string, right bool) {
+	c.count.add(c.questions.next(&Case{Question: id}), right, true)
+}
+
+// Rate returns the share of right observations with its interval by question; nil without observations.
+func (c *Count) Rate() *Rate { return c.count.rate() }
+
 // pairCount counts observations of the same thing before and after, by question. The zero value is empty.
 type pairCount struct {
 	before, after count

@@ -27,6 +27,23 @@ type Cell struct {
 
 	figures map[string]Figure
 	attacks []Attack
+	each    map[string]map[string]float64 // by figure and question
+}
+
+// ByQuestion gives the cell the figures of its questions, by figure and id, for the claims about it.
+func (c *Cell) ByQuestion(each map[string]map[string]float64) { c.each = each }
+
+// Derive says that the figures are those of other cells, by the name that each has here. Those of several cells have
+// none of a single question.
+func (c *Cell) Derive(from []Cell, names map[string]string) {
+	c.MembersKind, c.Task = from[0].MembersKind, from[0].Task
+	if len(from) > 1 {
+		return
+	}
+	c.each = map[string]map[string]float64{}
+	for name, of := range names {
+		c.each[name] = from[0].each[of]
+	}
 }
 
 // NewCell returns a cell with a run's report and the paper's figures by metric.
@@ -42,7 +59,7 @@ func NewCell(name string, params map[string]any, r *Report, paper map[string]Fig
 	for metric, figure := range paper {
 		c.Paper[metric] = figure.Value
 	}
-	c.compare(r.Finished)
+	c.compare(c.distinct())
 	return c
 }
 
@@ -227,12 +244,27 @@ type Grid struct {
 	Cells   []Cell   `json:"cells"`
 	Attacks []Attack `json:"attacks,omitempty"` // those of all cells
 
+	Controls  []Cell        `json:"controls,omitempty"` // cells in which the effect of a claim must vanish
+	Claims    []ClaimResult `json:"claims"`             // of the paper's text; see Judge
+	NoVerdict string        `json:"no_verdict,omitempty"`
+
 	Specs []PlotSpec `json:"-"` // figures that its manifest asks for
 }
 
 // Add adds a cell and adds its counts to the totals.
 func (g *Grid) Add(c Cell) {
 	g.Cells, g.Attacks = append(g.Cells, c), append(g.Attacks, c.attacks...)
+	g.total(&c)
+}
+
+// AddControl adds a cell that is only the control of claims. It is in the totals.
+func (g *Grid) AddControl(c Cell) {
+	g.Controls = append(g.Controls, c)
+	g.total(&c)
+}
+
+// total adds the counts of a cell to the totals.
+func (g *Grid) total(c *Cell) {
 	g.Questions += c.Questions
 	g.Finished += c.Finished
 	g.Failed += c.Failed

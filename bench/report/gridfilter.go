@@ -16,7 +16,7 @@ type filterColumn struct {
 	Part   bool // a cell of the table has several values with commas between them
 }
 
-// filters shows a table of the cells that can be filtered by parameters, protocol, adversary and verdict, and sorted by
+// filters shows a table of the cells that can be filtered by parameters, protocol and adversary, and sorted by
 // every column. Its script works on the texts of the table alone.
 func (p *page) filters(g *Grid) {
 	if len(g.Cells) < 2 {
@@ -32,12 +32,12 @@ func (p *page) filters(g *Grid) {
 }
 
 // filterTable has a row for each cell in order: its name, the parameters that differ between cells, what its report
-// says of protocol and adversaries where no parameter does, verdicts, progress and main rates.
+// says of protocol and adversaries where no parameter does, progress and main rates.
 func (g *Grid) filterTable() (t *table.Table, selects []filterColumn) {
 	t = &table.Table{Head: []string{"cell"}}
 	params := g.varied()
 	for _, name := range params {
-		selects = append(selects, filterColumn{name, len(t.Head), name == verdict || name == "adversary"})
+		selects = append(selects, filterColumn{name, len(t.Head), name == "adversary"})
 		t.Head = append(t.Head, plain(name))
 	}
 	t.Head = append(t.Head, "done", "failed")
@@ -59,11 +59,7 @@ func (g *Grid) filterTable() (t *table.Table, selects []filterColumn) {
 	return t, selects
 }
 
-// verdict is the name of the column of verdicts.
-const verdict = "verdict"
-
-// varied lists what differs between cells: parameters by name, protocol and adversary among them, and at last the
-// verdicts.
+// varied lists what differs between cells: parameters by name, protocol and adversary among them.
 func (g *Grid) varied() []string {
 	names := map[string]bool{"protocol": true, "adversary": true}
 	for i := range g.Cells {
@@ -71,8 +67,7 @@ func (g *Grid) varied() []string {
 			names[name] = true
 		}
 	}
-	delete(names, verdict)
-	return slices.DeleteFunc(append(slices.Sorted(maps.Keys(names)), verdict), func(name string) bool {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool {
 		first := g.Cells[0].filterValue(name)
 		return !slices.ContainsFunc(g.Cells, func(c Cell) bool { return c.filterValue(name) != first })
 	})
@@ -82,11 +77,8 @@ func (g *Grid) varied() []string {
 var filterRates = []struct{ metric, label string }{{"iaa", "IAA"}, {"faa", "FAA"},
 	{"decision_accuracy", "decisions right"}, {"agreed", "decided"}, {"capture", "captured"}}
 
-// filterValue returns a parameter of the cell, or what its report has in its place, or its verdicts.
+// filterValue returns a parameter of the cell, or what its report has in its place.
 func (c *Cell) filterValue(name string) string {
-	if name == verdict {
-		return strings.Join(c.verdictNames(), ", ")
-	}
 	if text := c.param(name); text != "" {
 		return text
 	}
@@ -103,9 +95,4 @@ func (c *Cell) filterValue(name string) string {
 		return strings.Join(names, ", ")
 	}
 	return ""
-}
-
-// verdictNames lists the verdicts of a cell, each once.
-func (c *Cell) verdictNames() []string {
-	return slices.Compact(slices.Sorted(maps.Values(c.Verdict)))
 }

@@ -16,10 +16,21 @@ func wide() *report.Grid {
 	paper := map[string]report.Figure{"faa": {Value: .01, N: 3000}, "iaa": {Value: .75, N: 4},
 		"round_1": {Value: .75, N: 2}, "weak_after": {Value: .8, N: 3}}
 	one, other := full(), game()
-	return gridOf(paper, report.Cell{Cell: "one", Report: one, Params: byB(0),
+	g := gridOf(paper, report.Cell{Cell: "one", Report: one, Params: byB(0),
 		Assumed: report.Assume("it was built in", "weak_after")},
 		report.Cell{Cell: "two", Report: other, Params: byB(1)},
 		report.Cell{Cell: "three", Report: one, Params: byB(2)})
+	about := func(name, figure string, is report.Direction, value float64, control string) report.PaperClaim {
+		return report.PaperClaim{Name: name, Text: "the text of " + name, Cite: "§ 1", Figure: figure, Against: figure,
+			Is: is, Times: 1, Value: value, Comparisons: []report.Sides{{Of: []string{"one"}}},
+			Control: report.Control{Name: "other", Text: "another cell",
+				Comparisons: []report.Sides{{Of: []string{control}}}}}
+	}
+	g.Judge([]report.PaperClaim{about("a", "iaa", report.AtLeast, 20, "two"),
+		about("b", "iaa", report.AtLeast, 20, "three"), about("c", "iaa", report.AtMost, 20, "three"),
+		about("d", "iaa", report.More, 70, "three"),
+		about("e", "weak_after", report.More, 0, "three")})
+	return g
 }
 
 func gridPage(t *testing.T, g *report.Grid, versus bool) string {
@@ -40,9 +51,11 @@ func gridPage(t *testing.T, g *report.Grid, versus bool) string {
 func TestGridPage(t *testing.T) {
 	page := gridPage(t, wide(), true)
 	for _, want := range []string{
-		"<b>3</b>cells", `<td class="wrong">differs (recorded and simulated)</td>`,
-		`<td class="none">inconclusive (recorded and simulated)</td>`,
-		"<td>assumed (recorded and simulated)</td>", "1 reproduced",
+		"<b>3</b>cells", "<td>assumed (recorded and simulated)</td>",
+		`<td class="none">holds, control not run (recorded and simulated)</td>`,
+		`<td class="none">holds, control too (recorded and simulated)</td>`,
+		`<td class="wrong">fails (recorded and simulated)</td>`, `<td class="none">undecided (recorded and simulated)</td>`,
+		"5 claims; 4 of them could have failed here: 0 reproduced", "In 2 of 3 controls the claim does not hold",
 		"<details open><summary>Every figure of the paper", "Members right before and after the rounds",
 		"What every player held", "Rounds until a game ended", "How games ended",
 		`<b class="u">three</b> · 4/5 · IAA 75.0`, "c0q1", "c2q1", "The first 1 of 5 questions; the rest: --all",
@@ -100,27 +113,27 @@ func TestComparePaper(t *testing.T) {
 	if v, _ := verdicts(full().Finished + 1); v != report.Inconclusive {
 		t.Errorf("the paper's figure on one question fewer is %s", v)
 	}
-	// Seven answers to one question are one observation.
-	if v := report.ComparePaper("iaa", metrics.Share(1, 7), 1,
-		report.Figure{Value: .7, N: 10}); v != report.Inconclusive {
+	// Seven answers to one question are one observation, and the verdict goes by the interval that is printed.
+	var one, hundred metrics.Count
+	for i := range 700 {
+		hundred.Add(fmt.Sprint(i/7), i%7 == 0)
+		if i < 7 {
+			one.Add("q", i == 0)
+		}
+	}
+	if v := report.ComparePaper("iaa", one.Rate(), 1, report.Figure{Value: .7, N: 10}); v != report.Inconclusive {
 		t.Errorf("one question %s", v)
 	}
-	if v := report.ComparePaper("iaa", metrics.Share(100, 700), 100,
-		report.Figure{Value: .7, N: 10}); v != report.Differs {
+	if v := report.ComparePaper("iaa", hundred.Rate(), 100, report.Figure{Value: .7, N: 10}); v != report.Differs {
 		t.Errorf("a hundred questions: %s", v)
 	}
-	var pairs metrics.Pairs
-	for range 5 {
-		pairs.Add(false, true)
-	}
-	pairs.Add(true, true)
-	if v := report.ComparePaper("bfti", pairs.Difference(), 1,
-		report.Figure{Value: .2, N: 10}); v != report.Inconclusive {
+	gain := &metrics.Rate{Value: .7, N: 6, Low: -.4, High: .95}
+	if v := report.ComparePaper("bfti", gain, 1, report.Figure{Value: .2, N: 10}); v != report.Inconclusive {
 		t.Errorf("the gain on one question %s", v)
 	}
-	if _, text := verdicts(4, "iaa"); !strings.Contains(text, "0 reproduced") ||
-		!strings.Contains(text, "1 assumed") {
-		t.Errorf("an assumed figure is counted as reproduced: %s", text)
+	if v, text := verdicts(4, "iaa"); v != report.Assumed || !strings.Contains(text, "assumed, 1: it was built in") ||
+		strings.Contains(text, "inconclusive") {
+		t.Errorf("an assumed figure is %s, or old verdicts are printed: %s", v, text)
 	}
 }
 

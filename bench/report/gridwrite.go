@@ -68,10 +68,13 @@ func (g *Grid) document(format string, versus bool) document {
 	if format == "md" {
 		d.title, d.head = d.head[0], d.head[1:]
 	}
+	if len(g.Claims) > 0 {
+		d.tables, d.notes = append(d.tables, g.claimTable()), append(d.notes, g.claimNotes()...)
+	}
 	if versus {
-		d.tables, d.notes = []*table.Table{g.versusTable()}, append(d.notes, g.legend()...)
+		d.tables, d.notes = append(d.tables, g.versusTable()), append(d.notes, g.legend()...)
 	} else {
-		d.tables = g.cellTables(value)
+		d.tables = append(d.tables, g.cellTables(value)...)
 	}
 	return d
 }
@@ -146,28 +149,42 @@ func (c *Cell) shows(metric string) bool {
 
 // versusTable has a row for every figure of the paper.
 func (g *Grid) versusTable() *table.Table {
-	t := &table.Table{Head: []string{"cell", "metric", "paper", "ours", "95 % interval", "n", "verdict"},
-		Align: "llrrrrl"}
-	var classes []string // of the verdicts, by row
+	t := &table.Table{Head: []string{"cell", "metric", "paper", "ours", "95 % interval", "n", "difference", "members"},
+		Align: "llrrrrrl"}
 	for _, c := range g.Cells {
 		for _, metric := range c.paperMetrics() {
 			ours := c.Metrics[metric]
-			paper := value(&metrics.Rate{Value: c.Paper[metric], Count: c.figures[metric].Count})
-			t.Add(c.Cell, metric, paper, value(ours), interval(ours), count(ours), c.verdictText(metric))
-			classes = append(classes, verdictClasses[c.Verdict[metric]])
+			paper := &metrics.Rate{Value: c.Paper[metric], Count: c.figures[metric].Count}
+			t.Add(c.Cell, metric, value(paper), value(ours), interval(ours), count(ours), off(ours, paper),
+				c.source(metric))
 		}
-	}
-	t.Class = func(row, column int) string {
-		if column == len(t.Head)-1 {
-			return classes[row]
-		}
-		return ""
 	}
 	return t
 }
 
 // longestList is how many members a list has that is printed below a table; CSV and JSON have all.
 const longestList = 20
+
+// off writes the difference of a figure and the paper's.
+func off(ours, paper *metrics.Rate) string {
+	if ours == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%+.1f", scale(paper)*(ours.Value-paper.Value))
+}
+
+// source says who a figure comes from, and that it was built in.
+func (c *Cell) source(metric string) string {
+	switch {
+	case c.Why != "":
+		return "no run"
+	case c.Metrics[metric] == nil:
+		return "no figure yet"
+	case c.Assumed[metric] != "":
+		return "assumed (" + c.by() + ")"
+	}
+	return c.by()
+}
 
 // notes are the lines below a grid's table.
 func (g *Grid) notes() []string {

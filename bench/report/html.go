@@ -75,8 +75,8 @@ func (r *Report) HTML(w io.Writer, d Detail) error {
 	return p.end()
 }
 
-// HTML writes the grid as one page: its cells as a table, the paper's figures with
-// verdicts, plots, and every cell folded with all that its own page shows. With
+// HTML writes the grid as one page: its cells as a table, the claims with verdicts,
+// the paper's figures, plots, and every cell folded with all that its own page shows. With
 // versus the comparison is open, otherwise folded. detail returns the questions of a
 // cell by its index; it may be nil.
 func (g *Grid) HTML(w io.Writer, versus bool, detail func(cell int) Detail) error {
@@ -89,13 +89,17 @@ func (g *Grid) HTML(w io.Writer, versus bool, detail func(cell int) Detail) erro
 		CellTables  []*table.Table
 		Notes       []string
 	}{g, g.label(), g.membersLine(), len(g.Cells) > maxPlotCells, g.narrowTables(), g.notes()})
+	type folded struct {
+		Label  string
+		Legend []string
+		Open   bool
+		Table  *table.Table
+	}
+	if len(g.Claims) > 0 {
+		p.show("claims", folded{g.label(), g.claimNotes(), true, g.claimTable()})
+	}
 	if t := g.versusTable(); len(t.Rows) > 0 {
-		p.show("versus", struct {
-			Label  string
-			Legend []string
-			Open   bool
-			Table  *table.Table
-		}{g.label(), g.legend(), versus, t})
+		p.show("versus", folded{g.label(), g.legend(), versus, t})
 	}
 	p.plots(g.Plots(), g.label())
 	p.filters(g)

@@ -64,18 +64,12 @@ const Margin = 0.05
 
 // ComparePaper returns the verdict on a paper's figure of a metric, or "" if ours
 // or the paper's cannot be compared. questions is the number of questions that ours
-// was measured on; 0 means that it was computed without any.
+// was measured on, without repeats; 0 means that it was computed without any.
 //
-// Neither interval assumes that members who answer the same question are
-// independent: the paper's, which is unknown, is taken to be that of a share over
-// its questions, and ours is widened if it rests on more answers than questions. On
-// fewer questions than the paper's, no figure counts as reproduced.
+// Ours has its interval by question. The paper's, which is unknown, is taken to be that of a
+// share over its questions. On fewer questions than the paper's, no figure counts as reproduced.
 func ComparePaper(metric string, ours *metrics.Rate, questions int, paper Figure) string {
-	difference := metric == "bfti"
-	if ours != nil && questions > 0 && ours.N > questions && !ours.Count {
-		ours = byQuestion(*ours, questions, difference)
-	}
-	d := metrics.Difference(ours, metrics.Published(paper.Value, paper.N, difference))
+	d := metrics.Difference(ours, metrics.Published(paper.Value, paper.N, metric == "bfti"))
 	switch {
 	case d == nil:
 		return ""
@@ -85,19 +79,6 @@ func ComparePaper(metric string, ours *metrics.Rate, questions int, paper Figure
 		return Reproduced
 	}
 	return Inconclusive
-}
-
-// byQuestion returns a rate with the interval that it has if all answers to a
-// question are right or wrong together. The interval of a difference keeps its shape.
-func byQuestion(r metrics.Rate, questions int, difference bool) *metrics.Rate {
-	if !difference {
-		return metrics.Published(r.Value, questions, false)
-	}
-	wider := math.Sqrt(float64(r.N) / float64(questions))
-	return &metrics.Rate{
-		Value: r.Value, N: questions,
-		Low: r.Value - wider*(r.Value-r.Low), High: r.Value + wider*(r.High-r.Value),
-	}
 }
 
 // compare sets the verdicts on the paper's figures.
@@ -140,35 +121,24 @@ func (c *Cell) by() string {
 	return strings.Join(c.MembersKind, " and ")
 }
 
-// verdictClasses are the classes of the verdicts in HTML; an assumed one has no colour.
-var verdictClasses = map[string]string{Reproduced: "right", Differs: "wrong", Inconclusive: "none"}
-
-// legend explains and counts the verdicts, by kinds of members, and lists the reasons of
-// the assumed ones.
-func (g *Grid) legend() []string {
-	counts, reasons := map[[2]string]int{}, map[string]int{} // by verdict and kinds; by reason
+// assumptions lists the reasons why figures are assumed, with their numbers.
+func (g *Grid) assumptions() (lines []string) {
+	reasons := map[string]int{}
 	for _, c := range g.Cells {
-		for metric, v := range c.Verdict {
-			counts[[2]string{v, c.by()}]++
-			if v == Assumed {
-				reasons[c.Assumed[metric]]++
+		for metric := range c.Paper {
+			if why := c.Assumed[metric]; why != "" && c.Metrics[metric] != nil {
+				reasons[why]++
 			}
 		}
-	}
-	kinds := map[string]bool{}
-	for k := range counts {
-		kinds[k[1]] = true
-	}
-	var lines []string
-	for _, by := range slices.Sorted(maps.Keys(kinds)) {
-		lines = append(lines, fmt.Sprintf("%s: %d reproduced · %d differ · %d inconclusive · %d assumed", by,
-			counts[[2]string{Reproduced, by}], counts[[2]string{Differs, by}], counts[[2]string{Inconclusive, by}],
-			counts[[2]string{Assumed, by}]))
 	}
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
 		lines = append(lines, fmt.Sprintf("assumed, %d: %s", reasons[reason], plain(reason)))
 	}
-	return append(lines, fmt.Sprintf("reproduced: within %.0f points on at least as many questions, and the "+
-		"difference may be 0. differs: the interval of the difference excludes 0. inconclusive: neither. assumed: the "+
-		"experiment was built to have this figure, so it shows nothing.", 100*Margin))
+	return lines
+}
+
+// legend explains the table of single figures.
+func (g *Grid) legend() []string {
+	return append(g.assumptions(), "difference: ours minus the paper's, in points. assumed: the experiment was built "+
+		"to have this figure, so it shows nothing. Single figures have no verdict; claims have one.")
 }

@@ -151,7 +151,8 @@ const (
 	tolerance = 1e-8 // of the gradient, per unit of training weight
 )
 
-// fitLogistic minimises |w|²/2 + C·Σ cᵢ·loss(yᵢ, w·zᵢ + bias) over the rows of z. With
+// fitLogistic minimises (|w|² + bias²)/2 + C·Σ cᵢ·loss(yᵢ, w·zᵢ + bias) over the rows of z. Like liblinear, which the
+// paper uses, it penalises the intercept, which is the weight of a column of ones. With
 // balanced classes cᵢ = n / (2·size of i's class). The loss is convex, so Newton's method
 // with step halving finds its only minimum.
 func fitLogistic(z *mat.Dense, right []bool, c float64) (*logistic, error) {
@@ -249,9 +250,8 @@ func (p *problem) at(beta []float64) (loss float64, grad []float64) {
 	}
 	grad = make([]float64, len(beta))
 	mat.NewVecDense(len(grad), grad).MulVec(p.x.T(), mat.NewVecDense(len(slopes), slopes))
-	w := beta[:len(beta)-1]
-	floats.Add(grad[:len(w)], w)
-	return loss + floats.Dot(w, w)/2, grad
+	floats.Add(grad, beta)
+	return loss + floats.Dot(beta, beta)/2, grad
 }
 
 // newton returns the inverse of the Hessian times the gradient.
@@ -263,11 +263,9 @@ func (p *problem) newton(beta, grad []float64) ([]float64, error) {
 	}
 	var hessian mat.SymDense
 	hessian.SymOuterK(1, scaled.T())
-	last := len(beta) - 1
-	for j := range last {
+	for j := range beta {
 		hessian.SetSym(j, j, hessian.At(j, j)+1)
 	}
-	hessian.SetSym(last, last, hessian.At(last, last)+1e-12)
 	var root mat.Cholesky
 	if !root.Factorize(&hessian) {
 		return nil, fmt.Errorf("%w: its Hessian is not positive definite", ErrNotConverged)

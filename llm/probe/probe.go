@@ -10,10 +10,10 @@
 // Train splits the answers by question, so that all answers to one question are in
 // the same part. It chooses layer, position and number of components on the
 // validation questions, fits again on training and validation questions together, and
-// uses the test questions once. It differs from the paper in three points: the
-// reference code chooses the training epoch on test data, Train does not; Newton's
+// uses the test questions once. It differs from the paper in two points: the
+// reference code chooses the training epoch on test data, Train does not; and Newton's
 // method finds the optimum of the convex loss, instead of liblinear with early
-// stopping; and the intercept is not penalised.
+// stopping. The loss is liblinear's, which penalises the intercept too.
 //
 // Every figure has the number of answers and a 95 % interval, a bootstrap over
 // questions that is widened where it would be too narrow (see Figure).

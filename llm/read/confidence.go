@@ -1,6 +1,7 @@
 package read
 
 import (
+	"errors"
 	"math"
 	"regexp"
 	"strconv"
@@ -98,24 +99,41 @@ func confidence(s string) (c float64, rest string, ok bool) {
 	return c, rest, err == nil && c >= 0 && c <= 1
 }
 
-var firstPercent = regexp.MustCompile(`-?[0-9]*\.?[0-9]+\s*%?`)
+// firstOutOf matches a number with what it is out of: 0.9, 9/10 or 90 %.
+var firstOutOf = regexp.MustCompile(`(-?[0-9]*\.?[0-9]+)(?:\s*/\s*([0-9]+)|\s*(%))?`)
 
 // cutConfidencePaper does what cutConfidence does, as leniently as a paper's code (CP-WBFT Eq. 1, "hierarchical
-// extraction"); it is for reproductions only. It reads the first number after the last "confidence", a percentage
-// divided by 100, and clips it to [0,1].
+// extraction"); it is for reproductions only. It reads the first number after the last "confidence". The paper asks for
+// a number from 0 to 1 and does not say how it reads others: here 95 % and 95 are 0.95, 9/10 is 0.9, and what is still
+// outside [0,1], such as 1.5, is no confidence.
 func cutConfidencePaper(s string) (rest string, c float64, ok bool) {
 	i := lastFold(s, "confidence")
 	if i < 0 {
 		return s, 0, false
 	}
 	line, below, _ := strings.Cut(s[i:], "\n")
-	n := firstPercent.FindString(line)
-	number, percent := strings.CutSuffix(n, "%")
-	c, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if percent {
-		c /= 100
+	c, ok = paperNumber(line)
+	return strings.TrimRight(s[:i], " \t,;|*_\"'") + "\n" + below, c, ok
+}
+
+// paperNumber reads the first number of a line as a confidence.
+func paperNumber(line string) (c float64, ok bool) {
+	at := firstOutOf.FindStringSubmatch(line)
+	if at == nil {
+		return 0, false
 	}
-	return strings.TrimRight(s[:i], " \t,;|*_\"'") + "\n" + below, math.Max(0, math.Min(c, 1)), err == nil
+	c, err := strconv.ParseFloat(at[1], 64)
+	of := 1.0
+	switch {
+	case at[2] != "":
+		var bad error
+		of, bad = strconv.ParseFloat(at[2], 64)
+		err = errors.Join(err, bad)
+	case at[3] != "" || c >= 2 && c == math.Trunc(c): // 95 % or 95
+		of = 100
+	}
+	c /= of
+	return c, err == nil && c >= 0 && c <= 1 // not NaN
 }
 
 // Confident is an answer and the confidence that its author states for it.

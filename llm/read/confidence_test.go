@@ -110,9 +110,17 @@ func TestConfidentAnswer(t *testing.T) {
 		{synod.Text, false, "Answer: Lake Titicaca, Confidence: 0.4", "lake titicaca", .4},
 		{synod.Choice, false, "Answer: B\nConfidence: 40%", "B", .4},
 		{synod.Number, true, "So it is 42. Answer: 1,234, Confidence: 0.90", "1234", .9},
-		{synod.Number, true, "Answer: 42, Confidence: 1.7 I guess", "42", 1},
+		// The paper asks for [0.00-1.00] (CP-WBFT, Eq. 1) and does not say how it reads other numbers.
+		{synod.Number, true, "Answer: 42, Confidence: 95", "42", .95},
+		{synod.Number, true, "Answer: 42, Confidence: 9/10", "42", .9},
+		{synod.Number, true, "Answer: 42, Confidence: 1/0", "42", none},
+		{synod.Number, true, "Answer: 42, Confidence: 100", "42", 1},
+		{synod.Number, true, "Answer: 42, Confidence: 101", "42", none},
+		{synod.Number, true, "Answer: 42, Confidence: 1", "42", 1},
+		{synod.Number, true, "Answer: 42, Confidence: 1.5", "42", none},
+		{synod.Number, true, "Answer: 42, Confidence: 1.7 I guess", "42", none},
 		{synod.Number, true, "Answer: 42, Confidence: quite high", "42", none},
-		{synod.Number, true, "Answer: 42, Confidence: -0.5", "42", 0},
+		{synod.Number, true, "Answer: 42, Confidence: -0.5", "42", none},
 		{synod.Number, true, "I think 42 with a confidence of 85%", "42", .85},
 	} {
 		q := &synod.Question{Form: c.form, Options: []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}}

@@ -28,6 +28,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"slices"
 
 	"synod.dev/synod"
@@ -49,11 +50,14 @@ const (
 	// LikelihoodProbe is the probability that the model gives to its answer. The paper has no such probe; it needs
 	// neither a trained one nor a model that can state numbers.
 	LikelihoodProbe Probe = "likelihood"
+	// RandomProbe draws a confidence that says nothing. It is a control: what CP-WBFT gains with it, confidences do not
+	// explain.
+	RandomProbe Probe = "random"
 )
 
 var confidenceModes = map[Probe]synod.ConfidenceMode{
 	StatedProbe: synod.StatedConfidence, HiddenProbe: synod.HiddenConfidence, NoProbe: synod.NoConfidence,
-	LikelihoodProbe: synod.LikelihoodConfidence,
+	LikelihoodProbe: synod.LikelihoodConfidence, RandomProbe: synod.NoConfidence,
 }
 
 // Adopt is a rule of stage 1: what a member takes over from its neighbours.
@@ -80,7 +84,7 @@ const (
 // CPWBFT holds the protocol's parameters.
 type CPWBFT struct {
 	Rounds  int   `yaml:"rounds" json:"rounds" doc:"rounds of stage 1" range:"0:1000"`
-	Probe   Probe `yaml:"probe" json:"probe" doc:"where a confidence comes from: the member's own words, a probe of hidden states, the likelihood of its answer, or nowhere" enum:"stated|hidden|likelihood|none"`
+	Probe   Probe `yaml:"probe" json:"probe" doc:"where a confidence comes from: the member's own words, a probe of hidden states, the likelihood of its answer, chance (a control for experiments), or nowhere" enum:"stated|hidden|likelihood|random|none"`
 	Adopt   Adopt `yaml:"adopt" json:"adopt" doc:"stage 1: take over the surest neighbour's answer, the answer with the highest mean confidence, the most frequent one, or none (CP-3, CP-5)" enum:"paper|pooled|majority|none"`
 	Weigh   Weigh `yaml:"weigh" json:"weigh" doc:"stage 2: count every confidence, or none below 0.5 where any is at least 0.5 (CP-4)" enum:"paper|reference"`
 	Reflect bool  `yaml:"reflect" json:"reflect" doc:"in each round, first think again with the neighbours' answers in view"`
@@ -101,8 +105,8 @@ func (p *CPWBFT) Validate() error {
 	switch {
 	case p.Rounds < 0 || p.Rounds > 1000:
 		return fmt.Errorf("cp-wbft: rounds is %d; it must be between 0 and 1000", p.Rounds)
-	case !slices.Contains([]Probe{StatedProbe, HiddenProbe, LikelihoodProbe, NoProbe}, p.Probe):
-		return fmt.Errorf("cp-wbft: probe is %q; it must be stated, hidden, likelihood or none", p.Probe)
+	case !slices.Contains([]Probe{StatedProbe, HiddenProbe, LikelihoodProbe, RandomProbe, NoProbe}, p.Probe):
+		return fmt.Errorf("cp-wbft: probe is %q; it must be stated, hidden, likelihood, random or none", p.Probe)
 	case !slices.Contains([]Adopt{Surest, Pooled, ByNumber, Nothing}, p.Adopt):
 		return fmt.Errorf("cp-wbft: adopt is %q; it must be paper, pooled, majority or none", p.Adopt)
 	case p.Probe == NoProbe && (p.Adopt == Surest || p.Adopt == Pooled):
@@ -123,7 +127,7 @@ func (p *CPWBFT) Join(seat synod.Seat) synod.Machine {
 func (p *CPWBFT) play(me *script.Agent) synod.Answer {
 	how := answer.Settings{Templates: "cp-wbft", Exact: p.Exact, ConfidenceMode: p.ConfidenceMode()}
 	m := &member{CPWBFT: p, Member: answer.New(me, how)}
-	r := m.Answer()
+	r := m.drawn(m.Answer())
 	m.Note(0, r, synod.Opinion{})
 	for t := range p.Rounds {
 		before := r.Answer
@@ -220,7 +224,8 @@ not promised  agreement, correctness, anything with an adversary among the membe
 rounds   of stage 1 (1, as in the paper)
 probe    stated: the model says how sure it is (PCP); hidden: a trained probe reads
          it off the model's hidden states (HCP); likelihood: the probability that the
-         model gives to its answer (ours); none: no confidence
+         model gives to its answer (ours); random: a number by chance, as a control in
+         experiments; none: no confidence
 adopt    paper: the surest neighbour's answer; pooled: the reference code's rule, the
          answer with the highest mean confidence among neighbours and oneself;
          majority: what most of them say, the pilot study's traditional agents;
@@ -242,6 +247,15 @@ func Prompts() fs.FS { return answer.With(files) }
 type member struct {
 	*CPWBFT
 	*answer.Member
+}
+
+// drawn gives an answer the confidence of RandomProbe.
+func (m *member) drawn(r answer.Held) answer.Held {
+	if m.Probe == RandomProbe && r.Answer != synod.None {
+		c := rand.New(rand.NewPCG(m.Me.Seat().Seed, 0xc04f)).Float64()
+		r.Confidence = &c
+	}
+	return r
 }
 
 // reflect is the pilot's reflection round (CP-5): the member's model thinks again
@@ -322,8 +336,9 @@ func (m *member) claims(own answer.Held, heard []answer.Heard) []synod.Judged {
 }
 
 // exact is what "exact: paper" restores, and what it does not.
-const exact = `restored    confidences are read as in the paper's code; one seed; no reply is reused; no
-            early end
+const exact = `restored    a confidence is the first number behind the word; 95 % and 95 are read as 0.95, 9/10
+            as 0.9, and what is not from 0 to 1 counts as missing (the paper asks for 0.00 to
+            1.00 and leaves the rest open); one seed; no reply is reused; no early end
 differs     the words of the prompts (use prompts: FOLDER); the reference code's rules, which
             differ from the text (adopt: pooled, weigh: reference); its training of the
             probe, which chooses the epoch on test data`

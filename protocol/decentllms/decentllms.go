@@ -74,9 +74,9 @@ func New() *DecentLLMs {
 
 // Paper sets the paper's choices: an evaluator grades all answers in one call and sees as much
 // of their reasoning as fits into a message, its page has examples of marks, the aggregate is the
-// geometric median, f is below
-// ⌊(N−1)/2⌋ (CheckCast), and no prompt is answered from memory. Exact has the list of what is
-// not restored.
+// geometric median, and no prompt is answered from memory. f is at most ⌊(N−1)/2⌋ as in §III.C
+// and Fig. 8, which has six of fourteen; §III.A says less than that. Exact has the list of what
+// is not restored.
 func (p *DecentLLMs) Paper() {
 	p.Exact, p.Judge, p.Aggregate, p.Rationale, p.Examples = true, All, "geometric-median", maxRationale, true
 }
@@ -114,9 +114,6 @@ func (p *DecentLLMs) CheckCast(cast []synod.Role, f int) error {
 		return err
 	}
 	most, rule := a.Bound(len(evaluators)), p.Aggregate
-	if p.Exact { // §III.A: f_e < ⌊(N_e−1)/2⌋
-		most, rule = min(most, (len(evaluators)-1)/2-1), "exact: paper (f < ⌊(N−1)/2⌋)"
-	}
 	switch {
 	case len(workers) == 0 || most < 0:
 		return fmt.Errorf("decentllms: %d workers and %d evaluators are too few for %s", len(workers), len(evaluators),
@@ -285,13 +282,14 @@ caution      what prompts say about hostile answers: none or may-exist`
 // Exact is what "exact: paper" restores, and what it does not.
 const Exact = `restored    an evaluator grades all answers in one call, in the order of the workers, and
             sees up to 4000 bytes of their reasoning and examples of marks; geometric
-            median; f < ⌊(N−1)/2⌋; no reply is reused. A parameter that the council file
-            names overrides these
+            median; f ≤ ⌊(N−1)/2⌋, as in §III.C and Fig. 8 (§III.A has <); no reply is
+            reused. A parameter that the council file names overrides these
 differs     the words of the prompts and of their examples (use prompts: FOLDER); the
             hash of the latest block alone between equal scores (the salt comes from the
             latest record of the council's ledger, if it has one, and from commitments);
             Weiszfeld's start at the origin, which one all-zero evaluator captures (it
-            starts at the mean); gRPC; an evaluator's grades count completely or not at all,
+            starts at the mean); Krum of n evaluators, n even, tolerates (n−4)/2, as it was
+            proved, where §III.C has (n−2)/2; gRPC; an evaluator's grades count completely or not at all,
             where the paper does not say`
 
 // Guarantee returns what holds for the bound f. The graph is complete, so its robustness

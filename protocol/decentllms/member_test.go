@@ -209,10 +209,11 @@ func TestCheckCast(t *testing.T) {
 		{2, 5, -1, false, "f is -1"},
 		{1, 1, 0, false, ""}, {1, 0, 0, false, "too few"}, {0, 1, 0, false, "too few"},
 		{0, 5, 2, false, "0 workers and 5 evaluators are too few for geometric-median"},
-		{2, 5, 1, true, ""}, {2, 5, 2, true, "exact: paper (f < ⌊(N−1)/2⌋) tolerates at most f = 1"},
+		{2, 8, 3, true, ""}, {2, 14, 6, true, ""}, // Fig. 6 to 8
+		{2, 5, 3, true, "geometric-median tolerates at most f = 2"},
+		{2, 15, 8, true, "geometric-median tolerates at most f = 7"},
 		{2, 5, -1, true, "f is -1"}, {2, 3, 0, true, ""},
-		{0, 5, 2, true, "0 workers and 5 evaluators are too few for exact: paper"},
-		{2, 2, 0, true, "2 workers and 2 evaluators are too few for exact: paper"},
+		{0, 5, 2, true, "0 workers and 5 evaluators are too few for geometric-median"},
 		{200, 4, 1, false, ""}, {1000, 4, 1, false, "make the values shorter"},
 	} {
 		p := New()

@@ -2,6 +2,7 @@ package decentllms
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"synod.dev/synod"
@@ -50,7 +51,9 @@ func TestDL3Accept(t *testing.T) {
 }
 
 // exact: paper grades all answers in one call, takes the geometric median, and needs
-// f < ⌊(N−1)/2⌋ (§III.A); without it ⌊(N−1)/2⌋ is allowed.
+// f ≤ ⌊(N−1)/2⌋, as the paper says of the geometric median (§III.C.3) and shows (Fig. 8: six of fourteen). Its
+// assumption f < ⌊(N−1)/2⌋ (§III.A) would refuse that figure. Krum's bound is the one that was proved; the paper has
+// one more for an even number of evaluators (§III.C.3), which Exact says.
 func TestPaperChoices(t *testing.T) {
 	p := New()
 	p.Aggregate = "median-total"
@@ -66,12 +69,24 @@ func TestPaperChoices(t *testing.T) {
 			slices.Repeat([]synod.Role{Evaluator}, evaluators)...)
 		for f := range evaluators {
 			err := p.CheckCast(cast, f)
-			if want := f < (evaluators-1)/2; (err == nil) != want {
+			if want := f <= (evaluators-1)/2; (err == nil) != want {
 				t.Errorf("exact: %d evaluators, f = %d: %v", evaluators, f, err)
 			}
 			if err := New().CheckCast(cast, f); (err == nil) != (f <= (evaluators-1)/2) {
 				t.Errorf("%d evaluators, f = %d: %v", evaluators, f, err)
 			}
+			p.Aggregate = "krum"
+			err, most := p.CheckCast(cast, f), (evaluators-2)/2
+			if evaluators%2 == 0 {
+				most--
+			}
+			if (err == nil) != (evaluators > 2 && f <= most) {
+				t.Errorf("krum: %d evaluators, f = %d: %v", evaluators, f, err)
+			}
+			p.Aggregate = "geometric-median"
 		}
+	}
+	if !strings.Contains(Exact, "Krum of n evaluators, n even") {
+		t.Error("the bound of Krum is not named as a difference")
 	}
 }

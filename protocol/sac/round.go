@@ -3,6 +3,7 @@ package sac
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"synod.dev/synod"
@@ -40,7 +41,7 @@ func (m *member) algorithm() answer.Held {
 	m.note(0, r, verdict{})
 	for t := range m.Rounds { // 2
 		heard, silent := m.exchange(t, &r)      // 3
-		s := m.scores(r, heard)                 // 4
+		s := m.scores(t, r, heard)              // 4
 		v := m.filter(m.Me.Seat().F, silent, s) // 5, 6
 		r = m.refine(r, v)                      // 7
 		m.note(t+1, r, v)
@@ -82,22 +83,46 @@ type judged struct {
 
 // scores is Eq. 2: the member's model scores every neighbour's answer and the member's own. The calls do not depend on
 // one another, so they are made together.
-func (m *member) scores(r answer.Held, heard []answer.Heard) scores {
+func (m *member) scores(t int, r answer.Held, heard []answer.Heard) scores {
 	s := scores{self: synod.Untrusted}
-	if r.Answer == synod.None {
+	switch {
+	case r.Answer == synod.None && !m.Exact:
 		return s // nothing to refine, so nothing to score
+	case m.Score == Random:
+		return m.drawn(t, heard)
 	}
 	for _, h := range heard {
 		m.judge(h.Value.Answer, h.Value.Rationale)
 	}
-	m.judge(r.Answer, r.Rationale)
+	if r.Answer != synod.None {
+		m.judge(r.Answer, r.Rationale)
+	}
 	m.Me.Wait()
 	m.scored = m.scored[:0]
 	for i := range heard {
 		m.scored = append(m.scored, judged{&heard[i], m.score(m.Me.Reply(i))})
 	}
+	s.scored, s.self = m.scored, unscored
+	if r.Answer != synod.None {
+		s.self = m.score(m.Me.Reply(len(heard)))
+	}
+	return s
+}
+
+// unscored is the paper's score where there is none: "if parsing fails or the LLM returns an invalid response, the
+// score defaults to 0.5" (B.2). With exact: paper a call that failed has it, and so has the own response of a member
+// that cannot be read, since there is no text of it to score.
+const unscored = synod.Score(0.5)
+
+// drawn are the scores of Random.
+func (m *member) drawn(t int, heard []answer.Heard) scores {
+	chance := rand.New(rand.NewPCG(m.Me.Seat().Seed, uint64(t)))
+	s := scores{self: synod.Score(chance.Float64())}
+	m.scored = m.scored[:0]
+	for i := range heard {
+		m.scored = append(m.scored, judged{&heard[i], synod.Score(chance.Float64())})
+	}
 	s.scored = m.scored
-	s.self = m.score(m.Me.Reply(len(heard)))
 	return s
 }
 
@@ -121,6 +146,9 @@ func (m *member) judge(candidate synod.Answer, rationale string) {
 func (m *member) score(r *synod.Reply) synod.Score {
 	if r.Status != synod.OK {
 		m.Failed++
+		if m.Exact {
+			return unscored
+		}
 		return synod.Untrusted
 	}
 	if m.Score == Likelihood {
@@ -192,7 +220,7 @@ func bottom(f int, lower []judged) (ids []synod.NodeID) {
 // that was dropped. If none was retained or the reply cannot be read, the member keeps its answer (I-SAC-7).
 func (m *member) refine(r answer.Held, v verdict) answer.Held {
 	switch {
-	case r.Answer == synod.None:
+	case r.Answer == synod.None && !m.Exact:
 		return r
 	case m.Me.Seat().Question.Form == synod.Prose:
 		return selected(r, v)

@@ -51,12 +51,14 @@ type ScoreBy string
 const (
 	Stated     ScoreBy = "stated"     // the model writes a number, as in the paper
 	Likelihood ScoreBy = "likelihood" // exp of the mean log-probability the model gives the answer's text
+	// Random scores say nothing. They are a control: what SAC gains with them, judging does not explain.
+	Random ScoreBy = "random"
 )
 
 // SAC holds the protocol's parameters.
 type SAC struct {
 	Rounds int     `yaml:"rounds" json:"rounds" doc:"T, the rounds after the first answers" range:"0:1000"`
-	Score  ScoreBy `yaml:"score" json:"score" doc:"how a member scores an answer: it writes a number, or the likelihood that it gives the text (SAC-12)" enum:"stated|likelihood"`
+	Score  ScoreBy `yaml:"score" json:"score" doc:"how a member scores an answer: it writes a number, or the likelihood that it gives the text (SAC-12), or by chance (a control for experiments)" enum:"stated|likelihood|random"`
 	// drop the F lowest whatever the self-score (SAC-7)
 	StrictTrim bool          `yaml:"strict-trim" json:"strict-trim" doc:"drop the F lowest-scored answers whatever the score of one's own (SAC-7)"`
 	Caution    synod.Caution `yaml:"caution" json:"caution" doc:"what prompts say about hostile members (SAC-11)" enum:"none|may-exist|bound"`
@@ -80,8 +82,8 @@ func (p *SAC) Validate() error {
 	switch {
 	case p.Rounds < 0 || p.Rounds > 1000:
 		return fmt.Errorf("sac: rounds is %d; it must be between 0 and 1000", p.Rounds)
-	case p.Score != Stated && p.Score != Likelihood:
-		return fmt.Errorf("sac: score is %q; it must be stated or likelihood", p.Score)
+	case p.Score != Stated && p.Score != Likelihood && p.Score != Random:
+		return fmt.Errorf("sac: score is %q; it must be stated, likelihood or random", p.Score)
 	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist && p.Caution != synod.CautionBound:
 		return fmt.Errorf("sac: caution is %q; it must be none, may-exist or bound", p.Caution)
 	case p.Asynchronous && p.Exact:
@@ -121,7 +123,7 @@ func (p *SAC) Calls(degrees []int) int {
 // repeat itself: a member's next answer is then a function of answers that have not changed
 // and of remembered replies. With Exact nothing is remembered, so it may change. With
 // Asynchronous other neighbours may be the first to be heard in the next round.
-func (p *SAC) Settles() bool { return !p.Exact && !p.Asynchronous }
+func (p *SAC) Settles() bool { return !p.Exact && !p.Asynchronous && p.Score != Random }
 
 // Dynamic reports that each round has neighbours of its own.
 func (p *SAC) Dynamic() bool { return true }
@@ -157,7 +159,8 @@ not promised  agreement, correctness, or anything if a judge is deceived.
 
 rounds       T, the number of rounds (6)
 score        stated: the model writes a number; likelihood: the mean log-probability
-             it gives the answer's text (embedded models only)
+             it gives the answer's text (embedded models only); random: a number by
+             chance, as a control in experiments
 strict-trim  true: drop the F lowest whatever the self-score, which extends 4.2 to
              faulty members
 caution      what prompts say about hostile neighbours: none, may-exist, or bound (names F)
@@ -225,8 +228,11 @@ func (p *SAC) AnyDelay() bool { return p.Asynchronous }
 func (p *SAC) ClaimsEachRound() bool { return true }
 
 // exact is what "exact: paper" restores, and what it does not.
-const exact = `restored    the budget F whatever neighbours are silent; a score that cannot be read is
-            0.5, the first number of a reply; no strict trim without an own score; prompts
-            say that up to F answers may be malicious; one seed; no reply is reused
+const exact = `restored    the budget F whatever neighbours are silent; a score is the first number of a
+            reply, and 0.5 if there is none or the call fails; no strict trim without an own
+            score; a member whose answer cannot be read scores, filters and refines as the
+            others do, with 0.5 as its own score; prompts say that up to F answers may be
+            malicious; one seed; no reply is reused
 differs     the words of the prompts (use prompts: FOLDER); the order of neighbours with
-            equal scores (by id here; the paper does not say)`
+            equal scores (by id here; the paper does not say); a response that cannot be read
+            is not sent to neighbours, and its member is asked again before each round`

@@ -125,8 +125,11 @@ func runAttack(a *app.App, cmd *cobra.Command, f attackFlags) error {
 		return app.Fail(app.ExitUsage, fmt.Errorf("--history is %d; it must be at least 1, and is for a council with "+
 			"protocol cascade that learns (trust: {file: trust.json, learn: true})", f.spec.History))
 	}
-	o := f.manifestOptions(cmd, a)
-	o.N = 0 // it is in the manifest
+	o, err := f.manifestOptions(cmd, a)
+	if err != nil {
+		return err
+	}
+	o.N, o.Substitute = 0, true // the number is in the manifest; an attack is compared with no paper
 	if learns {
 		return attackLearning(a, cmd, f, o)
 	}

@@ -34,6 +34,7 @@ func (f *benchFlags) addManifest(fl *pflag.FlagSet, full *bool) {
 	fl.StringVar(&f.members, "members", "", "simulated, embedded, recorded, or a council `file` whose models replace "+
 		"those of the same names")
 	fl.StringVar(&f.cell, "cell", "", "only the cells whose names match a `pattern`, such as 'sac-*'")
+	f.addQuestions(fl)
 	fl.BoolVar(full, "full", false, "the complete form of the experiment, such as with more repeats")
 }
 
@@ -173,10 +174,10 @@ func bringFiles(a *app.App, cmd *cobra.Command, m *manifest.Manifest, grid *benc
 	return nil
 }
 
-// runPresets runs every preset in its complete form and prints one table of verdicts.
+// runPresets runs every preset in its complete form and prints one table of claims.
 func runPresets(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options) error {
 	o.Full = true
-	var all report.Verdicts
+	var all report.Claims
 	for _, p := range manifest.Presets().All() {
 		grid, err := p.Manifest.Draft(o)
 		if errors.Is(err, computed.ErrNoVotes) {

@@ -90,7 +90,10 @@ func hubFolder(a *app.App, cmd *cobra.Command, name string, f *benchFlags, full 
 		return app.Fail(app.ExitUsage, err)
 	}
 	f.Pulled = questions.Store(a).Dir
-	o := f.manifestOptions(cmd, a)
+	o, err := f.manifestOptions(cmd, a)
+	if err != nil {
+		return err
+	}
 	o.Full = full
 	m, err := experiment(name)
 	if err != nil {

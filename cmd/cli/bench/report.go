@@ -37,7 +37,7 @@ wrong members; a tie counts as a lost vote.
 --format html writes one self-contained page with figures, plots and the rounds of
 every question with its key. --plots writes each plot into a folder as SVG,
 PDF and PNG with its data as CSV. The page of a preset contains the cells, the figures of the
-paper with verdicts, and the rounds of 3 questions of each cell.`,
+paper, its claims with verdicts, and the rounds of 3 questions of each cell.`,
 		Example: `  synod bench report runs/first
   synod bench report runs/first --format json
   synod bench report runs/first --format html -o first.html --plots plots
@@ -120,12 +120,13 @@ func (f *reportFlags) grid(cmd *cobra.Command, grid *bench.Grid, limit int) erro
 			return g.Write(w, f.format, f.versus != "")
 		}
 		return g.HTML(w, f.versus != "", func(cell int) report.Detail { // cells with runs come first
-			if cell >= len(grid.Runs) {
+			run := grid.Reported(cell)
+			if run == nil {
 				return report.Detail{}
 			}
 			rest := fmt.Sprintf("the rest: synod bench report FOLDER/cells/%s --format html --questions all",
 				grid.Cells[cell].Name)
-			return report.Detail{Questions: grid.Runs[cell].Views(), Limit: limit, Rest: rest}
+			return report.Detail{Questions: run.Views(), Limit: limit, Rest: rest}
 		})
 	})
 }

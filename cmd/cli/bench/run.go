@@ -37,12 +37,14 @@ type benchFlags struct {
 	members  string
 	trust    bool
 	cell     string
-	rounds   int
-	dryRun   bool
-	asJSON   bool
-	budget   bench.Budget
-	detect   float64 // points; 0: not asked for
-	again    string  // the command that goes on with a run; "": synod bench resume
+	// substitute lets real models be asked other questions than the paper's
+	substitute bool
+	rounds     int
+	dryRun     bool
+	asJSON     bool
+	budget     bench.Budget
+	detect     float64 // points; 0: not asked for
+	again      string  // the command that goes on with a run; "": synod bench resume
 }
 
 func runCommand(a *app.App) *cobra.Command {
@@ -58,7 +60,7 @@ JSON, YAML, promptfoo's tests or Inspect's samples (docs/measure/bench.md).
 A manifest describes an experiment: a grid of cells, each a run with its own council.
 A preset (synod list presets) is that of a paper. Members are simulated, embedded (the
 embedded model), recorded, or models that a council file defines. "all" runs every
-preset in the complete form (--full) into folders of -o, and prints one table of verdicts.
+preset in the complete form (--full) into folders of -o, and prints one table of claims.
 
 A folder that has the same run already is resumed; one of another run is refused. That of
 an earlier version of a manifest is brought up to date: cells that have not changed are
@@ -94,6 +96,7 @@ func (f *benchFlags) addRun(cmd *cobra.Command, full *bool) {
 	fl.Uint64Var(&f.Seed, "seed", 1, "seed of all random choices")
 	f.addWork(cmd)
 	f.AddForms(fl)
+	f.addQuestions(fl)
 	fl.StringVar(&f.Data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod "+
 		"data pull fetched)")
 	fl.IntSliceVar(&f.Levels, "level", nil, "only questions of these levels, such as 4,5")
@@ -106,6 +109,13 @@ func (f *benchFlags) addRun(cmd *cobra.Command, full *bool) {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
 	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print JSON")
 	f.addDetect(fl)
+}
+
+// addQuestions adds the flags that say which questions are asked where not the first are.
+func (f *benchFlags) addQuestions(fl *pflag.FlagSet) {
+	f.AddSample(fl)
+	fl.BoolVar(&f.substitute, "substitute", false, "experiments only: ask real models other questions where those of "+
+		"the paper are not available, without verdicts")
 }
 
 // addDetect adds the flag that asks for the size of a study.
@@ -156,7 +166,10 @@ func runBench(a *app.App, cmd *cobra.Command, name string, f benchFlags, full bo
 		return app.Fail(app.ExitUsage, err)
 	}
 	f.Pulled = questions.Store(a).Dir
-	o := f.manifestOptions(cmd, a)
+	o, err := f.manifestOptions(cmd, a)
+	if err != nil {
+		return err
+	}
 	o.Full = full
 	if name == allPresets {
 		return runPresets(a, cmd, f, o)
@@ -176,10 +189,10 @@ func runBench(a *app.App, cmd *cobra.Command, name string, f benchFlags, full bo
 
 // runTask asks a council the questions of a task or of a file.
 func runTask(a *app.App, cmd *cobra.Command, name string, f benchFlags) error {
-	for _, flag := range []string{"members", "cell", "rounds", "full"} {
+	for _, flag := range []string{"members", "cell", "rounds", "full", "substitute"} {
 		if cmd.Flags().Changed(flag) {
-			return app.Fail(app.ExitUsage, fmt.Errorf("--members, --cell, --rounds and --full are for presets and "+
-				"manifests; %q is neither", name), "see: synod list presets")
+			return app.Fail(app.ExitUsage, fmt.Errorf("--members, --cell, --rounds, --full and --substitute are for "+
+				"presets and manifests; %q is neither", name), "see: synod list presets")
 		}
 	}
 	spec, from, err := f.source.Merge(a)
@@ -502,7 +515,7 @@ func warnUnread(a *app.App, cmd *cobra.Command, r *bench.Run) error {
 }
 
 // manifestOptions returns what the flags say of a grid.
-func (f *benchFlags) manifestOptions(cmd *cobra.Command, a *app.App) manifest.Options {
+func (f *benchFlags) manifestOptions(cmd *cobra.Command, a *app.App) (manifest.Options, error) {
 	o := manifest.Options{Members: f.members, Data: f.Data, Pulled: f.Pulled, N: f.N, Only: f.cell, Set: f.source.Sets,
 		Program: "synod " + app.Release, Env: a.Env(), Mark: a.Mark(app.OwnRun)}
 	if cmd.Flags().Changed("repeat") {
@@ -511,10 +524,16 @@ func (f *benchFlags) manifestOptions(cmd *cobra.Command, a *app.App) manifest.Op
 	if cmd.Flags().Changed("seed") {
 		o.Seed = f.Seed
 	}
+	o.Substitute = f.substitute
+	if s, err := f.Drawn(); err != nil {
+		return o, err
+	} else if s.N > 0 {
+		o.Set = append(slices.Clip(o.Set), fmt.Sprintf("sample={n: %d, by: %q, seed: %d}", s.N, s.By, max(s.Seed, 1)))
+	}
 	if f.rounds > 0 {
 		o.Set = append(slices.Clip(o.Set), fmt.Sprintf("protocol.rounds=%d", f.rounds))
 	}
-	return o
+	return o, nil
 }
 
 // fetchGrid fetches the models that the embedded seats of all cells need.

@@ -29,6 +29,25 @@ type Flags struct {
 	Data   string
 	Pulled string // folder of fetched data sets
 	Levels []int
+	Sample string // as task.ParseSample reads it; "": the first N
+}
+
+// AddSample adds the flag that draws questions at random.
+func (f *Flags) AddSample(fl *pflag.FlagSet) {
+	fl.StringVar(&f.Sample, "sample", "", "draw so many questions of the task at random, such as `100` or "+
+		"100,by=category,seed=1")
+}
+
+// Drawn returns the sample that is asked for.
+func (f *Flags) Drawn() (task.Sample, error) {
+	if f.Sample == "" {
+		return task.Sample{}, nil
+	}
+	s, err := task.ParseSample(f.Sample)
+	if err != nil {
+		err = app.Fail(app.ExitUsage, fmt.Errorf("--sample: %w", err))
+	}
+	return s, err
 }
 
 // AddForms adds the flags that say what the answers to own questions are.
@@ -61,10 +80,17 @@ func (f *Flags) Items(name string, spec *plan.Spec) ([]task.Item, error) {
 	if _, err := task.Catalogue.Find(name); err != nil && !task.IsFile(name) {
 		return nil, noTask(name)
 	}
+	sample, err := f.Drawn()
+	if err != nil {
+		return nil, err
+	}
 	var items []task.Item
-	set, err := f.open(name, spec)
+	set, err := f.open(name, max(f.N, sample.N), spec)
 	if err == nil {
 		items, err = set.Items()
+	}
+	if err == nil {
+		items, err = sample.Of(items)
 	}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -80,14 +106,14 @@ func (f *Flags) Items(name string, spec *plan.Spec) ([]task.Item, error) {
 	return items, nil
 }
 
-func (f *Flags) open(name string, spec *plan.Spec) (task.Set, error) {
+func (f *Flags) open(name string, number int, spec *plan.Spec) (task.Set, error) {
 	if !task.IsFile(name) {
 		if f.Form+f.schema+f.tools != "" {
 			return nil, fmt.Errorf("--form is for a file of your own questions; task %s defines its form", name)
 		}
 		return task.Open(name, task.Options{
 			Data: f.Data, Pulled: f.Pulled, Levels: f.Levels, Seed: f.Seed,
-			Number: f.N, // the built-in task generates this many problems
+			Number: number, // the built-in task generates this many problems
 		})
 	}
 	if f.Data != "" || len(f.Levels) > 0 {

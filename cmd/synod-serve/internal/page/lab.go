@@ -272,10 +272,11 @@ func (l *labs) write(w io.Writer, r *labResult, form string) error {
 		return r.many.Write(w, form, versus)
 	}
 	return r.many.HTML(w, versus, func(cell int) report.Detail {
-		if cell >= len(r.grid.Runs) {
+		run := r.grid.Reported(cell)
+		if run == nil {
 			return report.Detail{}
 		}
-		return report.Detail{Questions: r.grid.Runs[cell].Views(), Limit: labCellQuestions,
+		return report.Detail{Questions: run.Views(), Limit: labCellQuestions,
 			Rest: "the rest: synod bench report FOLDER/cells/" + r.grid.Cells[cell].Name + " --format html"}
 	})
 }
