@@ -32,7 +32,7 @@ func (s *session) keepTimes(records []outcome.Record) {
 // The error is for a run that could not begin; a *JournalError or *EscalationError
 // comes beside a complete outcome.
 func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) {
-	if err := cmp.Or(c.Accepts(&ask.Question), c.checkPrices(ask.Limits)); err != nil {
+	if err := cmp.Or(plan.Put(c.plan, &ask.Question), c.Accepts(&ask.Question), c.checkPrices(ask.Limits)); err != nil {
 		return outcome.Outcome{}, err
 	}
 	if ask.Resume != nil {

@@ -17,7 +17,11 @@ func Withstands(o outcome.Outcome) string {
 	if o.Withstands == nil {
 		return "withstands: not known, because " + o.Fragile
 	}
-	return fmt.Sprintf("withstands: %s ignored, %s changed", anyOf(o.Withstands.Ignored), anyOf(o.Withstands.Changed))
+	text := fmt.Sprintf("withstands: %s ignored, %s changed", anyOf(o.Withstands.Ignored), anyOf(o.Withstands.Changed))
+	if passed := o.Passed(); passed != "" {
+		text += "; passes the checks " + passed
+	}
+	return text
 }
 
 // Probability says how likely the decision is right, or the leading answer where it was too little for a decision; ""
