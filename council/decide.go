@@ -324,7 +324,7 @@ func (s *session) account(records []outcome.Record) {
 		records[i].Took, records[i].Said, records[i].Reported = r.Took, r.Said, r.Reported
 		records[i].Statuses, records[i].Use, records[i].Failure = r.Statuses, r.Use, r.Failure
 		records[i].Misreports, records[i].Late, records[i].Rereads = r.Misreports, r.Late, r.Rereads
-		records[i].Unread = r.Unread
+		records[i].Unread, records[i].Passed = r.Unread, r.Passed
 	}
 }
 

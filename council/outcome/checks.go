@@ -44,6 +44,10 @@ func dropFailed(j *judgment) {
 	}
 	for i, o := range j.last {
 		if a := AnswerOf(o); a != synod.None && !passes(j, a) {
+			if j.refused == nil {
+				j.refused = make([]bool, len(j.seats))
+			}
+			j.refused[i] = true
 			silent := *o
 			silent.Answer = synod.None
 			j.last[i] = &silent
@@ -52,6 +56,17 @@ func dropFailed(j *judgment) {
 			j.first[i] = synod.None
 		}
 	}
+}
+
+// failedVotes returns how many seats that vote hold no answer because theirs failed a check.
+func failedVotes(j *judgment) (n int) {
+	for i, r := range j.seats {
+		refused := j.refused != nil && j.refused[i] || r.Unread.Failed != nil && AnswerOf(j.last[i]) == synod.None
+		if refused && !j.plan.Seats()[i].NonVoting {
+			n++
+		}
+	}
+	return n
 }
 
 // passes reports whether an answer passes all checks. A command has passed what some member's reply says and the

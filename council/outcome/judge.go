@@ -249,7 +249,7 @@ func (j *judgment) ballot() ballot {
 		}
 	}
 	b := ballotOf(j.plan, first, func(i int) synod.Answer { return j.stand(AnswerOf(j.last[i])) })
-	b.own = j.ownStep()
+	b.own, b.failed = j.ownStep(), failedVotes(j)
 	return b
 }
 

@@ -117,7 +117,7 @@ func start(ctx context.Context, c Command, memory int, out *output, stop context
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// The first process inside is in the group, and with it all inside end.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	if os.Getuid() == 0 {                                                                // limits on processes do not hold for root
+	if os.Getuid() == 0 { // limits on processes do not hold for root
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
 	}
 	runtime.LockOSThread() // bwrap dies with the thread that starts it
