@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"unicode/utf8"
 )
@@ -40,7 +39,8 @@ const (
 	MaxReason = 300
 )
 
-// Validate reports what is wrong with a check; nil if nothing is. Expressions and schemas are compiled elsewhere.
+// Validate reports what is wrong with a check; nil if nothing is. Package read compiles expressions and
+// schemas.
 func (c *Check) Validate() error {
 	kinds := 0
 	for _, set := range []bool{c.CEL != "", c.Schema != nil, c.Regex != "", len(c.Command) > 0} {
@@ -48,7 +48,6 @@ func (c *Check) Validate() error {
 			kinds++
 		}
 	}
-	_, err := regexp.Compile(c.Regex)
 	switch {
 	case !plainName(c.Name):
 		return fmt.Errorf("the name %.40q is empty or not plain: use at most 64 letters, digits, _ and -", c.Name)
@@ -57,8 +56,6 @@ func (c *Check) Validate() error {
 			"positive, cel: self > 0})", c.Name, kinds)
 	case len(c.CEL) > maxPattern || len(c.Regex) > maxPattern:
 		return fmt.Errorf("%s: its expression has more than %d bytes", c.Name, maxPattern)
-	case err != nil:
-		return fmt.Errorf("%s: regex: %w", c.Name, err)
 	case len(c.Says) > MaxReason || !utf8.ValidString(c.Says):
 		return fmt.Errorf("%s: says is longer than %d bytes or not UTF-8", c.Name, MaxReason)
 	case c.Tool != "" && !plainName(c.Tool):

@@ -21,7 +21,7 @@ import (
 // needSandbox skips a test where bubblewrap cannot run.
 func needSandbox(t *testing.T) {
 	t.Helper()
-	if err := sandbox.Available(); err != nil {
+	if err := sandbox.Usable(sandbox.Command{Argv: []string{"true"}}); err != nil {
 		t.Skipf("NOT TESTED: commands among checks: %v", err)
 	}
 }
@@ -172,7 +172,7 @@ func TestToolIsChecked(t *testing.T) {
 // where it is counted.
 func TestForgedAnswersAreChecked(t *testing.T) {
 	checks := map[string]string{"cel": small}
-	if sandbox.Available() == nil {
+	if sandbox.Usable(sandbox.Command{Argv: []string{"true"}}) == nil {
 		checks["command"] = even
 	}
 	for kind, check := range checks {
@@ -262,6 +262,7 @@ func TestBadChecks(t *testing.T) {
 		"{name: a, cel: 'self <'}":                        "check a",
 		"{name: a, cel: 'self + 1'}":                      "must be true or false",
 		"{name: a, cel: 'other > 1'}":                     "other",
+		"{name: a, regex: '(abcdefghij){900}'}":           "steps",
 		"{name: a, regex: '('}":                           "regex",
 		"{name: a, schema: {type: objekt}}":               "objekt",
 		"{name: a, cel: 'true', memory: 5}":               "belong to a command",
@@ -278,5 +279,16 @@ func TestBadChecks(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", check, err, want)
 		}
+	}
+}
+
+// Without bubblewrap a council with a command asks nobody and says what to do.
+func TestCommandWithoutSandbox(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	t.Setenv("PATH", "")
+	c := convene(t, panelOf(s.URL, "{name: majority}", "s42")+"\nchecks: [{name: mine, command: [mine]}]\n", "f=0")
+	if _, err := c.Decide(t.Context(), council.Ask{Question: sum}); err == nil || s.Count() != 0 ||
+		!strings.Contains(err.Error(), "check mine: bubblewrap (bwrap) is not installed") {
+		t.Errorf("%v, after %d calls", err, s.Count())
 	}
 }

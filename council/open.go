@@ -214,9 +214,12 @@ func (c *Council) Accepts(q *synod.Question) error {
 
 // CanCheck reports why the commands among the checks of a council cannot be run here; nil if they can.
 func CanCheck(p *plan.Plan) error {
-	if plan.HasCommand(p.Full().Checks) {
-		if err := sandbox.Available(); err != nil {
-			return fmt.Errorf("checks: %w", err)
+	for _, c := range p.Full().Checks {
+		if len(c.Command) == 0 {
+			continue
+		}
+		if err := sandbox.Usable(sandbox.Command{Argv: c.Command, Mount: c.Mount}); err != nil {
+			return fmt.Errorf("check %s: %w", c.Name, err)
 		}
 	}
 	return nil

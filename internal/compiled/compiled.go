@@ -6,7 +6,9 @@
 package compiled
 
 import (
+	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"sync"
 
 	"synod.dev/synod/llm/structured"
@@ -27,9 +29,34 @@ func Condition(text string) (structured.Condition, error) {
 	return keep(&kept.conditions, text, func() (structured.Condition, error) { return condition(text, nil) })
 }
 
-// Pattern returns a regular expression.
+// Pattern returns a regular expression, which may come from a stranger. It takes a text of 64 KB in about a second at
+// most.
 func Pattern(text string) (*regexp.Regexp, error) {
-	return keep(&kept.patterns, text, func() (*regexp.Regexp, error) { return regexp.Compile(text) })
+	return keep(&kept.patterns, text, func() (*regexp.Regexp, error) {
+		tree, err := syntax.Parse(text, syntax.Perl)
+		if err != nil {
+			return nil, err
+		}
+		if size(tree) > maxPattern {
+			return nil, fmt.Errorf("its repetitions make more than %d steps of it", maxPattern)
+		}
+		return regexp.Compile(text)
+	})
+}
+
+// maxPattern bounds the size of a regular expression whose repetitions are written out.
+const maxPattern = 2000
+
+// size is that of a regular expression whose repetitions are written out; more than maxPattern is too much.
+func size(x *syntax.Regexp) int {
+	n := 1 + len(x.Rune)
+	for _, sub := range x.Sub {
+		n += size(sub)
+	}
+	if x.Op == syntax.OpRepeat {
+		n *= max(x.Min, x.Max, 1)
+	}
+	return min(n, maxPattern+1)
 }
 
 // Schema returns structured.Compile of a text. An empty text is the schema of any object: the arguments of a

@@ -50,21 +50,48 @@ const (
 // slots bounds how many programs run at once.
 var slots = make(chan struct{}, max(runtime.NumCPU(), 2))
 
-// Available reports why no program can be run; nil if one can. The first call tries it.
-var Available = sync.OnceValue(func() error {
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		return errors.New("bubblewrap (bwrap) is not installed, and no command runs without it: install the package " +
-			"bubblewrap, or remove the command")
+// usable has what Usable has found out, by program and folder.
+var usable struct {
+	sync.Mutex
+	known map[[2]string]error
+}
+
+// Usable reports why a command cannot be run here: bubblewrap is missing or not allowed, the folder cannot be read, or
+// there is no such program; nil if it can. The command itself is not run.
+func Usable(c Command) error {
+	key := [2]string{c.Argv[0], c.Mount}
+	usable.Lock()
+	defer usable.Unlock()
+	err, ok := usable.known[key]
+	if ok {
+		return err
 	}
-	got, err := Run(context.Background(), Command{Argv: []string{"true"}})
+	if _, err = exec.LookPath("bwrap"); err != nil {
+		err = errors.New("bubblewrap (bwrap) is not installed, and no command runs without it: install the package " +
+			"bubblewrap, or remove the command")
+	} else {
+		err = try(c)
+	}
+	if usable.known == nil {
+		usable.known = map[[2]string]error{}
+	}
+	usable.known[key] = err
+	return err
+}
+
+// try looks for the program of a command in the sandbox.
+func try(c Command) error {
+	found := Command{Argv: []string{"sh", "-c", `command -v "$0" >/dev/null || echo "there is no program $0"`, c.Argv[0]},
+		Mount: c.Mount, Within: time.Minute}
+	got, err := Run(context.Background(), found)
 	switch {
 	case err != nil:
-		return fmt.Errorf("bubblewrap (bwrap) cannot run here: the program true %w", err)
-	case !got.Passed:
-		return fmt.Errorf("bubblewrap (bwrap) cannot run here: %s", got.Line)
+		return fmt.Errorf("bubblewrap (bwrap) cannot run here: the program %w", err)
+	case !got.Passed || got.Line != "":
+		return fmt.Errorf("bubblewrap (bwrap 0.8 or newer) cannot run it here: %s", got.Line)
 	}
 	return nil
-})
+}
 
 // Run runs a program. The error says which limit it has exceeded, as the rest of a sentence that begins with "the
 // program".

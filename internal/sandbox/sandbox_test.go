@@ -14,7 +14,7 @@ import (
 // need skips a test where bubblewrap cannot run.
 func need(t *testing.T) {
 	t.Helper()
-	if err := Available(); err != nil {
+	if err := Usable(Command{Argv: []string{"true"}}); err != nil {
 		t.Skipf("NOT TESTED: the sandbox of checks: %v", err)
 	}
 }
@@ -178,4 +178,22 @@ func alive(t *testing.T, mark string) bool {
 		}
 	}
 	return false
+}
+
+// What cannot run is told before any answer is checked, so that no member is blamed for it.
+func TestUsable(t *testing.T) {
+	need(t)
+	for want, c := range map[string]Command{
+		"no program no-such":  {Argv: []string{"no-such"}},
+		"Can't find source":   {Argv: []string{"true"}, Mount: "/no/such/folder"},
+		"no program /check/x": {Argv: []string{"/check/x"}, Mount: "/usr"},
+	} {
+		if err := Usable(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v; want %s", c, err, want)
+		}
+	}
+	t.Setenv("PATH", "")
+	if err := Usable(Command{Argv: []string{"false"}}); err == nil || !strings.Contains(err.Error(), "not installed") {
+		t.Errorf("without bubblewrap: %v", err)
+	}
 }

@@ -70,6 +70,8 @@ func CompileChecks(all []synod.Check) error {
 			_, err = compiled.Condition(c.CEL)
 		case c.Schema != nil:
 			_, err = schemaOf(c)
+		case c.Regex != "":
+			_, err = compiled.Pattern(c.Regex)
 		}
 		if err != nil {
 			return fmt.Errorf("check %s: %s", c.Name, strings.TrimPrefix(err.Error(), "structured: "))
