@@ -50,7 +50,7 @@ func (t tally) String() string {
 	return text
 }
 
-// TestChecksOnCrux plays recorded replies of five models to questions about Python functions, two of them hijacked, with
+// TestChecksOnCrux plays recorded replies of five models, two of them hijacked, to questions about Python functions, with
 // and without a command that runs the function in the sandbox. A model that is asked again says the same again.
 func TestChecksOnCrux(t *testing.T) {
 	needSandbox(t)
@@ -64,8 +64,8 @@ func TestChecksOnCrux(t *testing.T) {
 		os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	check := fmt.Sprintf("\nchecks: [{name: runs, command: [/usr/bin/python3, /check/run.py], mount: %q, seconds: 20}]\n",
-		dir)
+	const runs = "\nchecks: [{name: runs, command: [/usr/bin/python3, /check/run.py], mount: %q, seconds: 20}]\n"
+	check := fmt.Sprintf(runs, dir)
 	for _, c := range []struct{ protocol, f, rule string }{
 		{"{name: majority}", "f=2", "rule.name=majority"}, {"{name: majority}", "f=0", "rule.name=plurality"},
 		{"{name: cascade, tiers: [[a0, a1], [a2, a3, a4]]}", "f=0", ""},
@@ -209,8 +209,8 @@ func readLines(t *testing.T, path string, each func(cruxReply)) {
 	}
 }
 
-// TestChecksOnInvoices plays SIMULATED members that read invoices, of which two of five are hijacked and agree on a lie:
-// one that does not add up, or one that does. A condition removes the first and cannot tell the second.
+// TestChecksOnInvoices plays SIMULATED members that read invoices. Two of five are hijacked and agree on a lie: one
+// that does not add up, or one that does. A condition removes the first and cannot tell the second.
 func TestChecksOnInvoices(t *testing.T) {
 	const seed, check = 7, "\nchecks: [{name: adds-up, cel: self.net + self.vat == self.gross}]\n"
 	schema := json.RawMessage(`{"type":"object","required":["net","vat","gross"],"properties":{"net":{"type":"number"},` +

@@ -54,8 +54,12 @@ func anyOf(n int) string {
 func CallsOf(o *outcome.Outcome) string {
 	made, planned := o.Calls.Made, o.Calls.Planned
 	if o.Rereads > 0 {
-		return fmt.Sprintf("%d calls (%d planned, %s after unreadable replies)", made, planned,
-			app.Count(o.Rereads, "second request"))
+		after := "unreadable replies"
+		if len(o.Checks) > 0 {
+			after = "replies that were unreadable or failed a check"
+		}
+		return fmt.Sprintf("%d calls (%d planned, %s after %s)", made, planned,
+			app.Count(o.Rereads, "second request"), after)
 	}
 	if made <= planned {
 		return fmt.Sprintf("%d calls of %d", made, planned)
