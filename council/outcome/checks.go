@@ -15,7 +15,7 @@ type Checked struct {
 	Kind string `json:"kind"` // cel, schema, regex or command
 	// Passed is true if the decision passes the check; false: there is no decision, or it calls another tool.
 	Passed bool     `json:"passed"`
-	Failed []string `json:"failed"` // ids of the seats with an answer that fails it, also after a second request
+	Failed []string `json:"failed"` // ids of the seats whose last answer that failed a check failed this one
 }
 
 // pass keeps the answer of a reply, if there are commands among the checks: it has passed them all.

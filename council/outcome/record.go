@@ -174,7 +174,6 @@ func RecordsOf(p *plan.Plan, run *journal.Run) []Record {
 		reply := run.Replies[asked.Key]
 		if asked.Node >= 0 && int(asked.Node) < len(records) {
 			records[asked.Node].say(&run.Head.Question, asked.Round, asked.ID, asked.Prompt.Purpose, &reply)
-			asked.Prompt.Question = &run.Head.Question
 			records[asked.Node].unread(p.Seats()[asked.Node].Kind, asked.Prompt, asked.ID, &reply)
 			records[asked.Node].pass(asked.Prompt, &reply)
 		}

@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"cmp"
 	"fmt"
 
 	"synod.dev/synod"
@@ -16,12 +15,13 @@ type Unread struct {
 	Replies int `json:"replies"`
 	Cut     int `json:"cut,omitempty"`        // of them: ended by max_tokens
 	Other   int `json:"other_form,omitempty"` // of them: an answer that is none of the wanted form
-	// Failed is the check that the answer of one of them fails; nil: it has no answer.
+	// Failed is the check that the answer of the last of them that has one fails; nil: none has an answer.
 	Failed *synod.Failure `json:"failed_check,omitempty"`
 	End    string         `json:"end"`  // the end of one of them, cleaned: the member's own words
 	Help   string         `json:"help"` // what helps, for people
 
-	call synod.ConsultID // that End is about
+	call   synod.ConsultID // that End is about
+	failed synod.ConsultID // the call that Failed is about
 }
 
 // maxEnd is how many characters of a reply are shown.
@@ -34,7 +34,9 @@ func (r *Record) unread(kind llm.Kind, p *synod.Prompt, id synod.ConsultID, repl
 		return
 	}
 	u := &r.Unread
-	u.Failed = cmp.Or(reply.Failed, u.Failed)
+	if reply.Failed != nil && (u.Failed == nil || id >= u.failed) { // the last
+		u.Failed, u.failed = reply.Failed, id
+	}
 	if u.Replies == 0 || id < u.call { // the first: the order in which calls return does not matter
 		u.End, u.call = endOf(reply.Text), id
 	}
