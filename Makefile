@@ -194,7 +194,7 @@ campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs, the 
 campaigns: synod ## the campaign of TIER (T1) in CAMPAIGNS (runs/campaign-TIER), resumable; T2 takes an hour on two cores
 	$(BIN) campaign run --tier $(or $(TIER),T1) -o $(or $(CAMPAIGNS),runs/campaign-$(or $(TIER),T1)) $(if $(MINUTES),--minutes $(MINUTES))
 
-.PHONY: attack-table weakened
+.PHONY: attack-table weakened worth-it worth-gateway
 TRIES ?= 10000
 weakened: ## searches for attacks with TRIES tries (10000) on protocols without one of their defences, and with it
 	$(GO) test -count=1 -timeout 24h -v -run Weakened ./bench/attack/search -tries $(TRIES)
@@ -255,6 +255,13 @@ million: synod ## 10000 simulated questions, MILLION times each (100), in MILLIO
 
 bench: ## the benchmarks that docs/operate/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+WORTH ?= runs/worth-it
+worth-it: build ## docs/worth-it.md from the recorded votes in DATA; resumable in WORTH (runs/worth-it), 20 minutes on two cores
+	$(BIN) bench run worth-it --data $(DATA) -o $(WORTH)
+	$(BIN) bench report $(WORTH) --format csv --plots $(WORTH)-plots > $(WORTH).csv
+	for p in predicted budgets spread independence coverage; do cp $(WORTH)-plots/$$p.svg docs/images/worth-$$p.svg || exit 1; done
+	$(GO) test -count=1 ./bench/computed -run TestWorthPage -rewrite -report $(abspath $(WORTH)).csv
 
 slow-members: ## renew the table of members that hang, are slow or have no server in docs/operate/performance.md
 	$(GO) test -count=1 -timeout 30m -run TestSlowMembers ./council -rewrite -think 500ms

@@ -28,7 +28,7 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require golang.org/x/sync v0.24.0 // indirect
+require golang.org/x/sync v0.24.0
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect

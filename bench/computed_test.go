@@ -1,7 +1,9 @@
 package bench_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +15,8 @@ import (
 	"synod.dev/synod/bench/report"
 )
 
-func computedGrid(t *testing.T, of func() (*report.Figures, error), readings ...bench.Reading) *bench.Grid {
+func computedGrid(t *testing.T, of func(context.Context) (*report.Figures, error),
+	readings ...bench.Reading) *bench.Grid {
 	t.Helper()
 	g, err := bench.DraftGrid(bench.GridManifest{Program: "test", Preset: "sums", Members: "none", Readings: readings,
 		Computed: []bench.Computed{{
@@ -27,11 +30,11 @@ func computedGrid(t *testing.T, of func() (*report.Figures, error), readings ...
 	return g
 }
 
-// The figures of a computed cell are computed only when the folder is created. A missing
-// figure has no verdict.
+// The figures of a computed cell are computed once, by work. A grid that was read cannot compute them, and says so. A
+// missing figure has no verdict.
 func TestComputedCells(t *testing.T) {
 	asked := 0
-	g := computedGrid(t, func() (*report.Figures, error) {
+	g := computedGrid(t, func(context.Context) (*report.Figures, error) {
 		asked++
 		return &report.Figures{Rates: map[string]*metrics.Rate{"capture": metrics.Share(0, 2000)},
 			Lists: map[string][]float64{"medians": {49, 83}}}, nil
@@ -40,11 +43,24 @@ func TestComputedCells(t *testing.T) {
 	if err := g.Create(dir); err != nil {
 		t.Fatal(err)
 	}
+	if got := states(t, g); asked != 0 || !slices.Equal(got, []string{"one waiting 0/0"}) {
+		t.Errorf("before it is computed: %v, computed %d times", got, asked)
+	}
+	read, err := bench.OpenGrid(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read.Work(t.Context(), bench.Options{}); !errors.Is(err, bench.ErrNotComputed) {
+		t.Errorf("a grid that was read: %v", err)
+	}
+	if _, err := g.Work(t.Context(), bench.Options{}); err != nil {
+		t.Fatal(err)
+	}
 	moved := dir + "-moved"
 	if err := os.Rename(dir, moved); err != nil {
 		t.Fatal(err)
 	}
-	g, err := bench.OpenGrid(moved)
+	g, err = bench.OpenGrid(moved)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,19 +81,50 @@ func TestComputedCells(t *testing.T) {
 	}
 }
 
-// A failed computation leaves no folder. A cell that takes its figures from an unknown
-// cell is an error.
+// A computation that fails, or that is interrupted, keeps what was computed before. A cell that takes its figures from
+// an unknown cell is an error.
 func TestComputedCellsFail(t *testing.T) {
 	broken := errors.New("no such table")
+	computed := 0
+	three := func(second error) *bench.Grid {
+		g := computedGrid(t, nil)
+		for i, name := range []string{"one", "two", "three"} {
+			c := g.Computed[0]
+			if c.Name = name; i > 0 {
+				g.Computed = append(g.Computed, c)
+			}
+			g.Computed[i].Name = name
+			g.Computed[i].Of = func(ctx context.Context) (*report.Figures, error) {
+				if i == 1 && second != nil {
+					return nil, second
+				}
+				computed++
+				return &report.Figures{}, nil
+			}
+		}
+		return g
+	}
 	dir := filepath.Join(t.TempDir(), "g")
-	if err := computedGrid(t, func() (*report.Figures, error) { return nil, broken }).Create(dir); !errors.Is(err,
-		broken) || !strings.Contains(err.Error(), "cell one") {
-		t.Errorf("%v", err)
+	g := three(broken)
+	update(t, g, dir, bench.Updated{})
+	if _, err := g.Work(t.Context(), bench.Options{}); !errors.Is(err, broken) ||
+		!strings.Contains(err.Error(), "cell two") || computed != 1 {
+		t.Errorf("%v, %d cells were computed", err, computed)
 	}
-	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("there is a folder: %v", err)
+	g = three(nil)
+	update(t, g, dir, bench.Updated{})
+	stopped, stop := context.WithCancelCause(t.Context())
+	stop(broken)
+	if _, err := g.Work(stopped, bench.Options{}); !errors.Is(err, broken) || computed != 1 {
+		t.Errorf("interrupted: %v, %d cells were computed", err, computed)
 	}
-	g := computedGrid(t, func() (*report.Figures, error) { return &report.Figures{}, nil },
+	var seen []string
+	if _, err := g.Work(t.Context(), bench.Options{Progress: func(p bench.Progress) {
+		seen = append(seen, fmt.Sprintf("%s %d/%d", p.Cell, p.Computed, p.ToCompute))
+	}}); err != nil || computed != 3 || !slices.Equal(seen, []string{"two 1/3", "three 2/3"}) {
+		t.Errorf("%v, %d cells were computed, progress %q", err, computed, seen)
+	}
+	g = computedGrid(t, func(context.Context) (*report.Figures, error) { return &report.Figures{}, nil },
 		bench.Reading{Cell: bench.Cell{Name: "two"}, Of: "three"})
 	if _, err := g.Report(); err == nil || !strings.Contains(err.Error(),
 		"two takes its figures from the unknown cell three") {
@@ -87,8 +134,8 @@ func TestComputedCellsFail(t *testing.T) {
 
 // With a pattern a cell pools the observations of several cells, not their rates.
 func TestPooledReading(t *testing.T) {
-	of := func(hits, n int) func() (*report.Figures, error) {
-		return func() (*report.Figures, error) {
+	of := func(hits, n int) func(context.Context) (*report.Figures, error) {
+		return func(context.Context) (*report.Figures, error) {
 			return &report.Figures{Rates: map[string]*metrics.Rate{"valid": metrics.Share(hits, n)}}, nil
 		}
 	}
@@ -107,6 +154,9 @@ func TestPooledReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := g.Create(filepath.Join(t.TempDir(), "g")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Work(t.Context(), bench.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := g.Report()

@@ -103,9 +103,6 @@ func (g *Grid) Create(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return g.occupied(dir)
 	}
-	if err := g.compute(); err != nil {
-		return err
-	}
 	dir = filepath.Clean(dir)
 	base := filepath.Base(dir)
 	if base == "." || base == ".." {
@@ -271,13 +268,16 @@ func readGrid(s *store.Store) (*Grid, error) {
 	return g, nil
 }
 
-// Work works on one cell after another, each like Run.Work.
+// Work computes the cells without a run, and then works on one cell after another, each like Run.Work.
 func (g *Grid) Work(ctx context.Context, o Options) (sum Progress, err error) {
 	w, err := g.Write()
 	if err != nil {
 		return sum, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := g.compute(ctx, w, o.Progress); err != nil {
+		return sum, err
+	}
 	total := 0
 	for _, run := range g.Runs {
 		total += run.total()
@@ -440,42 +440,6 @@ func (e *Estimate) add(f *Estimate) {
 		a[0].Money = a[0].Money.Plus(a[1].Money)
 		a[0].Cost = a[0].Money.Cost()
 	}
-}
-
-// Computed is a cell without a run. Its figures are a function of its parameters. They
-// are computed once, when the folder of the grid is created, and stored.
-type Computed struct {
-	Cell
-	How     string          `json:"how"` // description of the computation
-	Figures *report.Figures `json:"figures"`
-
-	// Of computes the figures. It is a pure function with seeded randomness. Params and
-	// How must contain everything that it depends on, because Changes compares these.
-	Of func() (*report.Figures, error) `json:"-"`
-}
-
-// compute computes the figures of all computed cells.
-func (g *Grid) compute() (err error) {
-	for i := range g.Computed {
-		c := &g.Computed[i]
-		if c.Figures, err = c.Of(); err != nil {
-			return fmt.Errorf("cell %s: %w", c.Name, err)
-		}
-	}
-	return nil
-}
-
-// changedComputed describes the differences of the computed cells of another grid.
-func (g *Grid) changedComputed(other *Grid) []string {
-	if len(g.Computed) != len(other.Computed) {
-		return []string{fmt.Sprintf("computed cells: %d there, %d now", len(g.Computed), len(other.Computed))}
-	}
-	for i, c := range g.Computed {
-		if d := other.Computed[i]; c.Name != d.Name || c.How != d.How || !same(c.Params, d.Params) {
-			return []string{fmt.Sprintf("computed cells: %s (%s) there, %s (%s) now", c.Name, c.How, d.Name, d.How)}
-		}
-	}
-	return nil
 }
 
 // same reports whether two sets of parameters are equal when encoded as JSON.

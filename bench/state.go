@@ -233,7 +233,11 @@ func (w *Watch) name(now *Now) {
 		now.Cells[i].Cell, now.Cells[i].Hash = g.Cells[i].Name, g.Cells[i].Hash
 	}
 	for _, c := range g.Computed {
-		now.Cells = append(now.Cells, State{Cell: c.Name, State: "computed"})
+		state := "computed"
+		if c.Figures == nil {
+			state = "waiting"
+		}
+		now.Cells = append(now.Cells, State{Cell: c.Name, State: state})
 	}
 	for _, c := range g.Readings {
 		now.Cells = append(now.Cells, State{Cell: c.Name, State: "derived"})

@@ -32,9 +32,7 @@ func (g *Grid) Update(dir string) (u Updated, err error) {
 		}
 		return Updated{New: len(g.Runs)}, nil
 	}
-	if err := g.reuse(old); err != nil {
-		return u, err
-	}
+	g.reuse(old)
 	held, err := lock(dir)
 	if err != nil {
 		return u, err
@@ -144,23 +142,17 @@ func (g *Grid) Before(dir string) (*Grid, error) {
 	return old, err
 }
 
-// reuse takes the figures of computed cells from the grid that is there, and computes the others.
-func (g *Grid) reuse(old *Grid) error {
+// reuse takes the figures of computed cells from the grid that is there.
+func (g *Grid) reuse(old *Grid) {
 	for i := range g.Computed {
 		c := &g.Computed[i]
 		k := slices.IndexFunc(old.Computed, func(o Computed) bool {
 			return o.Name == c.Name && o.How == c.How && same(o.Params, c.Params)
 		})
-		if k >= 0 && old.Computed[k].Figures != nil {
+		if k >= 0 {
 			c.Figures = old.Computed[k].Figures
-			continue
-		}
-		var err error
-		if c.Figures, err = c.Of(); err != nil {
-			return fmt.Errorf("cell %s: %w", c.Name, err)
 		}
 	}
-	return nil
 }
 
 // Same fails with an OccupiedError if dir has a grid that differs from g.

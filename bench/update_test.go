@@ -154,11 +154,14 @@ func TestComputedCellsAreReused(t *testing.T) {
 	}{{1, "by hand", 1}, {1, "by hand", 1}, {2, "by hand", 2}, {2, "by machine", 3}, {2, "by machine", 3}} {
 		g := computedGrid(t, nil)
 		g.Computed[0].Params, g.Computed[0].How = map[string]any{"f_e": c.params}, c.how
-		g.Computed[0].Of = func() (*report.Figures, error) {
+		g.Computed[0].Of = func(context.Context) (*report.Figures, error) {
 			computations++
 			return &report.Figures{Rates: map[string]*metrics.Rate{"capture": metrics.Share(computations, 10)}}, nil
 		}
 		if _, err := g.Update(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Work(t.Context(), bench.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		r, err := g.Report()
@@ -177,7 +180,7 @@ var computations int // of TestComputedCellsAreReused
 func TestStatesWithoutRuns(t *testing.T) {
 	g := computedGrid(t, nil, bench.Reading{Cell: bench.Cell{Name: "two"}, Of: "one"})
 	g.Blank = []bench.Blank{{Cell: bench.Cell{Name: "three"}, Why: "it needs a probe"}}
-	if got := states(t, g); !slices.Equal(got, []string{"one computed 0/0", "two derived 0/0", "three blank 0/0"}) {
+	if got := states(t, g); !slices.Equal(got, []string{"one waiting 0/0", "two derived 0/0", "three blank 0/0"}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -41,6 +41,8 @@ type Progress struct {
 	Cell     string // grids only: the current cell
 	Again    bool   // the questions that failed are asked again
 
+	ToCompute, Computed int // grids only, while figures are computed: cells without a run, and those computed
+
 	Waiting []llm.Waiting // models that are out of order and waited for
 }
 

@@ -150,8 +150,10 @@ func (b *batch) wait() []synod.Reply {
 		var over <-chan time.Time
 		at, late := b.impatient()
 		needless := false
-		if !late {
-			at, needless = b.needless()
+		if !late || patienceOf(b.session).Unequal { // which waits long for what may be needless
+			if soon, ok := b.needless(); ok {
+				at, late, needless = soon, false, true
+			}
 		}
 		if (late || needless) && !cut {
 			timer := time.NewTimer(time.Until(at))

@@ -52,6 +52,9 @@ func (b *batch) lastCall() (at time.Time, ok bool) {
 		last = max(last, took)
 	}
 	s.longest = max(s.longest, last)
+	if patienceOf(s).Unequal {
+		return b.start.Add(b.unequal(last)), s.longest > 0
+	}
 	late := b.lateBefore()
 	if late > 0 {
 		return b.start.Add(last + s.longest>>late), s.longest > 0
@@ -60,6 +63,22 @@ func (b *batch) lastCall() (at time.Time, ok bool) {
 		last = s.longest
 	}
 	return b.start.Add(last + last/2 + grace>>s.vain), s.longest > 0
+}
+
+// How long calls of members of unequal speed are waited for, beside four times the longest call of the batch or the run:
+// a strong model may take several times as long as a cheap one, and the council may not decide without it. Where no
+// other call of the batch has returned, there is nothing to compare with but members of other tiers.
+const (
+	unequalGrace = 10 * time.Second
+	alonePeriod  = time.Minute
+)
+
+// unequal returns how long the calls of a batch of a protocol.Unequal may take. last is the longest call of it.
+func (b *batch) unequal(last time.Duration) time.Duration {
+	if last == 0 {
+		return 4*b.session.longest + alonePeriod
+	}
+	return 4*last + unequalGrace
 }
 
 // lateBefore returns how many calls in a row were late of each seat with calls that have not returned, at least.

@@ -135,6 +135,22 @@ func TestPatienceIsBounded(t *testing.T) {
 	}
 }
 
+// With tiers a strong model may take far longer than the cheap ones before it: with the default patience it is waited
+// for, because the council cannot decide without it. The control, one stage for all, leaves it out.
+func TestPatienceOfTiers(t *testing.T) {
+	s := llmtest.Start(t, stubborn, llmtest.For("slow42", slow(1500*time.Millisecond)))
+	file := seven(s.URL, "s41", "s42", "s43", "slow42")
+	tiers := decide(t, convene(t, file, "protocol={name: cascade, tiers: [[a0, a1, a2], [a3]]}", "f=1",
+		"rule={name: protocol}"), council.Ask{})
+	if tiers.Decision != "42" || len(tiers.Late) != 0 {
+		t.Errorf("tiers: %s %q, late %v: %s", tiers.Status, tiers.Decision, tiers.Late, tiers.Reason)
+	}
+	once := decide(t, convene(t, file, "protocol={name: majority}", "f=1", "rule={name: plurality}"), council.Ask{})
+	if fmt.Sprint(once.Late) != "[a3]" {
+		t.Errorf("one stage: %s %q, late %v", once.Status, once.Decision, once.Late)
+	}
+}
+
 // slow answers well, after some time.
 func slow(d time.Duration) llmtest.Behaviour {
 	return func(x *llmtest.Exchange) {

@@ -384,6 +384,13 @@ type Loose interface {
 	DecidesWithoutSome() bool
 }
 
+// Unequal is implemented by a protocol that asks cheap members before strong ones, so that the time which the first ones
+// take says little about the others.
+type Unequal interface {
+	// AsksUnequals reports whether it does, with its settings.
+	AsksUnequals() bool
+}
+
 // CheckTraits returns an error if a protocol does something that an entry with declared traits leaves out: then it
 // would be neither attacked nor defended there.
 func (e *Entry) CheckTraits(p Protocol) error {

@@ -67,7 +67,7 @@ type traced struct {
 // Figures returns, as means over the splits: accuracy (questions decided rightly), wrong (decided wrongly),
 // undecided, calls (share of the first answers of all members that were asked), and ignored and changed (what
 // decisions withstand).
-func (c *recordedCouncil) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
+func (c *recordedCouncil) Figures(w *Work, t Trials) (how string, of Compute, err error) {
 	data, err := c.data(t.Seed)
 	if err != nil {
 		return "", nil, err
@@ -92,7 +92,7 @@ func (c *recordedCouncil) Figures(w *Work, t Trials) (how string, of func() (*re
 		w.played[key] = sync.OnceValue(func() map[string]*tallies { return shared.play(data, splits, t.Seed) })
 	}
 	played := w.played[key]
-	return how, func() (*report.Figures, error) { return played()[c.Method].figures(), nil }, nil
+	return how, func(context.Context) (*report.Figures, error) { return played()[c.Method].figures(), nil }, nil
 }
 
 // data returns the recorded answers, or simulated ones.

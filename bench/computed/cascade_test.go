@@ -46,7 +46,7 @@ func figuresOf(t *testing.T, w *Work, path, attack, method string, f, b int) map
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := of()
+	got, err := of(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/report"
 	"synod.dev/synod/core/param"
 )
 
@@ -25,12 +24,16 @@ var Catalogue = synod.NewCatalogue("computation",
 		func() Computation { return newTrustAttacks() }},
 	Entry{synod.Entry{Name: "worth", Summary: "what is recommended, against the best single model, on recorded votes"},
 		func() Computation { return newWorth() }},
+	Entry{synod.Entry{Name: "worth-casts", Summary: "whether casts beat their best member, on recorded votes"},
+		func() Computation { return newWorthCasts() }},
+	Entry{synod.Entry{Name: "worth-price", Summary: "tiers by price, without labels, on recorded votes"},
+		func() Computation { return newWorthPrice() }},
 	Entry{synod.Entry{Name: "worth-odds", Summary: "how true the probabilities of answers are, on recorded votes"},
 		func() Computation { return newWorthOdds() }},
 )
 
 // Figures returns the description and the function of a computation with its name and parameters.
-func (w *Work) Figures(given map[string]any, t Trials) (how string, of func() (*report.Figures, error), err error) {
+func (w *Work) Figures(given map[string]any, t Trials) (how string, of Compute, err error) {
 	name, _ := given["name"].(string)
 	e, err := Catalogue.Find(name)
 	if err != nil {

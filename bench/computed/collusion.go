@@ -2,6 +2,7 @@ package computed
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -33,7 +34,7 @@ type graded struct {
 }
 
 // Figures returns how often the decision is right, w9 wins, and a score is outside the honest range.
-func (c *collusion) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
+func (c *collusion) Figures(w *Work, t Trials) (how string, of Compute, err error) {
 	s, err := readTableI()
 	if err != nil {
 		return "", nil, err
@@ -43,7 +44,7 @@ func (c *collusion) Figures(w *Work, t Trials) (how string, of func() (*report.F
 	}
 	draw, trials := w.draw(s, c.Spread, t)
 	return fmt.Sprintf("%d trials for each cell, seed %d, on the printed totals of Table I with random grades", trials,
-		t.Seed), func() (*report.Figures, error) { return c.run(s, draw()) }, nil
+		t.Seed), func(context.Context) (*report.Figures, error) { return c.run(s, draw()) }, nil
 }
 
 // draw returns the draws of a spread, which are the same for all aggregates and colluders, and their number.

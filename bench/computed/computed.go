@@ -3,6 +3,7 @@
 package computed
 
 import (
+	"context"
 	"sync"
 
 	"synod.dev/synod"
@@ -16,11 +17,14 @@ type Trials struct {
 	Seed   uint64
 }
 
+// Compute computes the figures of a cell. It is a pure function, and ends early if ctx ends.
+type Compute func(ctx context.Context) (*report.Figures, error)
+
 // Computation is a computation with its parameters.
 type Computation interface {
-	// Figures returns a description, in which everything that the figures depend on is named, and a
-	// pure function that computes them.
-	Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error)
+	// Figures returns a description, in which everything that the figures depend on is named, and the
+	// function that computes them.
+	Figures(w *Work, t Trials) (how string, of Compute, err error)
 }
 
 // Entry is an entry of the catalogue.

@@ -1,6 +1,7 @@
 package computed
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -18,14 +19,14 @@ type fitted struct {
 
 // Figures returns the score of every worker, the mean over the trials, with the range of 95 % of the trials; the
 // ranking; the root of the mean square distance to the paper's scores; and how often the decision is right.
-func (c *fitted) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
+func (c *fitted) Figures(w *Work, t Trials) (how string, of Compute, err error) {
 	s, err := readTableI()
 	if err != nil {
 		return "", nil, err
 	}
 	draw, trials := w.draw(s, c.Spread, t)
 	return fmt.Sprintf("%d trials, seed %d, on the printed totals of Table I with grades of spread %v", trials, t.Seed,
-		c.Spread), func() (*report.Figures, error) { return c.run(s, draw()) }, nil
+		c.Spread), func(context.Context) (*report.Figures, error) { return c.run(s, draw()) }, nil
 }
 
 func (c *fitted) run(s scores, drawn [][]graded) (*report.Figures, error) {

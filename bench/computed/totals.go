@@ -2,6 +2,7 @@ package computed
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/csv"
 	"fmt"
@@ -65,7 +66,7 @@ type totals struct {
 }
 
 // Figures returns the scores, and which workers win and are last.
-func (c *totals) Figures(*Work, Trials) (how string, of func() (*report.Figures, error), err error) {
+func (c *totals) Figures(*Work, Trials) (how string, of Compute, err error) {
 	s, err := readTableI()
 	if err != nil {
 		return "", nil, err
@@ -73,9 +74,9 @@ func (c *totals) Figures(*Work, Trials) (how string, of func() (*report.Figures,
 	const described = "one decision on the totals that Table I prints"
 	switch c.Aggregate {
 	case "median-total":
-		return described, func() (*report.Figures, error) { return s.standing("medians", medianOf) }, nil
+		return described, func(context.Context) (*report.Figures, error) { return s.standing("medians", medianOf) }, nil
 	case "mean":
-		return described, func() (*report.Figures, error) { return s.standing("means", meanOf) }, nil
+		return described, func(context.Context) (*report.Figures, error) { return s.standing("means", meanOf) }, nil
 	}
 	return "", nil, fmt.Errorf("totals: aggregate is missing (example: aggregate: median-total)")
 }

@@ -1,6 +1,7 @@
 package computed
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -42,7 +43,7 @@ var trustMethods = []string{"cascade", "plurality", "weighted-majority", "single
 // Figures returns, as means over the casts, right, wrong, undecided and calls of cascade, how much more often than
 // plurality it is right and wrong, in how many casts it is significantly more than four points below plurality, and the
 // rows of all methods by cast.
-func (c *trustAttacks) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
+func (c *trustAttacks) Figures(w *Work, t Trials) (how string, of Compute, err error) {
 	if (c.Liar == noLiar) != (c.Liars == 0) || c.Liars >= c.Members || c.Members < 2*c.F+1 {
 		return "", nil, fmt.Errorf("members is %d, f %d, liar %s and liars %d: there must be more members than liars, "+
 			"at least 2f+1, and liars of a kind or none", c.Members, c.F, c.Liar, c.Liars)
@@ -55,7 +56,7 @@ func (c *trustAttacks) Figures(w *Work, t Trials) (how string, of func() (*repor
 		return "", nil, err
 	}
 	how = fmt.Sprintf("%s, %d casts drawn with seed %d; liars are computed", how, c.Casts, t.Seed)
-	return how, func() (*report.Figures, error) { return c.play(v, t.Seed) }, nil
+	return how, func(context.Context) (*report.Figures, error) { return c.play(v, t.Seed) }, nil
 }
 
 // play plays all casts, as many at once as there are processors.

@@ -29,7 +29,7 @@ func recorded(t *testing.T, name string, params map[string]any) *report.Figures 
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := of()
+	f, err := of(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

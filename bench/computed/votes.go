@@ -21,7 +21,6 @@ type votes struct {
 	models    []string // ascending
 	questions []voted
 	choice    bool
-	simulated bool
 }
 
 // voted is the answers to one question, by model.
@@ -39,6 +38,17 @@ type voteRow struct {
 	Votes map[string]*string `json:"votes"`
 }
 
+// ErrNoVotes is the error for a computation on recorded votes without a folder that has them.
+var ErrNoVotes = errors.New("it needs recorded votes; give their folder with --data FOLDER")
+
+// realVotes returns a set of recorded votes.
+func (w *Work) realVotes(folder, set string) (v *votes, err error) {
+	if folder == "" {
+		return nil, ErrNoVotes
+	}
+	return w.readVotes(folder, set)
+}
+
 // votesOf returns a set of recorded votes in a folder, or simulated ones if there is no folder, and what it returned.
 func (w *Work) votesOf(folder, set string, seed uint64) (v *votes, how string, err error) {
 	if folder != "" {
@@ -49,7 +59,7 @@ func (w *Work) votesOf(folder, set string, seed uint64) (v *votes, how string, e
 	if err != nil {
 		return nil, "", err
 	}
-	v = &votes{set: set, models: drawn.models, simulated: true}
+	v = &votes{set: set, models: drawn.models}
 	for _, q := range drawn.questions {
 		v.questions = append(v.questions, voted{q.id, q.gold, q.answers, slices.Repeat([]bool{true}, len(v.models))})
 	}

@@ -1,15 +1,18 @@
 package computed
 
 import (
+	"context"
 	_ "embed"
 	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/core/odds"
@@ -58,9 +61,10 @@ var usdOf2024 = sync.OnceValue(func() map[string]float64 {
 
 // Figures returns, as means over the splits: right decisions of the recommended council and of the best single model
 // and their difference, the council's price as a share of the model's, how often the recommendation is one model
-// alone, and for casts how much more often right its nested figures say that it is.
-func (c *worth) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
-	v, how, err := w.votesOf(c.Folder, c.Set, t.Seed)
+// alone, and for casts how much more often right its nested figures say that it is; the list prediction_errors has
+// that of each cast, in points.
+func (c *worth) Figures(w *Work, t Trials) (how string, of Compute, err error) {
+	v, err := w.realVotes(c.Folder, c.Set)
 	if err != nil {
 		return "", nil, err
 	}
@@ -70,19 +74,42 @@ func (c *worth) Figures(w *Work, t Trials) (how string, of func() (*report.Figur
 			return "", nil, err
 		}
 	}
-	how = fmt.Sprintf("%s, prices of late 2024, %d splits drawn with seed %d", how, c.Splits, t.Seed)
-	return how, func() (*report.Figures, error) { return c.play(v, t.Seed), nil }, nil
+	how = fmt.Sprintf("recorded votes of %s, prices of late 2024, %d splits drawn with seed %d", c.Set, c.Splits,
+		t.Seed)
+	return how, func(ctx context.Context) (*report.Figures, error) { return c.play(ctx, v, t.Seed) }, nil
 }
 
 // play plays all splits, as many at once as there are processors.
-func (c *worth) play(v *votes, seed uint64) *report.Figures {
+func (c *worth) play(ctx context.Context, v *votes, seed uint64) (*report.Figures, error) {
 	played := make([]map[string]float64, c.Splits)
-	var wait sync.WaitGroup
-	for i := range played {
-		wait.Go(func() { played[i] = c.split(v, rand.New(rand.NewPCG(seed, uint64(i)))) })
+	err := splits(ctx, seed, c.Splits, func(i int, chance *rand.Rand) { played[i] = c.split(v, chance) })
+	if err != nil {
+		return nil, err
 	}
-	wait.Wait()
-	return means(played)
+	f := means(played)
+	for _, p := range played {
+		if more, ok := p["predicted_more"]; ok {
+			f.Lists = map[string][]float64{"prediction_errors": append(f.Lists["prediction_errors"], 100*more)}
+		}
+	}
+	return f, nil
+}
+
+// splits calls a function for each split with a source of chance of its own, as many at once as there are processors.
+// It ends early with ctx's error.
+func splits(ctx context.Context, seed uint64, n int, split func(i int, chance *rand.Rand)) error {
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		g.Go(func() error {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			split(i, rand.New(rand.NewPCG(seed, uint64(i))))
+			return nil
+		})
+	}
+	return g.Wait()
 }
 
 // means returns the mean of each figure over all splits that have it.
@@ -98,10 +125,13 @@ func means(played []map[string]float64) *report.Figures {
 	}
 	for name, m := range mean {
 		f.Rates[name] = m.Rate()
-		f.Rates[name].Count = false
+		f.Rates[name].Count = slices.Contains(counts, name)
 	}
 	return f
 }
+
+// counts are the figures that are no shares of the questions.
+var counts = []string{"usd", "single_usd", "effective", "plurality_gain", "probable_gain", "tiers_usd", "all_usd", "dearest_usd", "best_usd"}
 
 // split draws models and questions, and returns the figures.
 func (c *worth) split(v *votes, chance *rand.Rand) map[string]float64 {
@@ -137,19 +167,14 @@ func play(known, rest *seating.Sample, t seating.Tiers) seating.Played {
 	return rest.Play(known.Fit(t, every), every)
 }
 
-// usd is what a call of a model costs; 0: it has no price. Simulated ones all cost the same.
-func (v *votes) usd(model int) float64 {
-	if v.simulated {
-		return 0.001
-	}
-	return usdOf2024()[v.models[model]]
-}
+// usd is what a call of a model costs; 0: it has no price.
+func (v *votes) usd(model int) float64 { return usdOf2024()[v.models[model]] }
 
 // priced keeps the models that have a price.
 func (v *votes) priced() *votes {
 	keep := v.all()
 	keep = slices.DeleteFunc(keep, func(m int) bool { return v.usd(m) == 0 })
-	out := &votes{set: v.set, choice: v.choice, simulated: v.simulated}
+	out := &votes{set: v.set, choice: v.choice}
 	for _, m := range keep {
 		out.models = append(out.models, v.models[m])
 	}

@@ -1,8 +1,10 @@
 package computed
 
 import (
+	"math"
 	"testing"
 
+	"synod.dev/synod/core/stats"
 	"synod.dev/synod/internal/nightly"
 )
 
@@ -61,5 +63,40 @@ func TestBudgets(t *testing.T) {
 		"budget": 3, "most": 400})
 	if f.Rates["gain"].Value < 0.05 || f.Rates["usd"].Value > 3.2 {
 		t.Errorf("gain %+.3f at %.2f USD", f.Rates["gain"].Value, f.Rates["usd"].Value)
+	}
+}
+
+// Near-equal models of different makers are right more often together than the best of them; where one leads, they are
+// not. A liar at the place of the best member takes the gain away.
+func TestCastsThatPay(t *testing.T) {
+	casts := func(given map[string]any) map[string]float64 {
+		given["set"], given["splits"] = "math-l5", nightly.Size(10, 40)
+		got := map[string]float64{}
+		for name, r := range recorded(t, "worth-casts", given).Rates {
+			if r != nil {
+				got[name] = r.Value
+			}
+		}
+		return got
+	}
+	near := casts(map[string]any{"high": 0.1})
+	far := casts(map[string]any{"low": 0.2})
+	lied := casts(map[string]any{"high": 0.1, "liar": true})
+	if near["probable_gain"] < 2 || far["plurality_gain"] > 0 || lied["plurality"] > near["plurality"]-0.05 {
+		t.Errorf("near-equals %v, one that leads %v, near-equals with a liar %v", near, far, lied)
+	}
+	if near["effective"] < 1 || near["effective"] > 5 || near["spread"] > 0.1 || far["spread"] < 0.2 {
+		t.Errorf("near-equals %v, one that leads %v", near, far)
+	}
+}
+
+// The surest part of the forecasts takes a part of those that are equally sure.
+func TestSurest(t *testing.T) {
+	list := []stats.Forecast{{Confidence: 0.5, Right: true}, {Confidence: 0.9, Right: true}, {Confidence: 0.5},
+		{Confidence: 0.1}}
+	for share, want := range map[float64]float64{0.25: 1, 0.5: 0.75, 0.75: 2. / 3, 1: 0.5} {
+		if got := surest(list, share); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%g: %g, want %g", share, got, want)
+		}
 	}
 }

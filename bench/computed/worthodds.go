@@ -1,11 +1,12 @@
 package computed
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/metrics"
@@ -28,9 +29,13 @@ type worthOdds struct {
 	F       int    `yaml:"f" doc:"liars that the probability allows for" range:"0:2"`
 	Splits  int    `yaml:"splits" doc:"casts that are drawn" range:"1:1000"`
 	Most    int    `yaml:"most" doc:"questions of which a cast measures the figures, at most" range:"20:100000"`
+	// Coverage is the share of the questions that the figures surest and most_agreed are of.
+	Coverage float64 `yaml:"coverage" doc:"the share of the questions that are answered, the surest ones" range:"0.01:1"`
 }
 
-func newWorthOdds() *worthOdds { return &worthOdds{Labels: 200, Members: 6, Splits: 40, Most: 500} }
+func newWorthOdds() *worthOdds {
+	return &worthOdds{Labels: 200, Members: 6, Splits: 40, Most: 500, Coverage: 1}
+}
 
 // high is the probability from which on an answer counts as nearly certain.
 const high = 0.95
@@ -38,10 +43,11 @@ const high = 0.95
 // Figures returns over all casts together: ece, the expected calibration error; auc and agreement_auc, the areas under
 // the curve of right answers against wrong ones for the probability and for agreement, as means over the casts; high
 // and high_right, how many answers have a probability of at least 0.95, and the share of these that is right; odds_ece,
-// the error of the product of the members' odds, which takes their errors for independent. The lists have the
-// reliability diagram, by tenths.
-func (c *worthOdds) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
-	v, how, err := w.votesOf(c.Folder, c.Set, t.Seed)
+// the error of the product of the members' odds, which takes their errors for independent; surest and most_agreed, how
+// many answers are right of the share of the questions with the highest probability, and of those with the largest
+// agreement, as means over the casts. The lists have the reliability diagram, by tenths.
+func (c *worthOdds) Figures(w *Work, t Trials) (how string, of Compute, err error) {
+	v, err := w.realVotes(c.Folder, c.Set)
 	if err != nil {
 		return "", nil, err
 	}
@@ -49,24 +55,25 @@ func (c *worthOdds) Figures(w *Work, t Trials) (how string, of func() (*report.F
 	if _, err := v.drawCast(rand.New(rand.NewPCG(0, 0)), c.Members); err != nil {
 		return "", nil, err
 	}
-	how = fmt.Sprintf("%s, %d casts drawn with seed %d; a liar is computed", how, c.Splits, t.Seed)
-	return how, func() (*report.Figures, error) { return c.play(v, t.Seed), nil }, nil
+	how = fmt.Sprintf("recorded votes of %s, %d casts drawn with seed %d, shares in percent; a liar is computed", c.Set, c.Splits, t.Seed)
+	return how, func(ctx context.Context) (*report.Figures, error) { return c.play(ctx, v, t.Seed) }, nil
 }
 
 // forecasts are those of one cast.
 type forecasts struct{ odds, agreement, product []stats.Forecast }
 
-func (c *worthOdds) play(v *votes, seed uint64) *report.Figures {
+func (c *worthOdds) play(ctx context.Context, v *votes, seed uint64) (*report.Figures, error) {
 	casts := make([]forecasts, c.Splits)
-	var wait sync.WaitGroup
-	for i := range casts {
-		wait.Go(func() { casts[i] = c.cast(v, rand.New(rand.NewPCG(seed, uint64(i)))) })
+	err := splits(ctx, seed, c.Splits, func(i int, chance *rand.Rand) { casts[i] = c.cast(v, chance) })
+	if err != nil {
+		return nil, err
 	}
-	wait.Wait()
-	f := &report.Figures{Rates: map[string]*metrics.Rate{}, Lists: map[string][]float64{}}
+	f := &report.Figures{Rates: map[string]*metrics.Rate{}}
 	var all forecasts
-	areas := map[string]*metrics.Mean{"auc": {}, "agreement_auc": {}}
+	areas := map[string]*metrics.Mean{"auc": {}, "agreement_auc": {}, "surest": {}, "most_agreed": {}}
 	for _, one := range casts {
+		areas["surest"].Add(surest(one.odds, c.Coverage))
+		areas["most_agreed"].Add(surest(one.agreement, c.Coverage))
 		all.odds, all.product = append(all.odds, one.odds...), append(all.product, one.product...)
 		for name, list := range map[string][]stats.Forecast{"auc": one.odds, "agreement_auc": one.agreement} {
 			if area, ok := stats.AUC(list); ok {
@@ -77,6 +84,7 @@ func (c *worthOdds) play(v *votes, seed uint64) *report.Figures {
 	for name, mean := range areas {
 		f.Rates[name] = mean.Rate()
 	}
+	f.Rates["surest"].Count, f.Rates["most_agreed"].Count = false, false
 	certain := slices.DeleteFunc(slices.Clone(all.odds), func(x stats.Forecast) bool { return x.Confidence < high })
 	right := 0
 	for _, x := range certain {
@@ -85,8 +93,7 @@ func (c *worthOdds) play(v *votes, seed uint64) *report.Figures {
 	f.Rates["high"] = metrics.Share(len(certain), len(all.odds))
 	f.Rates["high_right"] = metrics.Share(right, len(certain))
 	f.Rates["ece"], f.Rates["odds_ece"] = errorOf(all.odds), errorOf(all.product)
-	f.Lists["said"], f.Lists["right"], f.Lists["answers"] = diagram(all.odds)
-	return f
+	return f, nil
 }
 
 func errorOf(list []stats.Forecast) *metrics.Rate {
@@ -97,18 +104,22 @@ func errorOf(list []stats.Forecast) *metrics.Rate {
 	return &metrics.Rate{Value: ece, N: len(list), Low: ece, High: ece}
 }
 
-// diagram returns the mean probability, the share of right answers and the number of answers of each tenth.
-func diagram(list []stats.Forecast) (said, right, answers []float64) {
-	var r stats.Reliability
-	for _, x := range list {
-		r.Add(x)
+// surest returns how many answers are right of a share of the forecasts, those with the highest confidence. Of equal
+// ones it takes a part of each.
+func surest(list []stats.Forecast, share float64) float64 {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b stats.Forecast) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	want := share * float64(len(list))
+	sum, taken := 0.0, 0.0
+	for i := 0; i < len(list) && taken < want; {
+		n, right := 0, 0
+		for ; i+n < len(list) && list[i+n].Confidence == list[i].Confidence; n++ {
+			right += one(list[i+n].Right)
+		}
+		part := min(float64(n), want-taken)
+		sum, taken, i = sum+part*float64(right)/float64(n), taken+part, i+n
 	}
-	for b, n := range r.N {
-		said = append(said, r.Confidence[b]/float64(max(n, 1)))
-		right = append(right, float64(r.Right[b])/float64(max(n, 1)))
-		answers = append(answers, float64(n))
-	}
-	return said, right, answers
+	return sum / max(taken, math.SmallestNonzeroFloat64)
 }
 
 // cast draws a cast and questions, and returns its forecasts.

@@ -195,7 +195,17 @@ var everyCell = flag.Int("every", nightly.Size(21, 7),
 
 // some leaves each everyCell-th cell in a grid of many cells.
 func some(g *bench.Grid) {
-	if len(g.Runs) <= 100 || len(g.Readings) > 0 {
+	if len(g.Readings) > 0 {
+		return
+	}
+	if len(g.Computed) > 150 {
+		all := g.Computed
+		g.Computed = nil
+		for i := 0; i < len(all); i += *everyCell {
+			g.Computed = append(g.Computed, all[i])
+		}
+	}
+	if len(g.Runs) <= 100 {
 		return
 	}
 	cells, runs := g.Cells, g.Runs
@@ -221,6 +231,9 @@ func TestPresetsRun(t *testing.T) {
 			}
 			if p.Name == "trust-attacks" { // whose figures are means over 40 casts
 				o.Set = []string{"compute.casts=2"}
+			}
+			if p.Name == "worth-it" { // on recorded votes, whose figures are means over 10 or 40 casts
+				o.Data, o.Set = sharedData(t), []string{"compute.splits=1", "compute.most=20"}
 			}
 			all := draft(t, p.Name, o)
 			some(all)

@@ -71,7 +71,7 @@ func (g *Grid) document(format string, versus bool) document {
 	if versus {
 		d.tables, d.notes = []*table.Table{g.versusTable()}, append(d.notes, g.legend()...)
 	} else {
-		d.tables = []*table.Table{g.cellTable(value)}
+		d.tables = g.cellTables(value)
 	}
 	return d
 }
@@ -108,18 +108,27 @@ var gridColumns = []struct{ metric, label string }{
 }
 
 // Summary is the table of the cells with their rates, for other pages than the report's own.
-func (g *Grid) Summary() *table.Table { return g.cellTable(valueWithInterval) }
+func (g *Grid) Summary() *table.Table { return cellTable(g.Cells, valueWithInterval) }
 
-// cellTable has a row per cell; format prints a rate.
-func (g *Grid) cellTable(format func(*metrics.Rate) string) *table.Table {
+// cellTables have a row per cell; format prints a rate.
+func (g *Grid) cellTables(format func(*metrics.Rate) string) []*table.Table {
+	figures, others := g.figureTables(format)
+	if len(others) == 0 && len(figures) > 0 {
+		return figures
+	}
+	return append([]*table.Table{cellTable(others, format)}, figures...)
+}
+
+// cellTable has a row per cell, with the rates of gridColumns.
+func cellTable(cells []Cell, format func(*metrics.Rate) string) *table.Table {
 	t := &table.Table{Head: []string{"cell", "done"}, Align: "lr"}
 	var shown []string
 	for _, c := range gridColumns {
-		if slices.ContainsFunc(g.Cells, func(cell Cell) bool { return cell.shows(c.metric) }) {
+		if slices.ContainsFunc(cells, func(cell Cell) bool { return cell.shows(c.metric) }) {
 			shown, t.Head = append(shown, c.metric), append(t.Head, c.label)
 		}
 	}
-	for _, cell := range g.Cells {
+	for _, cell := range cells {
 		row := []string{cell.Cell, cell.progress()}
 		for _, metric := range shown {
 			row = append(row, format(cell.Metrics[metric]))
@@ -157,6 +166,9 @@ func (g *Grid) versusTable() *table.Table {
 	return t
 }
 
+// longestList is how many members a list has that is printed below a table; CSV and JSON have all.
+const longestList = 20
+
 // notes are the lines below a grid's table.
 func (g *Grid) notes() []string {
 	lines := []string{
@@ -171,7 +183,9 @@ func (g *Grid) notes() []string {
 	blank, remarks := map[string][]string{}, map[string][]string{} // by reason; by remark
 	for _, c := range g.Cells {
 		for _, name := range slices.Sorted(maps.Keys(c.Lists)) {
-			lines = append(lines, fmt.Sprintf("%s, %s: %.4g", c.Cell, name, c.Lists[name]))
+			if len(c.Lists[name]) <= longestList {
+				lines = append(lines, fmt.Sprintf("%s, %s: %.4g", c.Cell, name, c.Lists[name]))
+			}
 		}
 		if c.How != "" {
 			computed[c.How]++
@@ -214,6 +228,9 @@ func (g *Grid) csv(w io.Writer) error {
 			return fmt.Errorf("report: %w", err)
 		}
 		for _, rate := range c.allRates() {
+			if rate.Rate == nil && c.How != "" {
+				continue // nobody computed it
+			}
 			paper := ""
 			if v, known := c.Paper[rate.Name]; known {
 				paper = number(v)

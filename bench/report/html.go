@@ -88,7 +88,7 @@ func (g *Grid) HTML(w io.Writer, versus bool, detail func(cell int) Detail) erro
 		Fold        bool // with many cells, the plots would be far below the table
 		CellTables  []*table.Table
 		Notes       []string
-	}{g, g.label(), g.membersLine(), len(g.Cells) > maxPlotCells, narrow(g.cellTable(valueWithInterval)), g.notes()})
+	}{g, g.label(), g.membersLine(), len(g.Cells) > maxPlotCells, g.narrowTables(), g.notes()})
 	if t := g.versusTable(); len(t.Rows) > 0 {
 		p.show("versus", struct {
 			Label  string
@@ -118,6 +118,14 @@ func (g *Grid) HTML(w io.Writer, versus bool, detail func(cell int) Detail) erro
 
 // pageColumns is how many columns of rates with intervals fit beside the names of cells on a page of 1280 pixels.
 const pageColumns = 6
+
+// narrowTables are the tables of the cells, split into parts that fit a page.
+func (g *Grid) narrowTables() (parts []*table.Table) {
+	for _, t := range g.cellTables(valueWithInterval) {
+		parts = append(parts, narrow(t)...)
+	}
+	return parts
+}
 
 // narrow splits a table of rates of cells into tables that fit a page, each with the first two columns. A column whose
 // name continues that of the one before, “→”, stays beside it.

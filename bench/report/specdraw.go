@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,7 +105,8 @@ func (d *specPlot) fixAxes(c *rateChart, panel string, low, high float64, ticks 
 	c.fix(low, high, ticks)
 	switch {
 	case count:
-		c.Y.Min, c.Y.Max, c.Y.Tick.Marker = 0, top, wholeTicks(0, top)
+		bottom := 1.05 * least
+		c.Y.Min, c.Y.Max, c.Y.Tick.Marker = bottom, top, wholeTicks(bottom, top)
 	case least < 0: // a gain
 		c.Y.Min, c.Y.Max = least, most // ticks outside the range are not drawn
 		c.Y.Tick.Marker = append(plot.ConstantTicks{{Value: -1, Label: "-100 %"}, {Value: -.5, Label: "-50 %"}},
@@ -192,5 +194,21 @@ func (d *specPlot) numbers() (low, high float64, ticks plot.ConstantTicks) {
 		}
 	}
 	order.Sort(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
-	return low, high, thinned(ticks)
+	return low, high, thinned(apart(ticks, (high-low)/narrowest))
+}
+
+// narrowest is how many labels of numbers fit beside one another.
+const narrowest = 25
+
+// apart takes away the labels that are nearer than a distance to the label before them.
+func apart(ticks plot.ConstantTicks, distance float64) plot.ConstantTicks {
+	last := math.Inf(-1)
+	for k := range ticks {
+		if ticks[k].Value-last < distance {
+			ticks[k].Label = ""
+			continue
+		}
+		last = ticks[k].Value
+	}
+	return ticks
 }

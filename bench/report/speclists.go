@@ -49,24 +49,28 @@ func (d *specPlot) drawCircles(title string) *picture {
 	titles := d.values(d.Panels)
 	p := newPanels(title, min(cmp.Or(d.Columns, 2), len(titles)), 260)
 	low, high, ticks := d.numbers()
-	top := 0.0
+	top, bottom := 0.0, 0.0
 	for _, p := range d.points {
-		top = max(top, slices.Max(p.cell.Lists[d.Y]))
+		top, bottom = max(top, slices.Max(p.cell.Lists[d.Y])), min(bottom, slices.Min(p.cell.Lists[d.Y]))
 	}
 	// The width and height of a circle in the units of the axes; frames are about as large as the numbers say.
 	width, height := float64((panelsWidth-130)/vg.Length(p.Columns)-45), float64(p.row-60)
-	room := plotter.XY{X: 2.2 * circleRadius / width * (high - low + 1.2), Y: 2 * circleRadius / height * 1.1 * top}
+	room := plotter.XY{X: 2.2 * circleRadius / width * (high - low + 1.2), Y: 2 * circleRadius / height * 1.1 * (top - bottom)}
 	for k, panel := range titles {
 		c := p.add(d.label(panel))
 		c.X.Min, c.X.Max, c.X.Tick.Marker = low-.6, high+.6, ticks
-		c.Y.Min, c.Y.Max, c.Y.Label.Text = -top/20, top*1.05, prose(d.label(d.Y))
-		c.Y.Tick.Marker = wholeTicks(0, top)
+		margin := (top - bottom) / 20
+		c.Y.Min, c.Y.Max, c.Y.Label.Text = bottom-margin, top+margin, prose(d.label(d.Y))
+		c.Y.Tick.Marker = wholeTicks(bottom, top)
 		for _, at := range d.at(panel, "") {
 			d.column(c, at.number(d.X), at.cell.Lists[d.Y], room)
 		}
 		if p.inLastRow(k, len(titles)) {
 			c.X.Label.Text = prose(d.label(d.X))
 		}
+	}
+	if len(d.Byzantine) == 0 {
+		return p
 	}
 	p.addLegend("honest", chart.Sign(chart.Mark(chart.Blue, circleRadius, chart.Circle)))
 	p.addLegend("Byzantine", chart.Sign(chart.Mark(chart.Red, circleRadius, chart.Circle)))

@@ -15,11 +15,6 @@
 // Its rank is 0: it uses gonum and nothing of this module.
 package odds
 
-import (
-	"cmp"
-	"slices"
-)
-
 // Labelled is a question whose right answer is known, with what members said.
 type Labelled struct {
 	Kind    string   // of question, such as its form
@@ -51,77 +46,10 @@ type Chance struct {
 	Answer      string
 	Probability float64
 	// Low and High are the limits of a 95 % interval. They cover the uncertainty of the fit, and not a change of the
-	// questions or the members since.
+	// questions or the members since. Both are 0 in what Votes.Chances returns.
 	Low, High float64
 	Given     []int // the members that gave it, ascending
-}
 
-// Chances returns the answers to a question, the most probable first; of equal ones the first by its bytes. answers
-// has the members' answers in the order of Members; "" is no answer.
-//
-// With f > 0 the probability of each answer is trimmed: the votes of f of those who gave it do not count, the ones that
-// it rests on most, nor those of f others, the ones that speak most against it. So f members that were honest in the
-// history and lie now can neither carry an answer nor deny it: its probability is at most what the other members give
-// it without the f strongest votes against it. f is small: all subsets are tried.
-func (m *Model) Chances(kind string, answers []string, f int) []Chance {
-	if f == 0 {
-		return sorted(m.all(kind, answers))
-	}
-	var all []Chance
-	for _, g := range gather(answers) {
-		c := m.trimmed(kind, slices.Clone(answers), g.answer, f)
-		c.Answer, c.Given = g.answer, g.by
-		all = append(all, c)
-	}
-	return sorted(all)
-}
-
-func sorted(all []Chance) []Chance {
-	slices.SortStableFunc(all, func(a, b Chance) int { return cmp.Compare(b.Probability, a.Probability) })
-	return all
-}
-
-// all returns the chances of all answers if every vote counts, by the answers' bytes.
-func (m *Model) all(kind string, answers []string) []Chance {
-	options, given := m.options(kind, answers)
-	p := softmax(options, m.Coefficients)
-	all := make([]Chance, len(given))
-	for i, g := range given {
-		low, high := m.interval(options, p, i)
-		all[i] = Chance{Answer: g.answer, Probability: p[i], Low: low, High: high, Given: g.by}
-	}
-	return all
-}
-
-// trimmed returns the chance of one answer without f votes for it and f against it.
-func (m *Model) trimmed(kind string, votes []string, answer string, f int) Chance {
-	gave := func(a string) bool { return a == answer }
-	against := func(a string) bool { return a != "" && a != answer }
-	return without(votes, gave, f, 0, slices.MinFunc, func() Chance {
-		return without(votes, against, f, 0, slices.MaxFunc, func() Chance {
-			all := m.all(kind, votes)
-			if i := slices.IndexFunc(all, func(c Chance) bool { return c.Answer == answer }); i >= 0 {
-				return all[i]
-			}
-			return Chance{}
-		})
-	})
-}
-
-// without returns the first or the last of the chances that follow if f of the votes that one is true of do not count.
-// With fewer than f such votes none of them counts. votes is changed, and changed back.
-func without(votes []string, one func(string) bool, f, from int,
-	pick func([]Chance, func(a, b Chance) int) Chance, chance func() Chance) Chance {
-	var all []Chance
-	for i := from; i < len(votes) && f > 0; i++ {
-		if a := votes[i]; one(a) {
-			votes[i] = ""
-			all = append(all, without(votes, one, f-1, i+1, pick, chance))
-			votes[i] = a
-		}
-	}
-	if len(all) == 0 {
-		return chance()
-	}
-	return pick(all, func(a, b Chance) int { return cmp.Compare(a.Probability, b.Probability) })
+	of     *weighed // the votes that its probability rests on
+	option int      // among theirs
 }

@@ -18,6 +18,9 @@ func setPatience(p *Plan) error {
 		return err
 	}
 	p.patience.After = set.After
+	if u, ok := p.protocol.(protocol.Unequal); ok {
+		p.patience.Unequal = u.AsksUnequals()
+	}
 	switch {
 	case set.Spare != nil:
 		p.patience.Spare = *set.Spare

@@ -32,6 +32,8 @@ type Waiting struct {
 	Spare  int    // seats that may be late at once, at most F; with F = 0 in a panel that is lenient, fewer than half
 	After  Factor // multiple of the median time of the calls that returned; 0: see batch.lastCall
 	ByRule bool   // F is 0: the seats without which the rule decides may be late
+	// Unequal is true of a protocol.Unequal: others are no measure of how long a member takes.
+	Unequal bool
 }
 
 // Plan is everything about a council that follows from its Spec alone: seats,

@@ -144,7 +144,7 @@ type search struct {
 	aim    Aim
 	models []int         // candidates, as indexes into those of the sample
 	used   []int         // questions
-	odds   []*odds.Model // see fits
+	votes  []*odds.Votes // of the candidates, by used question
 	sets   []set         // of candidates, that may be seated together
 	told   map[set][]told
 	single found // the best single model, which the others are compared with
@@ -174,7 +174,11 @@ func (s *Sample) search(aim Aim, seed uint64, use func(int) bool) *search {
 			c.used = append(c.used, k)
 		}
 	}
-	c.odds = c.fits(seed)
+	fitted := c.fits(seed)
+	for i, k := range c.used {
+		q := &s.Questions[k]
+		c.votes = append(c.votes, fitted[i%parts].Votes(q.Kind, pick(q.Answers, c.models)))
+	}
 	for of := set(1); of < 1<<len(c.models); of++ {
 		if bits.OnesCount32(uint32(of)) <= mostAsked {
 			c.sets = append(c.sets, of)
@@ -254,18 +258,14 @@ func (c *search) fits(seed uint64) (models []*odds.Model) {
 // tell returns what a set makes of each question if more than f must give an answer.
 func (c *search) tell(of set, f int) []told {
 	all := make([]told, len(c.used))
-	answers := make([]string, len(c.models))
+	counted := make([]bool, len(c.models))
+	for m := range counted {
+		counted[m] = of>>m&1 == 1
+	}
 	for i, k := range c.used {
-		q := &c.Questions[k]
-		for m := range answers {
-			answers[m] = ""
-			if of>>m&1 == 1 {
-				answers[m] = q.Answers[c.models[m]]
-			}
-		}
-		for _, chance := range c.odds[i%parts].Chances(q.Kind, answers, f) {
+		for _, chance := range c.votes[i].Chances(counted, f) {
 			if len(chance.Given) > f {
-				all[i] = told{chance.Answer == q.Right, true, chance.Probability}
+				all[i] = told{chance.Answer == c.Questions[k].Right, true, chance.Probability}
 				break
 			}
 		}

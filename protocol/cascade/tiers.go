@@ -9,6 +9,9 @@ import (
 	"synod.dev/synod/protocol"
 )
 
+// AsksUnequals reports whether there are tiers.
+func (p *Cascade) AsksUnequals() bool { return len(p.Tiers) > 0 }
+
 // checkTiers refuses tiers in which a seat is missing or stands twice, and odds that do not fit them.
 func (p *Cascade) checkTiers(n int) error {
 	seats := 0

@@ -33,7 +33,8 @@ func (f *CouncilFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.Sets, "set", nil, "set a key of the council, such as protocol.rounds=3 (repeatable)")
 	cmd.Flags().StringArrayVar(&f.Models, "model", nil,
 		"use `PROVIDER:MODEL` as a member instead of those of the council, or PROVIDER:MODEL@COUNT for several seats "+
-			"(repeatable); where none has a count, all share seven seats, else those without a count have one each")
+			"(repeatable); without counts three or more have a seat each, the first three being asked first, and "+
+			"fewer share seven seats")
 }
 
 // DefaultLayer is the name of the settings that apply where no others do.
@@ -149,8 +150,9 @@ func (f *CouncilFlags) files(a *App) ([]plan.Layer, error) {
 	return layers, nil
 }
 
-// modelLayer returns a council of the models named on the command line. Where no model has a count, all share seven
-// seats; else a model without one has one seat. F is the largest that the complete graph tolerates.
+// modelLayer returns a council of the models named on the command line. Three models or more without counts have a
+// seat each, and are asked in tiers in the order in which they are named. Fewer share seven seats. Where a model has a
+// count, one without has one seat. But for tiers, F is the largest that the complete graph tolerates.
 func modelLayer(names []string) (plan.Layer, error) {
 	models, seats := map[string]any{}, []any{}
 	counts, open, short := make([]int, len(names)), 0, make([]string, len(names))
@@ -173,7 +175,8 @@ func modelLayer(names []string) (plan.Layer, error) {
 		models[short[i]] = map[string]any{"provider": provider, "model": model}
 	}
 	share, total := 7, 0
-	if open < len(names) {
+	tiers := open == len(names) && open >= plan.FirstTier
+	if open < len(names) || tiers {
 		share = open
 	}
 	for i := range counts {
@@ -189,10 +192,15 @@ func modelLayer(names []string) (plan.Layer, error) {
 		}
 		seats = append(seats, seat)
 	}
-	text, err := yaml.Marshal(map[string]any{
+	council := map[string]any{
 		"council": "models from the command line", "models": models, "seats": seats,
 		"graph": map[string]any{"family": "complete"}, "f": max(0, graph.FSAC((total+1)/2)),
-	})
+	}
+	if tiers {
+		council["protocol"], council["f"] = plan.ProposedTiers(short)
+		council["rule"] = map[string]any{"name": plan.ByProtocol}
+	}
+	text, err := yaml.Marshal(council)
 	return plan.Layer{Name: ModelsLayer, Text: text}, err
 }
 

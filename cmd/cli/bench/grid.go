@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/computed"
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/bench/report"
@@ -53,12 +55,29 @@ func runGrid(a *app.App, cmd *cobra.Command, m *manifest.Manifest, f benchFlags,
 	if err := bringFiles(a, cmd, m, grid, f); err != nil {
 		return err
 	}
+	if err := computeGrid(a, cmd, grid); err != nil {
+		return err
+	}
 	if len(grid.Cells) == 0 {
 		a.Say(cmd, "all cells are computed without asking a member · see: synod bench report "+
 			app.ShellWord(grid.Dir()))
 		return nil
 	}
 	return benchWork(a, cmd, grid, f)
+}
+
+// computeGrid computes the cells that ask no member.
+func computeGrid(a *app.App, cmd *cobra.Command, grid *bench.Grid) error {
+	show, at := benchProgress(a, cmd, 0)
+	err := grid.Compute(cmd.Context(), at)
+	show.Done()
+	if errors.Is(err, context.Canceled) {
+		return app.Fail(app.ExitInterrupted, nil, "interrupted: what is computed is kept. Go on with the same command")
+	}
+	if err != nil {
+		return app.Fail(app.ExitFailure, err)
+	}
+	return nil
 }
 
 // checkManifest fails if a flag is given that is for tasks, or for other experiments.
@@ -160,6 +179,10 @@ func runPresets(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options
 	var all report.Verdicts
 	for _, p := range manifest.Presets().All() {
 		grid, err := p.Manifest.Draft(o)
+		if errors.Is(err, computed.ErrNoVotes) {
+			a.Say(cmd, p.Name+" is left out: "+err.Error())
+			continue
+		}
 		if err != nil {
 			return app.ConfigError(err)
 		}
@@ -174,6 +197,9 @@ func runPresets(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options
 		one.out = filepath.Join(f.out, p.Name)
 		a.Say(cmd, p.Name)
 		if err := bringFiles(a, cmd, p.Manifest, grid, one); err != nil {
+			return err
+		}
+		if err := computeGrid(a, cmd, grid); err != nil {
 			return err
 		}
 		if len(grid.Cells) > 0 {

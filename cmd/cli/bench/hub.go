@@ -104,7 +104,10 @@ func hubFolder(a *app.App, cmd *cobra.Command, name string, f *benchFlags, full 
 	if err != nil {
 		return app.ConfigError(err)
 	}
-	return bringFiles(a, cmd, m, grid, *f)
+	if err := bringFiles(a, cmd, m, grid, *f); err != nil {
+		return err
+	}
+	return computeGrid(a, cmd, grid)
 }
 
 func workerCommand(a *app.App) *cobra.Command {

@@ -39,12 +39,20 @@ func benchProgress(a *app.App, cmd *cobra.Command, outage time.Duration) (show *
 			}
 			return text
 		})
+		if now.ToCompute > 0 {
+			show.Set(int64(now.Computed), int64(now.ToCompute))
+			return
+		}
 		show.Set(int64(now.Finished), int64(now.Total))
 	}
 }
 
-// questionsOf says how many questions are finished after a time.
+// questionsOf says how many questions are finished after a time, or how many cells are computed.
 func questionsOf(now bench.Progress, took time.Duration) string {
+	if now.ToCompute > 0 {
+		return fmt.Sprintf("%d of %d cells computed · %s · %s", now.Computed, now.ToCompute, now.Cell,
+			app.Eta(now.Now, now.ToCompute-now.Computed, took))
+	}
 	text := fmt.Sprintf("%d of %d questions · %d calls · %s", now.Finished, now.Total, now.Calls,
 		app.Eta(now.Now, now.Left(), took))
 	if now.Failed > 0 {

@@ -448,6 +448,9 @@ func benchWork(a *app.App, cmd *cobra.Command, run work, f benchFlags) error {
 			"every reply is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
 	case bench.Damaged(err):
 		return unreportable(err)
+	case errors.Is(err, bench.ErrNotComputed):
+		return app.Fail(app.ExitUsage, err, "only the manifest can compute them; give it again, with the flags of "+
+			"before:\n  synod bench run MANIFEST.yaml -o "+dir)
 	case errors.As(err, &used) && f.again != "":
 		return app.Fail(app.ExitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Go on with a "+
 			"larger budget:\n  %s", done.Finished, done.Total, resume))

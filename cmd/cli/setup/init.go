@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,10 +77,17 @@ type proposal struct {
 	Box     bool            `json:"box"` // nothing was found: the seats are of the embedded model
 	Plan    proposedCouncil `json:"council"`
 	Cost    *bench.Estimate `json:"cost"`            // of a question; null: the embedded model costs nothing
+	Alone   *aloneCost      `json:"alone,omitempty"` // of the dearest model; null: seats are not asked in tiers
 	Votes   *metrics.Rate   `json:"effective_votes"` // null: not known until the members are calibrated
 	File    string          `json:"file"`
 	Written bool            `json:"written"`
 	Text    string          `json:"text"` // of the file
+}
+
+// aloneCost is what a question to one model alone costs.
+type aloneCost struct {
+	Model string          `json:"model"`
+	Cost  *bench.Estimate `json:"cost"`
 }
 
 type foundServer struct {
@@ -196,12 +204,27 @@ func propose(a *app.App, ctx context.Context, sources []source) (*proposal, erro
 	}
 	defer c.Close()
 	p.Votes, _ = display.KnownVotes(a, spec.Council, c.Seats())
-	p.Cost, err = costOf(a, ctx, spec, sources)
+	if p.Cost, err = costOf(a, ctx, spec); err != nil {
+		return nil, err
+	}
+	p.Alone, err = dearestAlone(a, ctx, spec)
 	return p, err
 }
 
+// dearestAlone estimates the cost of a question to the last seat alone, where seats are asked in tiers by price.
+func dearestAlone(a *app.App, ctx context.Context, spec plan.Spec) (*aloneCost, error) {
+	if spec.Protocol["tiers"] == nil {
+		return nil, nil
+	}
+	spec.Protocol = maps.Clone(spec.Protocol)
+	delete(spec.Protocol, "tiers")
+	spec.Seats, spec.F = spec.Seats[len(spec.Seats)-1:], 0
+	cost, err := costOf(a, ctx, spec)
+	return &aloneCost{Model: spec.Seats[0].Model, Cost: cost}, err
+}
+
 // costOf estimates the cost of a question. Servers on this machine or in a private network cost nothing.
-func costOf(a *app.App, ctx context.Context, spec plan.Spec, sources []source) (*bench.Estimate, error) {
+func costOf(a *app.App, ctx context.Context, spec plan.Spec) (*bench.Estimate, error) {
 	env := a.Env()
 	q := synod.Question{ID: "question", Text: "What is 17 + 25?", Form: synod.Number}
 	run, err := bench.Draft(bench.Plan{Task: "init", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Seed: 1,
@@ -264,6 +287,10 @@ func (p *proposal) print(w io.Writer) error {
 	}
 	fmt.Fprintf(&text, "a question: expected %d calls, %s; at most %d calls, %s\n", p.Cost.Expected.Calls,
 		p.Cost.Expected.Money, p.Cost.Worst.Calls, p.Cost.Worst.Money)
+	if p.Alone != nil && len(p.Cost.Expected.Money.Unknown) == 0 {
+		fmt.Fprintf(&text, "the dearest of them alone, %s: %s; where the first three agree the others are not asked. "+
+			"Measure your own with synod calibrate\n", app.OneLine(p.Alone.Model), p.Alone.Cost.Expected.Money)
+	}
 	if heavy := p.heaviest(); heavy != "" {
 		fmt.Fprintln(&text, heavy)
 	}

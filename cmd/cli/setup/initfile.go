@@ -1,7 +1,10 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -16,9 +19,12 @@ import (
 // answer.
 const proposedTokens = 4000
 
-// councilFile writes the council file of chosen models.
+// councilFile writes the council file of chosen models. Models with a seat each are asked in tiers, the cheapest first.
 func councilFile(picks []seating.Pick, sources []source) string {
 	n, taken := 0, map[string]any{}
+	picks = slices.Clone(picks)
+	slices.SortStableFunc(picks, func(a, b seating.Pick) int { return cmp.Compare(cost(a), cost(b)) })
+	var names []string
 	var models, seats strings.Builder
 	for _, p := range picks {
 		s := &sources[p.Source]
@@ -38,8 +44,13 @@ func councilFile(picks []seating.Pick, sources []source) string {
 			fmt.Fprintf(&seats, "  - {id: %s, model: %s, count: %d}\n", scalar(name+"-"), scalar(name), p.Seats)
 		}
 		n += p.Seats
+		names = append(names, scalar(name))
 	}
 	r := (n + 1) / 2
+	protocol, f, rule := plan.ProposedProtocol("rounds: 3", "score: stated"), max(0, graph.FSAC(r)), plan.ProposedRule()
+	if n == len(picks) && n >= plan.FirstTier {
+		protocol, f, rule = tiered(names)
+	}
 	return fmt.Sprintf(`# Proposed by synod init from the models that it found; docs/use/council-file.md has every key.
 # yaml-language-server: $schema=https://synod.dev/council.schema.json
 council: proposed
@@ -50,8 +61,29 @@ rule: %s
 models:                     # behind #: the maker of the weights
 %sseats:
 %slimits: {deadline: 10m}
-`, plan.ProposedProtocol("rounds: 3", "score: stated"), n, r, max(0, graph.FSAC(r)), plan.ProposedRule(),
-		models.String(), seats.String())
+`, protocol, n, r, f, rule, models.String(), seats.String())
+}
+
+// tiered returns the sections of a council file that ask seats in tiers.
+func tiered(names []string) (protocol string, f int, rule string) {
+	section, f := plan.ProposedTiers(names)
+	var tiers []string
+	for _, tier := range section["tiers"].([][]string) {
+		tiers = append(tiers, "["+strings.Join(tier, ", ")+"]")
+	}
+	return fmt.Sprintf("{name: %s, tiers: [%s]}", section["name"], strings.Join(tiers, ", ")), f,
+		"{name: " + plan.ByProtocol + "}"
+}
+
+// cost is what a model costs, as far as that is known: nothing on the user's own machines.
+func cost(p seating.Pick) float64 {
+	switch {
+	case p.USD != nil:
+		return *p.USD
+	case p.Local:
+		return 0
+	}
+	return math.Inf(1)
 }
 
 // scalar writes a text as YAML, with quotes where it needs them.
