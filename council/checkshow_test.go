@@ -50,8 +50,8 @@ func (t tally) String() string {
 	return text
 }
 
-// TestChecksOnCrux plays recorded replies of five models to questions about Python functions, with and without a command
-// that runs the function in the sandbox. Two models are hijacked. A model that is asked again says the same again.
+// TestChecksOnCrux plays recorded replies of five models, of which two are hijacked, to questions about Python
+// functions, with and without a command that runs the function in the sandbox. Who is asked again says the same again.
 func TestChecksOnCrux(t *testing.T) {
 	needSandbox(t)
 	replies := cruxReplies(t)
