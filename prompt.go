@@ -85,6 +85,8 @@ type Prompt struct {
 	// Unread is the member's own reply to this prompt, which could not be read. A prompt that has it asks for what
 	// the prompt asks for once more, and for nothing beside it. No protocol sets it.
 	Unread string `json:"unread,omitempty"`
+	// Failed says, with Unread, which check the answer of that reply failed.
+	Failed *Failure `json:"failed,omitempty"`
 	// Plain asks for reasoning as text and the answer on the last line in place of JSON, because the member's server
 	// does not hold replies to a schema. No protocol sets it.
 	Plain bool `json:"plain,omitempty"`
@@ -282,9 +284,12 @@ type Reply struct {
 
 	// Reread says what became of the second request for a reply that could not be read; "": there was none.
 	Reread Reread `json:"reread,omitempty"`
-	// Other is the reply that Text is not, verbatim and untrusted: the first one if Reread is RereadUsed, the second
-	// one if it is RereadUseless.
+	// Other is the reply that Text is not, verbatim and untrusted: the first one if Reread is RereadUsed or
+	// RereadCorrected, the second one if it is RereadUseless.
 	Other string `json:"other,omitempty"`
+
+	// Failed says which check the answer of Text failed. The reply has no answer then.
+	Failed *Failure `json:"failed,omitempty"`
 
 	Logprob *float64 `json:"logprob,omitempty"` // mean token log-probability of Text, if the provider returns it
 	Reused  bool     `json:"reused,omitempty"`  // answered from memory or disk, without a request
@@ -304,7 +309,9 @@ type Reread string
 const (
 	RereadPending Reread = "pending" // it is about to leave, or its reply has not come
 	RereadUsed    Reread = "used"    // its reply could be read and took the place of the first one
-	RereadUseless Reread = "useless" // it failed, or its reply could not be read either
+	// RereadCorrected: the answer of the first reply failed a check, and that of the second passes.
+	RereadCorrected Reread = "corrected"
+	RereadUseless   Reread = "useless" // it failed, or its reply could not be read either
 )
 
 // Spent returns the tokens that a limit counts for the reply: Charged, or Usage where

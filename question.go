@@ -75,6 +75,9 @@ type Question struct {
 	// for the value on a last line. Text has everything that was typed, Options too.
 	Guessed bool `json:"guessed,omitempty"`
 
+	// Checks are conditions that an answer must meet to be a candidate.
+	Checks []Check `json:"checks,omitempty"`
+
 	// Salt is the root of the council's ledger when the question was put, in hexadecimal, with which a protocol
 	// may decide ties; "": the council has no ledger. No prompt shows it.
 	Salt string `json:"salt,omitempty"`
@@ -216,6 +219,9 @@ func (q *Question) checkForm() error {
 		return fmt.Errorf("the form %s needs tools: a list of objects with name, description and parameters", Action)
 	case len(q.Tools) > maxTools:
 		return fmt.Errorf("there are %d tools; at most %d are accepted", len(q.Tools), maxTools)
+	}
+	if err := ValidateChecks(q.Checks); err != nil {
+		return err
 	}
 	if len(q.Schema) > 0 {
 		if _, err := structured.Compile(q.Schema, nil); err != nil {

@@ -213,6 +213,7 @@ func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, ro
 	case seat.instant != nil && s.limited == nil:
 		s.instant.Prompt, s.instant.Seat = call.Prompt, s.council.plan.Seats()[call.Node].ID
 		s.ended(ctx, call.Node, r, seat.instant.Reply(&s.instant, r))
+		s.check(call, r)
 	default:
 		s.asked(ctx, seat, call, r)
 	}
@@ -246,6 +247,7 @@ func (s *session) asked(ctx context.Context, seat *seated, call *sim.Call, r *sy
 		r.Took = int(max(time.Since(begun).Milliseconds(), 1))
 	}
 	s.ended(ctx, call.Node, r, err)
+	s.check(call, r)
 }
 
 // ended sets how a call ended.

@@ -32,7 +32,7 @@ func (s *session) keepTimes(records []outcome.Record) {
 // The error is for a run that could not begin; a *JournalError or *EscalationError
 // comes beside a complete outcome.
 func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) {
-	if err := cmp.Or(c.Accepts(&ask.Question), c.checkPrices(ask.Limits)); err != nil {
+	if err := cmp.Or(plan.Put(c.plan, &ask.Question), c.Accepts(&ask.Question), c.checkPrices(ask.Limits)); err != nil {
 		return outcome.Outcome{}, err
 	}
 	if ask.Resume != nil {
@@ -324,7 +324,7 @@ func (s *session) account(records []outcome.Record) {
 		records[i].Took, records[i].Said, records[i].Reported = r.Took, r.Said, r.Reported
 		records[i].Statuses, records[i].Use, records[i].Failure = r.Statuses, r.Use, r.Failure
 		records[i].Misreports, records[i].Late, records[i].Rereads = r.Misreports, r.Late, r.Rereads
-		records[i].Unread = r.Unread
+		records[i].Unread, records[i].Passed = r.Unread, r.Passed
 	}
 }
 

@@ -111,6 +111,9 @@ func (d *Desk) asked(ctx context.Context, call sim.Call, kind llm.Kind) synod.Re
 		f := llm.AsFailure(err)
 		r.Status, r.Detail = f.Status, f.Reason()
 	}
+	if r.Status == synod.OK && len(call.Prompt.Question.Checks) > 0 {
+		_, r.Failed = read.FailedReply(call.Prompt, &r)
+	}
 	return r
 }
 

@@ -14,6 +14,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
+	"synod.dev/synod/internal/sandbox"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/grade"
@@ -191,6 +192,9 @@ func (c *Council) acceptsGrading() error {
 // Accepts reports why a question cannot be put to the council; nil if it can. Beside what Plan.Accepts
 // checks, every member must take every part of the question.
 func (c *Council) Accepts(q *synod.Question) error {
+	if err := CanCheck(c.plan); err != nil {
+		return err
+	}
 	if err := c.plan.Accepts(q); err != nil || c.can.Owned { // owners know their models
 		return err
 	}
@@ -203,6 +207,19 @@ func (c *Council) Accepts(q *synod.Question) error {
 				return fmt.Errorf("member %s (model %s) cannot take the %s %s: %w; leave the part out, or give the "+
 					"seat another model", s.ID, s.Model, p.Kind, cmp.Or(p.Name, p.Media), err)
 			}
+		}
+	}
+	return nil
+}
+
+// CanCheck reports why the commands among the checks of a council cannot be run here; nil if they can.
+func CanCheck(p *plan.Plan) error {
+	for _, c := range p.Full().Checks {
+		if len(c.Command) == 0 {
+			continue
+		}
+		if err := sandbox.Usable(sandbox.Command{Argv: c.Command, Mount: c.Mount}); err != nil {
+			return fmt.Errorf("check %s: %w", c.Name, err)
 		}
 	}
 	return nil

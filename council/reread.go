@@ -27,7 +27,7 @@ func secondChance(p *plan.Plan, kind llm.Kind, asked *synod.Prompt, r *synod.Rep
 		}
 	}
 	again := *asked
-	again.Unread, again.Plain = r.Text, r.Plain
+	again.Unread, again.Failed, again.Plain = r.Text, r.Failed, r.Plain
 	return &again
 }
 
@@ -49,10 +49,13 @@ func second(asked *synod.Prompt, r, again synod.Reply) synod.Reply {
 	case usable:
 		out = again
 		out.Reread, out.Other = synod.RereadUsed, r.Text
+		if r.Failed != nil {
+			out.Reread = synod.RereadCorrected
+		}
 		out.Model, out.Confidence = cmp.Or(r.Model, again.Model), cmp.Or(again.Confidence, r.Confidence)
 		out.Reused = r.Reused && again.Reused
 	default:
-		out.Reread, out.Other = synod.RereadUseless, again.Text
+		out.Reread, out.Other, out.Failed = synod.RereadUseless, again.Text, cmp.Or(again.Failed, r.Failed)
 		if again.Status != synod.OK {
 			out.Detail = cmp.Or(out.Detail, "the second request failed: "+again.Detail)
 		}

@@ -44,6 +44,8 @@ type session struct {
 	instant  llm.Request          // request with those of the last call to an instant model
 	calls    chan func()          // to goroutines that have ended a call; nil: a call ends its own
 
+	verdicts verdicts // of the commands among the checks
+
 	mu         sync.Mutex
 	seats      []outcome.Record        // by seat: the account of its calls
 	unanswered []bool                  // by seat: its last call for an answer was late

@@ -127,7 +127,7 @@ func appendAny(b []byte, v any) ([]byte, error) {
 // appendPrompt writes a prompt as encoding/json would.
 func appendPrompt(b []byte, p *synod.Prompt) ([]byte, error) {
 	if p.Rationale != "" || p.Goal != "" || p.Detail != nil || p.ConfidenceMode != "" || p.Spelling != nil ||
-		p.Unread != "" || p.Plain || p.Unfenced || p.Raw {
+		p.Unread != "" || p.Failed != nil || p.Plain || p.Unfenced || p.Raw {
 		return appendAny(b, p)
 	}
 	for _, x := range p.Peers {
@@ -203,7 +203,7 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 	if confidence == nil {
 		confidence = new(float64)
 	}
-	if r.Logprob != nil || r.Late || !short(r.Value) || !short(*confidence) {
+	if r.Logprob != nil || r.Failed != nil || r.Late || !short(r.Value) || !short(*confidence) {
 		all, err := json.Marshal(*r) // a copy: only these replies are allocated again
 		if err != nil {
 			return nil, err

@@ -56,6 +56,7 @@ var raw = rapid.Map(rapid.SampledFrom([]string{`{}`, `{"vote":"stop"}`, `[1,2]`}
 func sparse[T any](t *rapid.T) *T {
 	v := rapid.MakeCustom[T](rapid.MakeConfig{Types: map[reflect.Type]*rapid.Generator[any]{
 		reflect.TypeFor[synod.Record](): raw, reflect.TypeFor[synod.Detail](): raw,
+		reflect.TypeFor[map[string]any](): rapid.Just[any](map[string]any{"minimum": 1.5}),
 	}}).Draw(t, "struct")
 	for i := range reflect.TypeFor[T]().NumField() {
 		if rapid.IntRange(0, 5).Draw(t, "zero") > 0 {
@@ -144,6 +145,8 @@ func fieldValues(t reflect.Type) []any {
 		return []any{map[synod.Answer]string{"a": "A"}}
 	case reflect.TypeFor[synod.Detail](), reflect.TypeFor[synod.Record]():
 		return []any{synod.RawRecord(`{"a":1}`)}
+	case reflect.TypeFor[*synod.Failure]():
+		return []any{&synod.Failure{Check: "c", Reason: "<é>"}}
 	case reflect.TypeFor[*synod.Question]():
 		return []any{&synod.Question{Text: "?"}}
 	}

@@ -63,7 +63,7 @@ func (r *Record) SetAccount(a *Account) error {
 		if min(u.Replies, u.Cut, u.Other) < 0 || max(u.Replies, u.Cut, u.Other) > maxAccountCount {
 			return errAccount
 		}
-		r.Unread = Unread{Replies: u.Replies, Cut: u.Cut, Other: u.Other, End: endOf(u.End)}
+		r.Unread = Unread{Replies: u.Replies, Cut: u.Cut, Other: u.Other, Failed: u.Failed, End: endOf(u.End)}
 	}
 	return nil
 }

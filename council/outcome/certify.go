@@ -89,7 +89,8 @@ func SchemaOf(q *synod.Question) []byte {
 
 // QuestionHash returns the SHA-256 of a question's text, and of its options, a line "label)
 // text" for each. If the question has more than that, a conversation for example, a zero byte and
-// the question as JSON follow; its ID is not part of what was asked.
+// the question as JSON follow; its ID and its checks are not part of what was asked. The instance of a run, which
+// signatures are bound to, is a hash of the checks too.
 func QuestionHash(q *synod.Question) []byte {
 	text := strings.Builder{}
 	text.WriteString(q.Text)
@@ -100,7 +101,7 @@ func QuestionHash(q *synod.Question) []byte {
 		return certificate.AnswerHash(text.String())
 	}
 	all := *q
-	all.ID = ""
+	all.ID, all.Checks = "", nil
 	b, _ := json.Marshal(all) // it fails only for a schema that is not JSON, which Accepts refuses
 	text.WriteByte(0)
 	text.Write(b)

@@ -93,7 +93,7 @@ func (j *judgment) outcome() Outcome {
 	}
 	o.Answer = j.answers.of(o.Decision)
 	o.Withstands, o.Fragile = j.withstands(o.Decision)
-	o.Voices = j.supporters(o.Decision)
+	o.Voices, o.Checks = j.supporters(o.Decision), checksOf(j, o.Decision)
 	o.Asked = j.asked()
 	if s := j.staged(); s != nil {
 		o.Probability = s.Probability
@@ -115,6 +115,7 @@ func (j *judgment) decide(o *Outcome) verdict {
 	j.join()
 	v := decide(p.Full().Rule, j.ballot())
 	j.merge(&v)
+	refuse(j, &v)
 	if c, ok := p.Protocol().(protocol.Closing); ok && v.status == Agreed {
 		if why := c.Open(j.last, p.Full().F); why != "" {
 			v.status, v.answer, v.reason = Undecided, synod.None, fmt.Sprintf("%s; %s", why, v.reason)
@@ -161,6 +162,7 @@ func (j *judgment) take(p *plan.Plan, in plan.Instance, records []Record) {
 	}
 	j.dropUncommitted()
 	j.dropUntyped()
+	dropFailed(j)
 }
 
 // dropUntyped takes the answers from last opinions that cannot be read in the form of the question, with the defence
@@ -247,7 +249,7 @@ func (j *judgment) ballot() ballot {
 		}
 	}
 	b := ballotOf(j.plan, first, func(i int) synod.Answer { return j.stand(AnswerOf(j.last[i])) })
-	b.own = j.ownStep()
+	b.own, b.failed = j.ownStep(), failedVotes(j)
 	return b
 }
 

@@ -56,6 +56,7 @@ type judgment struct {
 	stages  *protocol.StagedDecision // see staged; nil: not computed yet
 	// uncommitted has the seats that are not in first because they did not commit to their answer in time; nil: none.
 	uncommitted []bool
+	refused     []bool // by seat: its last answer was taken out because it fails a check; nil: none was
 }
 
 // callCost is calls and tokens.

@@ -101,6 +101,8 @@ type Outcome struct {
 	// it is not a count of independent answers. Fragile says why it is null.
 	Withstands *robust.Withstood `json:"withstands"`
 	Fragile    string            `json:"withstands_null,omitempty"`
+	// Checks are those of the question, in code.
+	Checks []Checked `json:"checks,omitempty"`
 	// Probability is how likely the decision is right, by graded questions, or the leading answer where it was too
 	// little for a decision; null: nothing is known of that.
 	Probability *protocol.Probability `json:"probability"`

@@ -30,23 +30,24 @@ func (c StatusCount) Failed() (n int) {
 // holds the records of enough seats can judge a run that it did not see.
 type Record struct {
 	Seat       synod.NodeID
-	Opinions   []Noted       // in the order in which the seat noted them
-	Opened     []synod.Given // the first answers of others that the seat took (synod.Opened); nil: it opened none
-	Decided    *synod.Answer // the answer with which the seat's machine ended; nil if it had not ended
-	Statuses   StatusCount   // how the seat's model calls ended
-	Use        llm.Use       // calls and tokens of them
-	Took       []int         // by call that was answered by a request: milliseconds, in any order
-	Reported   []string      // the models that its server said it asked, as llm.AddReported keeps them
-	Said       []Said        // the reasoning of its replies, in any order
-	Unread     Unread        // replies that could not be read
-	Rereads    int           // replies for which the member was asked a second time
-	Failure    string        // why the first call that failed did, "" if none failed
-	Misreports Misreports    // replies whose usage cannot be true
-	Late       []LateCall    // calls of the seat that patience cut off, ascending by round
-	Stopped    string        // why the run ended, such as "rounds"; "" if nobody knows, as when a process died
-	Ticks      synod.Tick    // when it ended, in virtual time
-	Elapsed    int           // milliseconds by the clock until its last opinion; 0: the time was virtual
-	Instance   sign.Instance // the run that a node has played; "" in a simulation
+	Opinions   []Noted        // in the order in which the seat noted them
+	Opened     []synod.Given  // the first answers of others that the seat took (synod.Opened); nil: it opened none
+	Decided    *synod.Answer  // the answer with which the seat's machine ended; nil if it had not ended
+	Statuses   StatusCount    // how the seat's model calls ended
+	Use        llm.Use        // calls and tokens of them
+	Took       []int          // by call that was answered by a request: milliseconds, in any order
+	Reported   []string       // the models that its server said it asked, as llm.AddReported keeps them
+	Said       []Said         // the reasoning of its replies, in any order
+	Unread     Unread         // replies that could not be read
+	Passed     []synod.Answer // with commands among the checks: answers that passed them; nil: not known
+	Rereads    int            // replies for which the member was asked a second time
+	Failure    string         // why the first call that failed did, "" if none failed
+	Misreports Misreports     // replies whose usage cannot be true
+	Late       []LateCall     // calls of the seat that patience cut off, ascending by round
+	Stopped    string         // why the run ended, such as "rounds"; "" if nobody knows, as when a process died
+	Ticks      synod.Tick     // when it ended, in virtual time
+	Elapsed    int            // milliseconds by the clock until its last opinion; 0: the time was virtual
+	Instance   sign.Instance  // the run that a node has played; "" in a simulation
 }
 
 // Said is the reasoning that a seat's model gave for an answer. It is untrusted.
@@ -137,6 +138,7 @@ func (r *Record) Add(kind llm.Kind, round int, id synod.ConsultID, p *synod.Prom
 	r.Misreports.add(id, reply)
 	r.say(p.Question, round, id, p.Purpose, reply)
 	r.unread(kind, p, id, reply)
+	r.pass(p, reply)
 	if reply.Late {
 		r.late(LateCall{round, p.Purpose == synod.Refining})
 	}
@@ -173,6 +175,7 @@ func RecordsOf(p *plan.Plan, run *journal.Run) []Record {
 		if asked.Node >= 0 && int(asked.Node) < len(records) {
 			records[asked.Node].say(&run.Head.Question, asked.Round, asked.ID, asked.Prompt.Purpose, &reply)
 			records[asked.Node].unread(p.Seats()[asked.Node].Kind, asked.Prompt, asked.ID, &reply)
+			records[asked.Node].pass(asked.Prompt, &reply)
 		}
 		if reply.Late && int(asked.Node) < len(records) {
 			records[asked.Node].late(LateCall{asked.Round, asked.Prompt.Purpose == synod.Refining})

@@ -74,6 +74,8 @@ type ballot struct {
 	first []synod.Answer // of all seats, voting or not: what counts as independent
 	voice []int          // by seat: the number of its voice; nil: each seat is one
 	own   ownStep        // with ByProtocol
+	// failed is how many seats that vote have no answer because theirs failed a check: they have taken part.
+	failed int
 }
 
 // ownStep is the result of the protocol's own decision step.
@@ -106,7 +108,9 @@ func decide(r plan.Rule, b ballot) verdict {
 		v.status, v.reason = Degraded, b.own.why
 	case r.Name == plan.ByProtocol && b.own.signed:
 		byProtocol(r, &v, b)
-	case live < quorum:
+	case live == 0 && b.failed >= quorum:
+		v.status, v.reason = Undecided, "every answer failed a check"
+	case live+b.failed < quorum:
 		v.status = Degraded
 		v.reason = fmt.Sprintf("only %d of %d seats have an answer; %s needs %d", live, n, r.Decider(), quorum)
 	case r.Name == plan.ByProtocol:

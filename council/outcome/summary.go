@@ -177,6 +177,9 @@ func served(o *Outcome, model string) string {
 
 // why says why a member has no answer, in a few words.
 func why(o *Outcome, m *Member) string {
+	if m.Unreadable != nil && m.Unreadable.Failed != nil {
+		return " that passes the check " + m.Unreadable.Failed.Check
+	}
 	if slices.Contains(o.Late, m.ID) {
 		return " in time"
 	}

@@ -12,13 +12,16 @@ import (
 
 // Unread is what is known of a member's replies that could not be read, also after a second request.
 type Unread struct {
-	Replies int    `json:"replies"`
-	Cut     int    `json:"cut,omitempty"`        // of them: ended by max_tokens
-	Other   int    `json:"other_form,omitempty"` // of them: an answer that is none of the wanted form
-	End     string `json:"end"`                  // the end of one of them, cleaned: the member's own words
-	Help    string `json:"help"`                 // what helps, for people
+	Replies int `json:"replies"`
+	Cut     int `json:"cut,omitempty"`        // of them: ended by max_tokens
+	Other   int `json:"other_form,omitempty"` // of them: an answer that is none of the wanted form
+	// Failed is the check that the answer of the last of them that has one fails; nil: none has an answer.
+	Failed *synod.Failure `json:"failed_check,omitempty"`
+	End    string         `json:"end"`  // the end of one of them, cleaned: the member's own words
+	Help   string         `json:"help"` // what helps, for people
 
-	call synod.ConsultID // that End is about
+	call   synod.ConsultID // that End is about
+	failed synod.ConsultID // the call that Failed is about
 }
 
 // maxEnd is how many characters of a reply are shown.
@@ -26,14 +29,20 @@ const maxEnd = 200
 
 // unread counts a reply that came and cannot be read. Replies of simulated members are typed, or made to be read.
 func (r *Record) unread(kind llm.Kind, p *synod.Prompt, id synod.ConsultID, reply *synod.Reply) {
-	if kind == llm.Simulated || reply.Status != synod.OK || reply.Typed || reply.Text == "" || read.Readable(p, reply) {
+	if reply.Failed == nil && (kind == llm.Simulated || reply.Status != synod.OK || reply.Typed || reply.Text == "" ||
+		read.Readable(p, reply)) {
 		return
 	}
 	u := &r.Unread
+	if reply.Failed != nil && (u.Failed == nil || id >= u.failed) { // the last
+		u.Failed, u.failed = reply.Failed, id
+	}
 	if u.Replies == 0 || id < u.call { // the first: the order in which calls return does not matter
 		u.End, u.call = endOf(reply.Text), id
 	}
-	u.Replies++
+	if u.Replies++; reply.Failed != nil {
+		return
+	}
 	if reply.Cut {
 		u.Cut++
 		return
@@ -63,6 +72,8 @@ func (u *Unread) OfOtherForm() bool { return 2*u.Cut < u.Replies && 2*u.Other >=
 // help says what most of the replies that could not be read lack. model is the name in the council.
 func (u *Unread) help(model string, given plan.Params, form synod.Form) string {
 	switch {
+	case u.Failed != nil:
+		return fmt.Sprintf("failed check %s: %s", u.Failed.Check, u.Failed.Reason)
 	case 2*u.Cut >= u.Replies:
 		now := "the server's default"
 		if n, ok := given["max_tokens"]; ok {

@@ -51,7 +51,7 @@ func (s *Spec) Starts() (lines []string) {
 	if command := s.Breakers.Escalate.Command; len(command) > 0 {
 		lines = append(lines, fmt.Sprintf("a breaker runs the command %q", command))
 	}
-	return lines
+	return append(lines, s.checkStarts()...)
 }
 
 func modelStarts(model Params) []string {

@@ -46,6 +46,7 @@ models:
   named:  {provider: embedded, model: smollm2-135m-instruct}
   tape:   {provider: recorded, path: t.jsonl, model: x}
   dice:   {provider: simulated}
+checks: [{name: runs, command: [python3, /check/run.py], mount: /srv/checks}, {name: small, cel: self < 5}]
 breakers: {escalate: {command: [rm, x], webhook: "https://hook.example/y?z=secret"}}
 seats: [{id: a, model: far}, {id: b, model: plain}, {id: c, model: box}, {id: d, model: tape}, {id: e, model: dice},
   {id: f, model: named}]
@@ -63,6 +64,7 @@ seats: [{id: a, model: far}, {id: b, model: plain}, {id: c, model: box}, {id: d,
 		"the prompts are those in the folder /p",
 		"a breaker sends the question and the outcome to https://hook.example/y",
 		`a breaker runs the command ["rm" "x"]`,
+		`check runs runs the command ["python3" "/check/run.py"] in a sandbox that can read /srv/checks`,
 	}
 	if got := spec.Starts(); !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

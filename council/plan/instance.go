@@ -64,6 +64,7 @@ func (p *Plan) InstanceID(in Instance) sign.Instance {
 	if in.ID != "" {
 		return in.ID
 	}
+	Put(p, &in.Question) // a question that it refuses has no run
 	return sign.NewInstance(p.runKey, &in.Question, binary.BigEndian.AppendUint64(nil, in.Seed))
 }
 

@@ -10,6 +10,9 @@ import (
 // by putting the file's folder in front.
 func (s *Spec) resolve(dir string) {
 	s.Prompts = under(dir, s.Prompts)
+	for i := range s.Checks {
+		s.Checks[i].Mount = under(dir, s.Checks[i].Mount)
+	}
 	s.Schema, s.Tools = under(dir, s.Schema), under(dir, s.Tools)
 	s.Runner.Roster, s.Runner.Key = under(dir, s.Runner.Roster), under(dir, s.Runner.Key)
 	s.Ledger.Folder = under(dir, s.Ledger.Folder)

@@ -178,6 +178,9 @@ func (p *Plan) Accepts(q *synod.Question) error {
 	if err := cmp.Or(CheckText(q.Text), q.Check()); err != nil {
 		return err
 	}
+	if err := acceptsChecks(p, q); err != nil {
+		return err
+	}
 	_, game := p.protocol.(protocol.Ending)
 	switch {
 	case JoinsTexts(p) && q.Form != synod.Text:

@@ -120,6 +120,7 @@ var ranks = map[string]float64{
 	"internal/order":      -2, // sorts that are compiled once
 	"internal/origin":     0,  // the command line tells own files from others
 	"internal/fetch":      0,  // downloads for models and tasks
+	"internal/sandbox":    0,  // runs programs of operators on answers
 	"internal/compiled":   0,  // schemas of questions, for read, adversary, llm and council
 	"internal/jsonobject": 0,  // objects with their order and repeated keys
 	"internal/keyfile":    2,  // secrets in files

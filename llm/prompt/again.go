@@ -8,11 +8,18 @@ import (
 // maxUnread bounds how many bytes of its own reply a member is shown again. Its answer is most often at the end.
 const maxUnread = 12 << 10
 
-// again continues a chat with the member's own reply, which could not be read, and the request for the answer alone.
+// again continues a chat with the member's own reply, which could not be read, and the request for the answer alone;
+// or with a reply whose answer failed a check, the reason, and the request for another answer.
 // A short answer is asked for as a line, because most replies that cannot be read are broken JSON or have more than
 // the answer in it; a server that enforces a schema is sent none. What has several fields stays JSON.
-func (c *Chat) again(v *view, unread string) {
+func (c *Chat) again(v *view, p *synod.Prompt) {
 	request := "Your reply could not be read, because it does not have the form that was asked for. "
+	line := "Write only your final answer, on one line that reads"
+	if f := p.Failed; f != nil {
+		request = "Your answer cannot be accepted. It fails the check " + f.Check + ": " +
+			clean.Line(f.Reason, synod.MaxReason) + "\nThink again. "
+		line = "Write your final answer on the last line, which reads"
+	}
 	switch form := v.Question.Form; {
 	case v.Purpose == synod.Scoring:
 		c.Schema = nil
@@ -29,7 +36,7 @@ func (c *Chat) again(v *view, unread string) {
 			schemaWords(c.Schema)
 	default:
 		c.Schema = nil
-		request += "Write only your final answer, on one line that reads\nAnswer: <your answer>"
+		request += line + "\nAnswer: <your answer>"
 		if v.ConfidenceMode == synod.StatedConfidence {
 			request += ", Confidence: <a number from 0 to 1>"
 		}
@@ -39,7 +46,7 @@ func (c *Chat) again(v *view, unread string) {
 	if c.Turns != nil {
 		request = between(councilBorder(v.Nonce), request)
 	}
-	c.Then = []synod.Turn{{Role: synod.ByAssistant, Text: clean.Passage(clean.Tail(unread, maxUnread), maxUnread)},
+	c.Then = []synod.Turn{{Role: synod.ByAssistant, Text: clean.Passage(clean.Tail(p.Unread, maxUnread), maxUnread)},
 		{Role: synod.ByUser, Text: request}}
 }
 

@@ -137,7 +137,7 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 		c.converse(p.Question, v.Nonce)
 	}
 	if p.Unread != "" {
-		c.again(&v, p.Unread)
+		c.again(&v, p)
 	}
 	return c, nil
 }
@@ -145,7 +145,7 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 // viewOf returns what a template sees of a prompt.
 func (t *Templates) viewOf(p *synod.Prompt) view {
 	v := view(*p)
-	v.Unread = "" // the first part of the conversation is what it was
+	v.Unread, v.Failed = "", nil // the first part of the conversation is what it was
 	v.Nonce = fenceNonce((*synod.Prompt)(&v))
 	v.Exact = p.Exact || p.Plain && t.CanBePlain(p)
 	if p.Purpose != synod.Weighing { // which weighs a text after a text

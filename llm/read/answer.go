@@ -141,9 +141,19 @@ func (m manner) readable(q *synod.Question, s string) bool {
 	return ok
 }
 
-// Answer reads the answer of a reply. A reply whose status is not OK has none (SAC-10). exact selects the
-// papers' reader, PaperAnswer. The surface of a typed answer is the reply's text if that says the same.
+// Answer reads the answer of a reply. A reply whose status is not OK has none (SAC-10), and neither has one whose
+// answer fails a check of the question. exact selects the papers' reader, PaperAnswer. The surface of a typed answer
+// is the reply's text if that says the same.
 func Answer(q *synod.Question, r *synod.Reply, exact bool) (answer synod.Answer, surface string, ok bool) {
+	answer, surface, ok = unchecked(q, r, exact)
+	if ok && (r.Failed != nil || len(q.Checks) > 0 && Failed(q, answer) != nil) {
+		return synod.None, "", false
+	}
+	return answer, surface, ok
+}
+
+// unchecked is Answer without checks.
+func unchecked(q *synod.Question, r *synod.Reply, exact bool) (answer synod.Answer, surface string, ok bool) {
 	switch {
 	case r.Status != synod.OK:
 		return synod.None, "", false

@@ -31,7 +31,15 @@ import (
 //   - Prose: the text itself, without white space around it.
 //   - JSON: the value with sorted keys and without white space.
 //   - Action: {"arguments": {…}, "name": …} of one of the question's tools, written like JSON.
-func Canonical(q *synod.Question, raw string) (synod.Answer, bool) { return manner{}.canonical(q, raw) }
+//
+// An answer that fails a check of the question is none.
+func Canonical(q *synod.Question, raw string) (synod.Answer, bool) {
+	a, ok := manner{}.canonical(q, raw)
+	if ok && len(q.Checks) > 0 && Failed(q, a) != nil {
+		return synod.None, false
+	}
+	return a, ok
+}
 
 // Bare is Canonical for graders and for the papers' readers, which do not vote: it drops what stands beside
 // a value, whatever it says. 45% is 45, "5 km" is 5, "A: Paris, in France" is A, and "Yes, because …" is true.

@@ -39,6 +39,7 @@ needs no key and no server.`,
   synod ask -c council.yaml --json "What is 17 + 25?"
   synod ask --model openai:gpt-4o-mini --model ollama:llama3.2 "Who wrote Emma?"
   synod ask -c council.yaml --set f=2 --set protocol.rounds=3 "…"
+  synod ask --set 'checks=[{name: small, cel: self < 50}]' "What is 17 + 25?"
   synod ask --resume JOURNAL`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return askCouncil(a, cmd, args, f) },

@@ -301,6 +301,10 @@ func unreadOf(members []*outcome.Member) string {
 	if first.Unreadable == nil {
 		return line + ": " + app.OneLine(first.Trouble)
 	}
+	if first.Unreadable.Failed != nil {
+		return fmt.Sprintf("%s (%s): %s. The last words of one, as %s wrote them: %q", strings.Join(ids, ", "),
+			first.Model, app.Help(first.Unreadable), first.ID, app.OneLine(first.Unreadable.End))
+	}
 	return fmt.Sprintf("%s; %s. The last words of one, as %s wrote them: %q", line, app.Help(first.Unreadable),
 		first.ID, app.OneLine(first.Unreadable.End))
 }

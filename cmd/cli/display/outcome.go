@@ -17,7 +17,11 @@ func Withstands(o outcome.Outcome) string {
 	if o.Withstands == nil {
 		return "withstands: not known, because " + o.Fragile
 	}
-	return fmt.Sprintf("withstands: %s ignored, %s changed", anyOf(o.Withstands.Ignored), anyOf(o.Withstands.Changed))
+	text := fmt.Sprintf("withstands: %s ignored, %s changed", anyOf(o.Withstands.Ignored), anyOf(o.Withstands.Changed))
+	if passed := o.Passed(); passed != "" {
+		text += "; passes the checks " + passed
+	}
+	return text
 }
 
 // Probability says how likely the decision is right, or the leading answer where it was too little for a decision; ""
@@ -50,8 +54,12 @@ func anyOf(n int) string {
 func CallsOf(o *outcome.Outcome) string {
 	made, planned := o.Calls.Made, o.Calls.Planned
 	if o.Rereads > 0 {
-		return fmt.Sprintf("%d calls (%d planned, %s after unreadable replies)", made, planned,
-			app.Count(o.Rereads, "second request"))
+		after := "unreadable replies"
+		if len(o.Checks) > 0 {
+			after = "replies that were unreadable or failed a check"
+		}
+		return fmt.Sprintf("%d calls (%d planned, %s after %s)", made, planned,
+			app.Count(o.Rereads, "second request"), after)
 	}
 	if made <= planned {
 		return fmt.Sprintf("%d calls of %d", made, planned)

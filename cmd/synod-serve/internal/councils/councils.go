@@ -248,6 +248,9 @@ func (r *Registry) Convene(spec *plan.Spec) (*council.Council, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := council.CanCheck(p); err != nil {
+		return nil, err
+	}
 	p.Bound() // takes up to two seconds once, and not in the first request
 	return council.Open(p, council.Options{Env: r.o.Env})
 }

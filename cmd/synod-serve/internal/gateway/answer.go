@@ -70,6 +70,8 @@ type Report struct {
 	Withstands *robust.Withstood  `json:"withstands"` // null: see Fragile
 	Fragile    string             `json:"withstands_null,omitempty"`
 	Asked      []string           `json:"asked,omitempty"` // seats in the order in which stages asked them
+	// Checks are those of the council file and of the request, in code, and whether the answer passes them.
+	Checks []outcome.Checked `json:"checks,omitempty"`
 	// Probability is how likely the answer is right, by graded questions; null: nothing is known of that.
 	Probability *protocol.Probability `json:"probability"`
 
@@ -102,7 +104,7 @@ func report(o *outcome.Outcome, ignored []string) *Report {
 		Tokens: o.Tokens, Cost: o.Cost,
 		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
 		Ignored: append([]string{}, ignored...), Value: o.Value, Words: o.Words, Fields: o.Fields, Claims: o.Claims,
-		Withstands: o.Withstands, Fragile: o.Fragile, Asked: o.Asked, Probability: o.Probability,
+		Withstands: o.Withstands, Fragile: o.Fragile, Asked: o.Asked, Probability: o.Probability, Checks: o.Checks,
 		Evidence: o.Evidence}
 	if r.Words != nil && o.Answer != nil {
 		r.Value = value(o)

@@ -11,6 +11,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/llm/read"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
@@ -23,6 +24,13 @@ func (g *Gateway) read(j *job, d dialect, body []byte) *wire.Error {
 	}
 	if e := j.vary(); e != nil {
 		return e
+	}
+	j.question.Checks = j.req.Synod.Checks
+	if err := plan.Put(j.council().Plan(), &j.question); err != nil {
+		return wire.Invalid("synod.checks", "synod.%v", err)
+	}
+	if err := read.CompileChecks(j.question.Checks); err != nil {
+		return wire.Invalid("synod.checks", "synod.checks: %v", err)
 	}
 	if err := j.council().Plan().Accepts(&j.question); err != nil {
 		return wire.Invalid("messages", "the council %s does not take the question: %v", j.served.ID, err)

@@ -58,6 +58,7 @@ type Options struct {
 	Budget        Budget          `json:"budget"`
 	Protocol      json.RawMessage `json:"protocol"` // a name, or an object as in a council file; see Params
 	Certificate   bool            `json:"certificate"`
+	Checks        []synod.Check   `json:"checks"` // without commands, which only a council file may have
 }
 
 // Params returns the protocol as the parameters of a council file; nil if the request names none.
@@ -122,6 +123,12 @@ const (
 
 func (o *Options) check() *Error {
 	forms := synod.Forms()
+	if slices.ContainsFunc(o.Checks, func(c synod.Check) bool { return len(c.Command) > 0 }) {
+		return Invalid("synod.checks", "synod.checks: %v", synod.ErrCommand)
+	}
+	if err := synod.ValidateChecks(o.Checks); err != nil {
+		return Invalid("synod.checks", "synod.checks: %v", err)
+	}
 	switch {
 	case o.Form != "" && !slices.Contains(forms, synod.Form(o.Form)):
 		return Invalid("synod.form", "synod.form is %q; it must be one of %v", o.Form, forms)
@@ -211,7 +218,7 @@ func (o *object) options(r *Request) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r.Synod); err != nil {
 		o.err = Invalid("synod", "synod cannot be read: %s (known keys: form, on_no_consensus, progress, drop_params, "+
-			"deadline, budget, protocol, certificate)", strings.TrimPrefix(plain(err), "json: "))
+			"deadline, budget, protocol, certificate, checks)", strings.TrimPrefix(plain(err), "json: "))
 		return
 	}
 	o.err = r.Synod.check()
