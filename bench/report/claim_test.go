@@ -106,8 +106,8 @@ func TestClaimsOfGames(t *testing.T) {
 		t.Errorf("%s, %+v", r.State, r.Comparisons[0])
 	}
 	high := measured("high", ramp(30, .7, .5))
-	low := report.NewComputed("low", nil, &report.Figures{Rates: map[string]*metrics.Rate{"faa": metrics.Share(300, 600)}},
-		600, nil, "from another run", nil)
+	faa := map[string]*metrics.Rate{"faa": metrics.Share(300, 600)}
+	low := report.NewComputed("low", nil, &report.Figures{Rates: faa}, 600, nil, "from another run", nil)
 	low.Derive([]report.Cell{high}, map[string]string{"faa": "faa"})
 	if r := judged(compared(report.More, 0), high, low); r.Comparisons[0].Questions != 30 {
 		t.Errorf("%d questions", r.Comparisons[0].Questions)
@@ -171,8 +171,9 @@ func TestClaimsOfExperiments(t *testing.T) {
 		all.Add(g)
 	}
 	for format, wants := range map[string][]string{
-		"text": {"one         the text of a", "two         the text of e", "10 claims; 8 of them could have failed here",
-			"In 4 of 6 controls", "holds, control too: the protocol is not what makes the difference"},
+		"text": {"one         the text of a", "two         the text of e",
+			"10 claims; 8 of them could have failed here", "In 4 of 6 controls",
+			"holds, control too: the protocol is not what makes the difference"},
 		"md":    {"| one | the text of a | § 1 |", "10 claims; 8 of them"},
 		"latex": {"two & the text of e"},
 		"json":  {`"could_fail": 8`, `"experiment": "two"`, `"verdict": "assumed"`},
