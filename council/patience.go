@@ -65,9 +65,9 @@ func (b *batch) lastCall() (at time.Time, ok bool) {
 	return b.start.Add(last + last/2 + grace>>s.vain), s.longest > 0
 }
 
-// How long calls of members of unequal speed are waited for, beside four times the longest call of the batch or the run:
-// a strong model may take several times as long as a cheap one, and the council may not decide without it. Where no
-// other call of the batch has returned, there is nothing to compare with but members of other tiers.
+// How long calls of members of unequal speed are waited for, beside four times the longest call of the batch or the
+// run: a strong model may take several times as long as a cheap one, and the council may not decide without it. Where
+// no other call of the batch has returned, there is nothing to compare with but members of other tiers.
 const (
 	unequalGrace = 10 * time.Second
 	alonePeriod  = time.Minute

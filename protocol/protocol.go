@@ -384,8 +384,8 @@ type Loose interface {
 	DecidesWithoutSome() bool
 }
 
-// Unequal is implemented by a protocol that asks cheap members before strong ones, so that the time which the first ones
-// take says little about the others.
+// Unequal is implemented by a protocol that asks cheap members before strong ones, so that the time which the first
+// ones take says little about the others.
 type Unequal interface {
 	// AsksUnequals reports whether it does, with its settings.
 	AsksUnequals() bool

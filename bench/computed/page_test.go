@@ -175,7 +175,8 @@ func (all figures) casts() *table.Table {
 	each(func(set, labels string) {
 		for _, f := range []string{"0", "1"} {
 			cell := fmt.Sprintf("%s-%s-casts-f%s", set, labels, f)
-			t.Add(set, labels, f, all.percent(cell, "right"), all.percent(cell, "single_right"), all.points(cell, "gain"),
+			t.Add(set, labels, f, all.percent(cell, "right"), all.percent(cell, "single_right"),
+				all.points(cell, "gain"),
 				all.say("%.2f ×", cell, "price"), all.percent(cell, "alone")+" %", all.points(cell, "predicted_more"))
 		}
 	})
@@ -189,7 +190,8 @@ func (all figures) odds() *table.Table {
 	each(func(set, labels string) {
 		cell, liar := fmt.Sprintf("%s-%s-odds-f0", set, labels), fmt.Sprintf("%s-%s-liar-f1", set, labels)
 		t.Add(set, labels, all.say("%.3f", cell, "ece"), all.say("%.3f", cell, "odds_ece"),
-			all.say("%.3f", cell, "auc"), all.say("%.3f", cell, "agreement_auc"), all.percent(cell, "high"), all.percent(cell, "high_right"),
+			all.say("%.3f", cell, "auc"), all.say("%.3f", cell, "agreement_auc"), all.percent(cell, "high"),
+			all.percent(cell, "high_right"),
 			all.percent(liar, "high"), all.percent(liar, "high_right"))
 	})
 	return t
@@ -229,7 +231,8 @@ func (all figures) named() *table.Table {
 }
 
 func (all figures) alike() *table.Table {
-	t := &table.Table{Head: []string{"set", "one family", "one maker", "three makers", "independent votes of the three"},
+	t := &table.Table{Head: []string{"set", "one family", "one maker", "three makers",
+		"independent votes of the three"},
 		Align: "lrrrr"}
 	for _, set := range pageSets {
 		row, votes := []any{set}, []string{}

@@ -131,7 +131,8 @@ func means(played []map[string]float64) *report.Figures {
 }
 
 // counts are the figures that are no shares of the questions.
-var counts = []string{"usd", "single_usd", "effective", "plurality_gain", "probable_gain", "tiers_usd", "all_usd", "dearest_usd", "best_usd"}
+var counts = []string{"usd", "single_usd", "effective", "plurality_gain", "probable_gain", "tiers_usd", "all_usd",
+	"dearest_usd", "best_usd"}
 
 // split draws models and questions, and returns the figures.
 func (c *worth) split(v *votes, chance *rand.Rand) map[string]float64 {

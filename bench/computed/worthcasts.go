@@ -43,9 +43,9 @@ func newWorthCasts() *worthCasts {
 
 // Figures returns, as means over the casts: best, how often the best member is right; plurality and probable, how often
 // the most frequent answer and the most probable one are; plurality_gain and probable_gain, how many points they are
-// right more often than the best member; spread, by how much the best member is more accurate than the mean; effective, how many
-// independent voters the cast is worth. effective_r and spread_r are the correlation of the plurality's gain with these
-// two over the casts.
+// right more often than the best member; spread, by how much the best member is more accurate than the mean; effective,
+// how many independent voters the cast is worth. effective_r and spread_r are the correlation of the plurality's gain
+// with these two over the casts.
 func (c *worthCasts) Figures(w *Work, t Trials) (how string, of Compute, err error) {
 	v, err := w.realVotes(c.Folder, c.Set)
 	if err != nil {
@@ -55,7 +55,8 @@ func (c *worthCasts) Figures(w *Work, t Trials) (how string, of Compute, err err
 	if err != nil {
 		return "", nil, err
 	}
-	how = fmt.Sprintf("recorded votes of %s, %d casts with seed %d, gains in points; a liar is computed", c.Set, c.Splits, t.Seed)
+	how = fmt.Sprintf("recorded votes of %s, %d casts with seed %d, gains in points; a liar is computed", c.Set,
+		c.Splits, t.Seed)
 	return how, func(ctx context.Context) (*report.Figures, error) {
 		played := make([]map[string]float64, c.Splits)
 		err := splits(ctx, t.Seed, c.Splits, func(i int, chance *rand.Rand) {

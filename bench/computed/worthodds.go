@@ -55,7 +55,8 @@ func (c *worthOdds) Figures(w *Work, t Trials) (how string, of Compute, err erro
 	if _, err := v.drawCast(rand.New(rand.NewPCG(0, 0)), c.Members); err != nil {
 		return "", nil, err
 	}
-	how = fmt.Sprintf("recorded votes of %s, %d casts drawn with seed %d, shares in percent; a liar is computed", c.Set, c.Splits, t.Seed)
+	how = fmt.Sprintf("recorded votes of %s, %d casts drawn with seed %d, shares in percent; a liar is computed", c.Set,
+		c.Splits, t.Seed)
 	return how, func(ctx context.Context) (*report.Figures, error) { return c.play(ctx, v, t.Seed) }, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/core/stats"
 )
@@ -146,6 +147,9 @@ func done(all []operand) float64 {
 // draws, such as games.
 const leastShared = 3
 
+// leastVariance is the product of two variances below which one of the two does not vary.
+const leastVariance = 1e-18
+
 // alike returns the correlation of the figures of two cells over the questions that both were asked. Where it is not
 // known although they share questions, it is the one that makes the interval wider.
 func alike(all []operand, i, j int) float64 {
@@ -163,29 +167,11 @@ func alike(all []operand, i, j int) float64 {
 	if len(x) < leastShared {
 		return 0
 	}
-	r, ok := correlation(x, y)
-	switch {
-	case ok:
-		return stats.Cautious(r, len(x))
-	case a.weight*b.weight > 0:
+	if stat.Variance(x, nil)*stat.Variance(y, nil) > leastVariance {
+		return stats.Cautious(stat.Correlation(x, y, nil), len(x))
+	}
+	if a.weight*b.weight > 0 {
 		return 1
 	}
 	return 0
-}
-
-// correlation is Pearson's; not ok if one of the two does not vary.
-func correlation(x, y []float64) (r float64, ok bool) {
-	n := float64(len(x))
-	var sx, sy, xx, yy, xy float64
-	for i := range x {
-		sx, sy = sx+x[i], sy+y[i]
-	}
-	for i := range x {
-		dx, dy := x[i]-sx/n, y[i]-sy/n
-		xx, yy, xy = xx+dx*dx, yy+dy*dy, xy+dx*dy
-	}
-	if xx*yy < 1e-18 {
-		return 0, false
-	}
-	return min(max(xy/math.Sqrt(xx*yy), -1), 1), true
 }

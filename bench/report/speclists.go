@@ -55,7 +55,8 @@ func (d *specPlot) drawCircles(title string) *picture {
 	}
 	// The width and height of a circle in the units of the axes; frames are about as large as the numbers say.
 	width, height := float64((panelsWidth-130)/vg.Length(p.Columns)-45), float64(p.row-60)
-	room := plotter.XY{X: 2.2 * circleRadius / width * (high - low + 1.2), Y: 2 * circleRadius / height * 1.1 * (top - bottom)}
+	room := plotter.XY{X: 2.2 * circleRadius / width * (high - low + 1.2),
+		Y: 2 * circleRadius / height * 1.1 * (top - bottom)}
 	for k, panel := range titles {
 		c := p.add(d.label(panel))
 		c.X.Min, c.X.Max, c.X.Tick.Marker = low-.6, high+.6, ticks

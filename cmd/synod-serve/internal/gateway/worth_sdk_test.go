@@ -148,9 +148,11 @@ func TestOpenAITiersOfRecordedModels(t *testing.T) {
 	t.Cleanup(func() { prices = before })
 	models, council := "", map[string]string{"mini": "gpt-4o-mini-2024-07-18", "flash": "gemini-1.5-flash",
 		"deepseek": "deepseek-v2.5-0908", "strong": "gpt-4o-2024-08-06"}
-	usd := map[string][2]float64{"mini": {0.15, 0.6}, "flash": {0.075, 0.3}, "deepseek": {0.14, 0.28}, "strong": {2.5, 10}}
+	usd := map[string][2]float64{"mini": {0.15, 0.6}, "flash": {0.075, 0.3}, "deepseek": {0.14, 0.28},
+		"strong": {2.5, 10}}
 	for name, model := range council {
-		models += fmt.Sprintf("  %s: {provider: openai, url: %q, model: %s, max_tokens: 2000}\n", name, stub.URL+"/v1", model)
+		models += fmt.Sprintf("  %s: {provider: openai, url: %q, model: %s, max_tokens: 2000}\n", name, stub.URL+"/v1",
+			model)
 		prices = append(slices.Clip(prices), llm.Prices{{Server: "*", Model: model,
 			Price: llm.Price{Prompt: usd[name][0], Completion: usd[name][1]}}}...)
 	}
@@ -158,7 +160,8 @@ func TestOpenAITiersOfRecordedModels(t *testing.T) {
 		"graph: {family: complete}\nf: 1\nrule: {name: protocol}\nmodels:\n" + models + "seats:\n" +
 		"  - {id: mini, model: mini}\n  - {id: flash, model: flash}\n  - {id: deepseek, model: deepseek}\n" +
 		"  - {id: strong, model: strong}\n"})
-	fmt.Printf("%-24s %6s %6s %9s %8s %6s %6s\n", "300 recorded questions", "right", "wrong", "undecided", "USD", "p50 s", "p95 s")
+	fmt.Printf("%-24s %6s %6s %9s %8s %6s %6s\n", "300 recorded questions", "right", "wrong", "undecided", "USD", "p50 s",
+		"p95 s")
 	right := map[string]int{}
 	spent := map[string]float64{}
 	for _, model := range []string{"tiers", "solo:strong"} {
