@@ -257,10 +257,19 @@ type Variation struct {
 	Protocol plan.Params // as in a council file
 	Prose    bool        // a protocol that decides prose, in place of one that cannot
 	Sampling plan.Params // settings of all models
+	AtLeast  *float64    // a less probable answer is no decision; nil: as in the file
+}
+
+// None reports whether it changes nothing.
+func (v *Variation) None() bool {
+	return v.Protocol == nil && !v.Prose && len(v.Sampling) == 0 && v.AtLeast == nil
 }
 
 // ErrSampling reports that a model of the council does not take settings from a request.
 var ErrSampling = errors.New("its members cannot take it")
+
+// ErrAtLeast reports that the council does not know how likely its answers are right.
+var ErrAtLeast = errors.New("no probability")
 
 // ErrNoProse reports that the council cannot decide prose, whatever the protocol.
 var ErrNoProse = errors.New("the council cannot decide prose")
@@ -287,6 +296,12 @@ func (s *Served) With(v Variation) (*council.Council, string, error) {
 			settings := maps.Clone(spec.Models[seat.Model])
 			maps.Copy(settings, v.Sampling)
 			spec.Models[seat.Model] = settings
+		}
+	}
+	if v.AtLeast != nil {
+		var err error
+		if spec, err = spec.WithAtLeast(*v.AtLeast); err != nil {
+			return nil, "", fmt.Errorf("%w: %w", ErrAtLeast, err)
 		}
 	}
 	p, err := plan.New(spec)
