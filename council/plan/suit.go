@@ -112,7 +112,7 @@ func (s Spec) WithAtLeast(p float64) (Spec, error) {
 	made, err := New(s)
 	if err == nil && made.spec.Protocol["odds"] == nil {
 		err = fmt.Errorf("at_least needs a probability, and there is none without labels: at least %d graded "+
-			"questions that all members answered (synod calibrate --learn)", leastLabels)
+			"questions that all members answered (synod calibrate --learn)", LeastLabels)
 	}
 	return s, err
 }
