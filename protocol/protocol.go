@@ -161,6 +161,8 @@ type Probability struct {
 	Low    float64 `json:"low"` // limits of a 95 % interval
 	High   float64 `json:"high"`
 	Labels int     `json:"labels"` // how many questions it rests on
+	// Feedback is how many of Labels are feedback of users, who do not mark all answers alike.
+	Feedback int `json:"feedback,omitempty"`
 }
 
 // Weighting is implemented by a protocol whose first answers may be counted with weights. The fields of JSON

@@ -149,9 +149,10 @@ func (f *flags) storeURL(state string) string {
 }
 
 // registry opens the councils. The model in the box is fetched if it is all that there is to serve.
-func (f *flags) registry(ctx context.Context, home *app.App, stderr io.Writer, log *slog.Logger) (*councils.Registry,
-	error) {
-	o := councils.Options{Dir: f.councils, Default: home.Council, Env: home.Env(), Key: home.FillKey, Log: log}
+func (f *flags) registry(ctx context.Context, home *app.App, st *store.Store, stderr io.Writer,
+	log *slog.Logger) (*councils.Registry, error) {
+	o := councils.Options{Dir: f.councils, Default: home.Council, Env: home.Env(), Log: log, Labels: st,
+		Key: func(spec *plan.Spec) error { home.OwnTrust(spec); return home.FillKey(spec) }}
 	spec, err := home.Council()
 	if err != nil && f.councils == "" {
 		return nil, usageError{err}

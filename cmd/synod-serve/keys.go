@@ -64,6 +64,8 @@ func (kf *keyFlags) add(fl *pflag.FlagSet) {
 		"(default: all)")
 	fl.BoolVar(&kf.key.Admin, "admin", false, "it may change council files and see the lab on the page; councils "+
 		"decide to which servers the gateway sends the keys of its environment")
+	fl.BoolVar(&kf.key.Label, "label", false, "it may say which answers of its own runs are right; what it says "+
+		"changes the probabilities of these councils for everybody")
 	fl.StringVar(&kf.key.Owner, "owner", "", "`who` answers for it, such as a name or an address; shown by list")
 	fl.StringVar(&kf.expires, "expires", "never", "`when` it stops being valid: after a number of days (90d), at a "+
 		"date (2027-01-31, 0:00 UTC), or never")
@@ -92,6 +94,9 @@ func (kf *keyFlags) apply(k *store.Key, given *pflag.FlagSet, all bool) error {
 	}
 	if set("admin") {
 		k.Admin = kf.key.Admin
+	}
+	if set("label") {
+		k.Label = kf.key.Label
 	}
 	if set("owner") {
 		k.Owner = kf.key.Owner
@@ -206,6 +211,9 @@ func limits(k *store.Key) string {
 	if k.Admin {
 		all = append(all, "admin")
 	}
+	if k.Label {
+		all = append(all, "label")
+	}
 	if !k.Expires.IsZero() {
 		all = append(all, "until "+moment(k.Expires))
 	}
@@ -269,6 +277,7 @@ func keysJSON(cmd *cobra.Command, keys []store.Key) error {
 		Used     string   `json:"used"`
 		Revoked  bool     `json:"revoked"`
 		Admin    bool     `json:"admin"`
+		Label    bool     `json:"label"`
 		Owner    string   `json:"owner"`
 		Expires  string   `json:"expires"`
 		Expired  bool     `json:"expired"`
@@ -281,7 +290,7 @@ func keysJSON(cmd *cobra.Command, keys []store.Key) error {
 	for _, k := range keys {
 		rows = append(rows, row{k.Name, k.ID, k.PerDay.USD(), k.PerMinute, append([]string{}, k.Councils...),
 			k.Today.USD(), k.Reserved.USD(), moment(k.Created), moment(k.Used), !k.Revoked.IsZero(),
-			k.Admin, k.Owner, moment(k.Expires), k.Expired(time.Now()), k.TokensPerDay, k.TokensToday,
+			k.Admin, k.Label, k.Owner, moment(k.Expires), k.Expired(time.Now()), k.TokensPerDay, k.TokensToday,
 			k.TokensReserved})
 	}
 	e := json.NewEncoder(cmd.OutOrStdout())

@@ -71,7 +71,7 @@ func (f *flags) mcp(ctx context.Context, home *app.App, in io.ReadCloser, out, s
 	if _, err := st.Beat(true); err != nil {
 		return err
 	}
-	reg, err := f.registry(ctx, home, stderr, log)
+	reg, err := f.registry(ctx, home, st, stderr, log)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ when they change. Requests from other machines need --listen and API keys.`,
 		},
 	}
 	f.shared(cmd)
-	cmd.AddCommand(keysCommand(&f), backupCommand(&f), restoreCommand(&f), dataCommand(&f))
+	cmd.AddCommand(keysCommand(&f), labelsCommand(&f), backupCommand(&f), restoreCommand(&f), dataCommand(&f))
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on; port 0 picks a free one")
 	fl.StringVar(&f.runs, "runs", "", "`folder` of the runs of synod bench, which the page shows")
@@ -93,7 +93,7 @@ func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) erro
 	if err := f.ready(ctx, st, local, log); err != nil {
 		return err
 	}
-	reg, err := f.registry(ctx, home, stderr, log)
+	reg, err := f.registry(ctx, home, st, stderr, log)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ func (m *Model) Check() error {
 	switch {
 	case m.Labels < 1:
 		return fmt.Errorf("odds: labels is %d; it must be at least 1", m.Labels)
+	case m.Feedback < 0 || m.Feedback > m.Labels:
+		return fmt.Errorf("odds: feedback is %d; it must be between 0 and the %d labels", m.Feedback, m.Labels)
 	case wide != shared+n:
 		return fmt.Errorf("odds: %d coefficients for %d members; there must be %d", wide, n, shared+n)
 	case !numbers(m.Coefficients, -mostWeight, mostWeight):

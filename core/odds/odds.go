@@ -24,9 +24,11 @@ type Labelled struct {
 
 // Model predicts for one list of members. It is data: it can be written as JSON and read again.
 type Model struct {
-	Members []string        `json:"members"`
-	Labels  int             `json:"labels"` // questions that it was fitted to
-	Kinds   map[string]Kind `json:"kinds"`  // by kind of question; "": all kinds together, for one that was not labelled
+	Members []string `json:"members"`
+	Labels  int      `json:"labels"` // questions that it was fitted to
+	// Feedback is how many of Labels are feedback of users, who do not mark all answers alike. Who fits sets it.
+	Feedback int             `json:"feedback,omitempty"`
+	Kinds    map[string]Kind `json:"kinds"` // by kind of question; "": all kinds together, for one that was not labelled
 	// Same says by pair of members how often both gave the same answer when both were wrong, in [0, 1].
 	Same [][]float64 `json:"same"`
 	// Coefficients of features, the shared ones first, then one for each member; and the inverse of the curvature at

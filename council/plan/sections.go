@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"synod.dev/synod/core/param"
+	"synod.dev/synod/core/reliability"
 )
 
 // Breakers stop a run that makes no progress, with a reason (GR-1), whatever the
@@ -114,6 +115,10 @@ type Trust struct {
 	File  string   `yaml:"file,omitempty" json:"file,omitempty" doc:"the trust file from which protocol cascade takes the weights of members; default: that of the user; absent: all weigh the same" example:"default"`
 	Learn bool     `yaml:"learn,omitempty" json:"learn,omitempty" doc:"add the first answers of finished questions to the trust file; of protocol cascade, those of audits"`
 	Audit *float64 `yaml:"audit,omitempty" json:"audit,omitempty" doc:"with learn, in protocol cascade: the share of the questions, drawn in secret, that ask every member" range:"0:1" default:"0.1" example:"0.1"`
+
+	// Labels are first answers that users of a gateway have labelled. They say how likely answers are right, and give
+	// nobody weight.
+	Labels []reliability.Observation `yaml:"-" json:"-"`
 }
 
 // usualAudit is the share of audited questions of a council that learns.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 
 	"synod.dev/synod"
@@ -89,4 +91,28 @@ func (s *Spec) oneRound() bool {
 func (s *Spec) opens() bool {
 	_, err := New(*s)
 	return err == nil
+}
+
+// WithAtLeast returns the council in which an answer that is right with a probability below p is no decision. A council
+// file that wants more stays as it is. It fails if the council does not know how likely its answers are right.
+func (s Spec) WithAtLeast(p float64) (Spec, error) {
+	if !(p > 0 && p <= 1) {
+		return s, fmt.Errorf("at_least is %v; it must be above 0 and at most 1 (example: 0.9)", p)
+	}
+	if s.Runner.Capabilities().Owned || s.Protocol["tiers"] == nil {
+		return s, errors.New("at_least needs a probability, and this council states none: it has no tiers " +
+			"(synod calibrate --write FILE makes a council with tiers)")
+	}
+	own, ok := s.Protocol["at_least"].(float64)
+	if n, whole := wholeNumber(s.Protocol["at_least"]); whole && !ok {
+		own = float64(n)
+	}
+	s.Protocol = maps.Clone(s.Protocol)
+	s.Protocol["at_least"] = max(p, own)
+	made, err := New(s)
+	if err == nil && made.spec.Protocol["odds"] == nil {
+		err = fmt.Errorf("at_least needs a probability, and there is none without labels: at least %d graded "+
+			"questions that all members answered (synod calibrate --learn)", LeastLabels)
+	}
+	return s, err
 }

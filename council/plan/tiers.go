@@ -78,49 +78,39 @@ func wholeNumber(x any) (int, bool) {
 	return 0, false
 }
 
-// leastLabels is how many graded questions a probability needs.
-const leastLabels = 30
+// LeastLabels is how many labelled questions a probability needs.
+const LeastLabels = 30
 
-// setOdds has the protocol know how likely answers are right, by the tiers that were asked, if enough of the questions
-// in the history are graded and have an answer of every seat.
-func setOdds(p *Plan, all []reliability.Observation) {
+// setOdds has the protocol know how likely answers are right, by the tiers that were asked. It counts the graded
+// questions of the trust file and the feedback of users to which all seats of these tiers replied. A tier that has too
+// few of them has no odds, and so have the tiers after it, which are asked less often.
+func setOdds(p *Plan, graded, feedback []reliability.Observation) {
 	tiers, ok := p.spec.Protocol["tiers"].([][]int)
 	if !ok || p.spec.Protocol["odds"] != nil {
 		return
 	}
 	names := TrustNames(p)
-	labelled := Labelled(names, all)
-	if len(labelled) < leastLabels {
-		return
-	}
 	var models []*odds.Model
-	var asked []int
+	var asked []string
 	for _, tier := range tiers {
-		asked = append(asked, tier...)
-		for _, i := range asked {
+		for _, i := range tier {
 			if i < 0 || i >= len(names) {
 				return // the protocol says what is wrong
 			}
+			asked = append(asked, names[i])
 		}
-		models = append(models, fitOdds(names, labelled, asked))
-	}
-	p.spec.Protocol["odds"] = models
-}
-
-// fitOdds fits the odds of the seats that were asked.
-func fitOdds(names []string, labelled []odds.Labelled, asked []int) *odds.Model {
-	some := make([]odds.Labelled, len(labelled))
-	for k, q := range labelled {
-		some[k] = odds.Labelled{Kind: q.Kind, Right: q.Right}
-		for _, i := range asked {
-			some[k].Answers = append(some[k].Answers, q.Answers[i])
+		some := Labelled(asked, graded)
+		known := len(some)
+		if some = append(some, Labelled(asked, feedback)...); len(some) < LeastLabels {
+			break
 		}
+		m := odds.Fit(slices.Clone(asked), some)
+		m.Feedback = len(some) - known
+		models = append(models, m)
 	}
-	members := make([]string, len(asked))
-	for k, i := range asked {
-		members[k] = names[i]
+	if len(models) > 0 {
+		p.spec.Protocol["odds"] = models
 	}
-	return odds.Fit(members, some)
 }
 
 // Labelled returns the graded questions to which all of these members replied, in the order in which they come.

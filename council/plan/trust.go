@@ -19,12 +19,17 @@ func loadTrust(p *Plan, from source) error {
 	if p.spec.Trust.Learn && file == "" {
 		return fmt.Errorf("learn needs a file (example: trust: {file: default, learn: true})")
 	}
-	learn, audit := p.spec.Trust.Learn, p.spec.Trust.Audit
+	learn, audit, labels := p.spec.Trust.Learn, p.spec.Trust.Audit, p.spec.Trust.Labels
 	if audit != nil && !(*audit >= 0 && *audit <= 1) {
 		return fmt.Errorf("audit is %v; it must be between 0 and 1 (example: audit: 0.1)", *audit)
 	}
 	p.spec.Trust = Trust{}
-	if file == "" || from != toRun || !p.spec.weighs() {
+	if file == "" && len(labels) == 0 || from != toRun || !p.spec.weighs() {
+		return nil
+	}
+	if file == "" {
+		p.spec.Protocol = maps.Clone(p.spec.Protocol)
+		setOdds(p, nil, labels)
 		return nil
 	}
 	if file == OwnTrust {
@@ -47,7 +52,7 @@ func loadTrust(p *Plan, from source) error {
 	if p.spec.Protocol["together"] == nil && len(together) > 0 {
 		p.spec.Protocol["together"] = together
 	}
-	setOdds(p, h.Observations())
+	setOdds(p, h.Observations(), labels)
 	return nil
 }
 

@@ -81,9 +81,9 @@ func (p *Cascade) Validate() error {
 		return fmt.Errorf("cascade: tiers end by the probability of an answer; with them stop must be %s", Probable)
 	case len(p.Tiers) == 0 && (p.AtLeast > 0 || len(p.Odds) > 0):
 		return fmt.Errorf("cascade: at_least and odds need tiers (example: tiers: [[a, b], [c]])")
-	case len(p.Odds) > 0 && len(p.Odds) != len(p.Tiers):
-		return fmt.Errorf("cascade: odds has %d entries; it must have one for each of the %d tiers", len(p.Odds),
-			len(p.Tiers))
+	case len(p.Odds) > len(p.Tiers):
+		return fmt.Errorf("cascade: odds has %d entries; it must have at most one for each of the %d tiers",
+			len(p.Odds), len(p.Tiers))
 	case !(p.Audit >= 0 && p.Audit <= 1):
 		return fmt.Errorf("cascade: audit is %v; it must be between 0 and 1 (example: audit: 0.1)", p.Audit)
 	}

@@ -48,7 +48,8 @@ func (t *tally) judge(all []candidate) {
 	}
 	for _, c := range m.Chances(string(t.form), answers, t.f) {
 		k := slices.IndexFunc(all, func(x candidate) bool { return x.answer == synod.Answer(c.Answer) })
-		all[k].chance = protocol.Probability{Value: c.Probability, Low: c.Low, High: c.High, Labels: m.Labels}
+		all[k].chance = protocol.Probability{Value: c.Probability, Low: c.Low, High: c.High, Labels: m.Labels,
+			Feedback: m.Feedback}
 	}
 }
 

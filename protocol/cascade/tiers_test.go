@@ -140,8 +140,8 @@ func TestTiersRefused(t *testing.T) {
 		"stop must be":         func(p *Cascade) { p.Tiers, p.Stop = [][]synod.NodeID{{0, 1, 2}}, Certain },
 		"need tiers":           func(p *Cascade) { p.AtLeast = 0.5 },
 		"at_least is 2":        func(p *Cascade) { p.Tiers, p.AtLeast = [][]synod.NodeID{{0, 1, 2}}, 2 },
-		"odds has 1 entries": func(p *Cascade) {
-			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1}, {2}}, graded([]synod.NodeID{0, 1})
+		"odds has 2 entries": func(p *Cascade) {
+			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1, 2}}, graded([]synod.NodeID{0, 1}, []synod.NodeID{2})
 		},
 		"odds[0] is empty": func(p *Cascade) {
 			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1, 2}}, []*odds.Model{nil}

@@ -178,7 +178,7 @@ func prepare(a *app.App, cmd *cobra.Command, args []string, f *askFlags) (counci
 	ask := council.Ask{Program: "synod " + app.Release, Seed: f.seed, Mark: a.Mark(app.OwnJournal),
 		Again: app.Ask.Resume}
 	if f.Resume != "" {
-		for _, flag := range append([]string{"council", "model", "form", "schema", "tools", "seed"},
+		for _, flag := range append([]string{"council", "model", "form", "schema", "tools", "seed", "at-least"},
 			attachNames...) {
 			if cmd.Flags().Changed(flag) {
 				return ask, plan.Spec{}, app.Fail(app.ExitUsage,
@@ -206,6 +206,11 @@ func prepare(a *app.App, cmd *cobra.Command, args []string, f *askFlags) (counci
 		return ask, spec, app.Fail(app.ExitUsage, err)
 	}
 	f.suit(&ask.Question, &spec, from)
+	if cmd.Flags().Changed("at-least") {
+		if spec, err = spec.WithAtLeast(f.atLeast); err != nil {
+			return ask, spec, app.ConfigError(err)
+		}
+	}
 	if !f.escalate {
 		if err := checkEscalation(a, spec, from); err != nil {
 			return ask, spec, err

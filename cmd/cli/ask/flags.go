@@ -26,6 +26,7 @@ type askFlags struct {
 	fallback string
 	show     []string
 	escalate bool
+	atLeast  float64
 	claims   bool
 	drop     bool
 
@@ -64,6 +65,8 @@ func (f *askFlags) add(cmd *cobra.Command) {
 		"recorded replays; simulated members are left out")
 	fl.StringVar(&f.fallback, "on-no-consensus", "fail",
 		"fail, or best-effort: print the leading answer, with the exit code of the failure")
+	fl.Float64Var(&f.atLeast, "at-least", 0, "an answer that is right with a lower probability is no decision, such "+
+		"as 0.9; needs a council with tiers and graded questions")
 	fl.StringSliceVar(&f.show, "show", nil, "also print: rounds (the answers after every round as a table, as with "+
 		"-v), models (results per model), or reasoning (of every member)")
 	fl.BoolVar(&f.claims, "claims", false, "prose: the members also judge every claim of the answer")

@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
 )
 
 // Withstands says how many answers the decision does not depend on.
@@ -35,8 +36,18 @@ func Probability(o outcome.Outcome) string {
 	if !o.Answered() {
 		of = " of the leading answer"
 	}
-	return fmt.Sprintf("probability%s: %.2f (95 %%: %.2f to %.2f), from %s", of, p.Value, p.Low, p.High,
-		app.Count(p.Labels, "graded question"))
+	return fmt.Sprintf("probability%s: %.2f (95 %%: %.2f to %.2f), from %s", of, p.Value, p.Low, p.High, labels(p))
+}
+
+// labels says where the labels of a probability come from.
+func labels(p *protocol.Probability) string {
+	switch p.Feedback {
+	case 0:
+		return app.Count(p.Labels, "graded question")
+	case p.Labels:
+		return app.Count(p.Labels, "question") + " that users labelled, which is a biased sample"
+	}
+	return fmt.Sprintf("%s and %d that users labelled", app.Count(p.Labels-p.Feedback, "graded question"), p.Feedback)
 }
 
 // anyOf formats a number of answers, whichever they are.

@@ -4,6 +4,7 @@
 package councils
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"synod.dev/synod/core/param"
+	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/llm"
@@ -36,6 +38,15 @@ type Options struct {
 	Env     llm.Env
 	Key     func(*plan.Spec) error // names the user's key in a council of nodes that names none; nil: none
 	Log     *slog.Logger
+	Labels  Labels // feedback of users; nil: there is none
+}
+
+// Labels are what users say about the answers of councils.
+type Labels interface {
+	// LabelStamps returns by model id what changes with its labels.
+	LabelStamps(context.Context) (map[string]string, error)
+	// Feedback returns the labelled first answers to the questions of a model.
+	Feedback(ctx context.Context, model string) ([]reliability.Observation, error)
 }
 
 // Registry is the councils of a gateway. Its methods may be called concurrently.
@@ -55,6 +66,8 @@ type stamp struct {
 	size int64
 	at   time.Time
 	text string // of a council that is not in a file of its own; of the roster
+	// labels changes with the feedback of users.
+	labels string
 }
 
 // Served is an open council, or an open model for a pass-through. Release it after use.
@@ -108,6 +121,10 @@ func (r *Registry) Reload() error {
 	if err != nil {
 		return err
 	}
+	stamps, err := r.stamps()
+	if err != nil {
+		return err
+	}
 	var changed bool
 	for id := range r.files {
 		if !slices.ContainsFunc(sources, func(s source) bool { return s.id == id }) {
@@ -120,11 +137,13 @@ func (r *Registry) Reload() error {
 		}
 	}
 	for _, s := range sources {
+		s.stamp.labels = stamps[s.id]
 		if old, seen := r.files[s.id]; !seen || old != s.stamp {
 			r.files[s.id] = s.stamp
 			changed = r.read(s) || changed
 			if s.stamp.text == "" { // the roster is known only now
-				r.files[s.id] = stamp{s.stamp.size, s.stamp.at, r.rosterStamp(s.id)}
+				s.stamp.text = r.rosterStamp(s.id)
+				r.files[s.id] = s.stamp
 			}
 		}
 	}
@@ -158,10 +177,18 @@ func (r *Registry) sources() (all []source, err error) {
 		if id == Default {
 			all = slices.DeleteFunc(all, func(s source) bool { return s.id == Default })
 		}
-		all = append(all, source{id, stamp{info.Size(), info.ModTime(), r.rosterStamp(id)}, path,
+		all = append(all, source{id, stamp{size: info.Size(), at: info.ModTime(), text: r.rosterStamp(id)}, path,
 			func() (plan.Spec, error) { return plan.Load(path) }})
 	}
 	return all, nil
+}
+
+// stamps returns by model id what changes with the feedback of users.
+func (r *Registry) stamps() (map[string]string, error) {
+	if r.o.Labels == nil {
+		return nil, nil
+	}
+	return r.o.Labels.LabelStamps(context.Background())
 }
 
 // rosterStamp tells whether the roster of a council of nodes has changed.
@@ -222,6 +249,11 @@ func (r *Registry) open(s source) (*Served, error) {
 		return nil, err
 	}
 	r.rosters[s.id] = spec.Runner.Roster
+	if r.o.Labels != nil {
+		if spec.Trust.Labels, err = r.o.Labels.Feedback(context.Background(), s.id); err != nil {
+			return nil, err
+		}
+	}
 	c, err := r.Convene(&spec)
 	if err != nil {
 		return nil, err
@@ -260,10 +292,19 @@ type Variation struct {
 	Protocol plan.Params // as in a council file
 	Prose    bool        // a protocol that decides prose, in place of one that cannot
 	Sampling plan.Params // settings of all models
+	AtLeast  *float64    // a less probable answer is no decision; nil: as in the file
+}
+
+// None reports whether it changes nothing.
+func (v *Variation) None() bool {
+	return v.Protocol == nil && !v.Prose && len(v.Sampling) == 0 && v.AtLeast == nil
 }
 
 // ErrSampling reports that a model of the council does not take settings from a request.
 var ErrSampling = errors.New("its members cannot take it")
+
+// ErrAtLeast reports that the council does not know how likely its answers are right.
+var ErrAtLeast = errors.New("no probability")
 
 // ErrNoProse reports that the council cannot decide prose, whatever the protocol.
 var ErrNoProse = errors.New("the council cannot decide prose")
@@ -290,6 +331,12 @@ func (s *Served) With(v Variation) (*council.Council, string, error) {
 			settings := maps.Clone(spec.Models[seat.Model])
 			maps.Copy(settings, v.Sampling)
 			spec.Models[seat.Model] = settings
+		}
+	}
+	if v.AtLeast != nil {
+		var err error
+		if spec, err = spec.WithAtLeast(*v.AtLeast); err != nil {
+			return nil, "", fmt.Errorf("%w: %w", ErrAtLeast, err)
 		}
 	}
 	p, err := plan.New(spec)

@@ -45,18 +45,18 @@ func (j *job) vary() *wire.Error {
 	if e != nil {
 		return e
 	}
-	v := councils.Variation{Protocol: params, Sampling: j.req.Sampling}
+	v := councils.Variation{Protocol: params, Sampling: j.req.Sampling, AtLeast: j.req.Synod.AtLeast}
 	if j.guessed {
 		v.Prose = j.suit(params)
 	}
-	if v.Protocol == nil && !v.Prose && len(v.Sampling) == 0 {
+	if v.None() {
 		return nil
 	}
 	var err error
 	j.own, j.print, err = j.served.With(v)
 	if errors.Is(err, councils.ErrNoProse) {
 		council.Briefly(&j.question)
-		if v.Prose = false; v.Protocol == nil && len(v.Sampling) == 0 {
+		if v.Prose = false; v.None() {
 			return nil
 		}
 		j.own, j.print, err = j.served.With(v)
@@ -100,6 +100,8 @@ func refusal(j *job, err error) *wire.Error {
 		key := slices.Sorted(maps.Keys(j.req.Sampling))[0]
 		return wire.Unsupported(key, "the members of %s sample as its council file says, and cannot take %s from a "+
 			`request; remove it, or send "synod": {"drop_params": true}`, j.served.ID, key)
+	case errors.Is(err, councils.ErrAtLeast):
+		return wire.Invalid("synod.at_least", "synod.at_least: %v", err)
 	case len(j.req.Sampling) > 0 && len(j.req.Synod.Protocol) == 0:
 		return wire.Invalid(slices.Sorted(maps.Keys(j.req.Sampling))[0], "a member does not take it: %v", err)
 	}

@@ -27,6 +27,8 @@ func (g *Gateway) Handler() http.Handler {
 	mux.HandleFunc("GET /v1/responses/{id}", kept.stored(sendStored))
 	mux.HandleFunc("GET /v1/responses/{id}/input_items", kept.stored(sendInput))
 	mux.HandleFunc("DELETE /v1/responses/{id}", kept.stored(kept.forget))
+	mux.HandleFunc("POST /v1/synod/feedback", g.labelled(g.label))
+	mux.HandleFunc("DELETE /v1/synod/feedback/{run}", g.labelled(g.unlabel))
 	for pattern, h := range g.mounted {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			defer g.forms.meter(r)()

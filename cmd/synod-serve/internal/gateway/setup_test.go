@@ -107,11 +107,12 @@ func openHouse(t testing.TB, files map[string]string, change ...func(*Options)) 
 	}
 	log := slog.New(slog.NewTextHandler(h.log, nil))
 	var err error
-	if h.reg, err = councils.Open(councils.Options{Dir: h.dir, Log: log, Env: llm.Env{Prices: prices}}); err != nil {
-		t.Fatal(err)
-	}
 	h.file0 = filepath.Join(t.TempDir(), "serve.db")
 	if h.store, err = store.Open(t.Context(), h.file0, "local"); err != nil {
+		t.Fatal(err)
+	}
+	if h.reg, err = councils.Open(councils.Options{Dir: h.dir, Log: log, Labels: h.store,
+		Env: llm.Env{Prices: prices}}); err != nil {
 		t.Fatal(err)
 	}
 	o := Options{Councils: h.reg, Store: h.store, Log: log, Prices: prices, Journals: t.TempDir(),

@@ -40,6 +40,9 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 	head wire.Head) *wire.Error {
 	g.running.Add(1)
 	defer g.running.Done()
+	if e := oneHasNone(head); e != nil {
+		return e
+	}
 	p := &pass{Gateway: g, job: j, info: j.served.Model.Info()}
 	if !llm.Relays(j.served.Model) {
 		return p.complete(d, w, r, body)
@@ -192,6 +195,18 @@ func (p *pass) upstream(ctx context.Context, err error) *wire.Error {
 		e.HTTP, e.Code = 503, "upstream_out_of_order"
 	}
 	return e
+}
+
+// oneHasNone refuses at_least in a request to one model: nothing says how likely its answer is right.
+func oneHasNone(head wire.Head) *wire.Error {
+	var options struct {
+		AtLeast json.RawMessage `json:"at_least"`
+	}
+	if json.Unmarshal(head.Members["synod"], &options) != nil || len(options.AtLeast) == 0 {
+		return nil
+	}
+	return wire.Invalid("synod.at_least", "synod.at_least needs a probability, and one model alone has none; ask a "+
+		"council with tiers and labels")
 }
 
 // single is the object synod of a reply that one member of a council has given alone.

@@ -71,7 +71,7 @@ const intact = `(async () => {
 			if (!own && !away) bad.push("link " + at);
 		}
 		if (tag == "form" && !["/ask", "/login", "/logout", "/history", "/compare"].includes(e.getAttribute("action")) &&
-			!/^\/runs\/[a-z0-9-]+\/(stop|calls)$/.test(e.getAttribute("action")) && !/^\/(councils|doctor|lab)/.test(e.getAttribute("action")))
+			!/^\/runs\/[a-z0-9-]+\/(stop|calls|label)$/.test(e.getAttribute("action")) && !/^\/(councils|doctor|lab)/.test(e.getAttribute("action")))
 			bad.push("form " + at);
 	}
 	for (const id of ["main", "run", "question"]) if (document.querySelectorAll("[id=" + id + "]").length > 1) bad.push("two of " + id);

@@ -6,19 +6,18 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"path"
 	"regexp"
-	"time"
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 
+	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
 
 // maxJournal is the largest journal that is read for a page, in bytes.
-const maxJournal = 64 << 20
+const maxJournal = gateway.MaxJournal
 
 // idShape is that of ids in addresses.
 var idShape = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
@@ -54,15 +53,7 @@ type past struct {
 
 // journalFile opens the journal of a request.
 func (p *Page) journalFile(r *store.Row) (*os.File, error) {
-	if r.Journal == "" || p.o.Journals == "" || !idShape.MatchString(r.Journal) {
-		return nil, fs.ErrNotExist
-	}
-	root, err := os.OpenRoot(p.o.Journals)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return root.Open(path.Join(r.Begun.UTC().Format(time.DateOnly), r.Journal+".jsonl"))
+	return r.OpenJournal(p.o.Journals)
 }
 
 // past reads the journal of a request. A journal that cannot be read is no error: the request is shown without.

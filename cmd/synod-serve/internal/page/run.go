@@ -9,6 +9,7 @@ var runPart = part{routes: map[string]handler{
 	"GET /runs/{id}":             showRun,
 	"GET /runs/{id}/events":      watchRun,
 	"POST /runs/{id}/stop":       stopRun,
+	"POST /runs/{id}/label":      labelRun,
 	"GET /runs/{id}/calls":       showCalls,
 	"GET /runs/{id}/json":        exportRun,
 	"GET /runs/{id}/journal":     exportJournal,

@@ -34,8 +34,9 @@ type runView struct {
 	Board       *board
 	Asked       []askedView
 	Certificate bool
-	Share       bool       // it has no links to other things of the request: a file that is shared, or of a sweep
-	Lab         *labOrigin // of a question of a sweep; else nil
+	Feedback    *feedbackView // nil: the viewer may not label the run
+	Share       bool          // it has no links to other things of the request: a file that is shared, or of a sweep
+	Lab         *labOrigin    // of a question of a sweep; else nil
 	Style       template.CSS
 }
 
@@ -124,7 +125,7 @@ func (v *visit) runView(id string) (*runView, error) {
 		view.Question = &synod.Question{Text: row.Question}
 	}
 	view.Why = t.why
-	return view, nil
+	return view, v.feedback(view)
 }
 
 // fill shows what the journal has.

@@ -73,11 +73,13 @@ func open(t testing.TB, files map[string]string, change ...func(*gateway.Options
 		}
 	}
 	log := slog.New(slog.NewTextHandler(h.log, nil))
-	reg, err := councils.Open(councils.Options{Dir: h.dir, Log: log, Env: llm.Env{Prices: prices}})
-	if err != nil {
+	var err error
+	if h.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "serve.db"), "local"); err != nil {
 		t.Fatal(err)
 	}
-	if h.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "serve.db"), "local"); err != nil {
+	reg, err := councils.Open(councils.Options{Dir: h.dir, Log: log, Labels: h.store,
+		Env: llm.Env{Prices: prices}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	o := gateway.Options{Councils: reg, Store: h.store, Log: log, Prices: prices, Journals: h.journals,

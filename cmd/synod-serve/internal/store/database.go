@@ -52,6 +52,10 @@ CREATE TABLE IF NOT EXISTS tasks (
 CREATE INDEX IF NOT EXISTS tasks_key ON tasks (key_id, at);
 CREATE TABLE IF NOT EXISTS spooled (gateway TEXT PRIMARY KEY, generation BIGINT NOT NULL);
 CREATE TABLE IF NOT EXISTS gateways (id TEXT PRIMARY KEY, seen BIGINT NOT NULL);
+CREATE TABLE IF NOT EXISTS labels (
+	run TEXT NOT NULL, key_id TEXT NOT NULL, model TEXT NOT NULL, at BIGINT NOT NULL, mark TEXT NOT NULL,
+	answers TEXT NOT NULL, predicted DOUBLE PRECISION NOT NULL, correct BIGINT NOT NULL, PRIMARY KEY (run, key_id));
+CREATE INDEX IF NOT EXISTS labels_model ON labels (model, at);
 CREATE TABLE IF NOT EXISTS audit (at BIGINT NOT NULL, event TEXT NOT NULL, key_id TEXT NOT NULL, detail TEXT NOT NULL)
 `
 
@@ -138,6 +142,7 @@ var added = []struct{ table, column, kind string }{
 	{"keys", "admin", "BIGINT NOT NULL DEFAULT 0"}, {"keys", "owner", "TEXT NOT NULL DEFAULT ''"},
 	{"keys", "expires", "BIGINT NOT NULL DEFAULT 0"}, {"responses", "body", "TEXT NOT NULL DEFAULT ''"},
 	{"keys", "tokens_day", "BIGINT NOT NULL DEFAULT 0"}, {"requests", "reserved_tokens", "BIGINT NOT NULL DEFAULT 0"},
+	{"keys", "label", "BIGINT NOT NULL DEFAULT 0"},
 	{"days", "tokens", "BIGINT NOT NULL DEFAULT 0"}, {"days", "reserved_tokens", "BIGINT NOT NULL DEFAULT 0"},
 }
 

@@ -225,7 +225,7 @@ func (w *erasing) remove(s *Store) error {
 		statement string
 		ids       []string
 	}{
-		{"DELETE FROM texts WHERE id = $1", w.requests},
+		{"DELETE FROM texts WHERE id = $1", w.requests}, {"DELETE FROM labels WHERE run = $1", w.requests},
 		{"UPDATE requests SET journal = '', bytes = 0 WHERE id = $1", w.gone},
 		{"DELETE FROM responses WHERE id = $1", w.responses}, {"DELETE FROM tasks WHERE id = $1", w.tasks},
 	} {

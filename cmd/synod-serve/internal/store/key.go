@@ -21,6 +21,7 @@ type Key struct {
 	TokensPerDay int64
 	Councils     []string // model ids that it may use; empty: all
 	Admin        bool     // it may change council files and see the lab
+	Label        bool     // it may say which answers of its own runs are right
 	Owner        string   // who answers for it, at most 200 bytes; may be empty
 	Created      time.Time
 	Expires      time.Time // from then on it is not valid; zero: never
@@ -43,6 +44,10 @@ func (k *Key) May(model string) bool {
 // Administers reports whether the key may change council files and see the lab. No key may, because none is
 // needed then.
 func (k *Key) Administers() bool { return k == nil || k.Admin }
+
+// Labels reports whether the key may say which answers of its own runs are right. No key may, because none is needed
+// then.
+func (k *Key) Labels() bool { return k == nil || k.Label }
 
 // Expired reports whether the key is no longer valid at a time because it has expired.
 func (k *Key) Expired(at time.Time) bool { return !k.Expires.IsZero() && !at.Before(k.Expires) }

@@ -31,9 +31,10 @@ func (s *Store) NewKey(k Key) (secret string, made Key, err error) {
 			return ownError{fmt.Errorf("there is a key called %q, or there was one; choose another name", k.Name)}
 		}
 		if _, err := tx.ExecContext(ctx, `INSERT INTO keys (id, name, hash, usd_day, rpm, councils, created, revoked,
-			used, admin, owner, expires, tokens_day) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, $9, $10, $11)`, k.ID,
+			used, admin, owner, expires, tokens_day, label) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, $9, $10, $11,
+			$12)`, k.ID,
 			k.Name, hashOf(secret), int64(k.PerDay), k.PerMinute, strings.Join(k.Councils, ","), k.Created.UnixMilli(),
-			bit(k.Admin), k.Owner, milliseconds(k.Expires), k.TokensPerDay); err != nil {
+			bit(k.Admin), k.Owner, milliseconds(k.Expires), k.TokensPerDay, bit(k.Label)); err != nil {
 			return err
 		}
 		return note(ctx, tx, k.Created, "key made", k.ID, k.Name)
@@ -69,8 +70,9 @@ func (s *Store) EditKey(name string, change func(*Key)) (edited *Key, err error)
 		}
 		edited = k
 		_, err = tx.ExecContext(ctx, `UPDATE keys SET usd_day = $1, rpm = $2, councils = $3, admin = $4, owner = $5,
-			expires = $6, tokens_day = $7 WHERE id = $8`, int64(k.PerDay), k.PerMinute,
-			strings.Join(k.Councils, ","), bit(k.Admin), k.Owner, milliseconds(k.Expires), k.TokensPerDay, before.ID)
+			expires = $6, tokens_day = $7, label = $8 WHERE id = $9`, int64(k.PerDay), k.PerMinute,
+			strings.Join(k.Councils, ","), bit(k.Admin), k.Owner, milliseconds(k.Expires), k.TokensPerDay,
+			bit(k.Label), before.ID)
 		return errors.Join(err, note(ctx, tx, now, "key changed", before.ID, before.Name))
 	})
 	return edited, err
@@ -124,7 +126,7 @@ func (s *Store) Revoke(name string) error {
 
 const keyColumns = `SELECT id, name, usd_day, rpm, councils, created, revoked, used, admin, owner, expires,
 	COALESCE(days.spent, 0), COALESCE(days.reserved, 0), tokens_day, COALESCE(days.tokens, 0),
-	COALESCE(days.reserved_tokens, 0) FROM keys LEFT JOIN days ON days.key_id = keys.id AND days.day = $1`
+	COALESCE(days.reserved_tokens, 0), label FROM keys LEFT JOIN days ON days.key_id = keys.id AND days.day = $1`
 
 // Keys returns all keys, by name.
 func (s *Store) Keys(ctx context.Context) (all []Key, err error) {
@@ -165,14 +167,14 @@ func (s *Store) Find(ctx context.Context, secret string) (*Key, error) {
 func scanKey(row interface{ Scan(...any) error }) (*Key, error) {
 	var k Key
 	var councils string
-	var created, revoked, used, admin, expires int64
+	var created, revoked, used, admin, expires, label int64
 	err := row.Scan(&k.ID, &k.Name, &k.PerDay, &k.PerMinute, &councils, &created, &revoked, &used, &admin,
 		&k.Owner, &expires, &k.Today, &k.Reserved, &k.TokensPerDay, &k.TokensToday,
-		&k.TokensReserved)
+		&k.TokensReserved, &label)
 	if err != nil {
 		return nil, err
 	}
-	k.Admin = admin != 0
+	k.Admin, k.Label = admin != 0, label != 0
 	if councils != "" {
 		k.Councils = strings.Split(councils, ",")
 	}

@@ -16,7 +16,7 @@ type Keep struct {
 	Bytes int64         // of all journals together; the oldest go first
 }
 
-// keptDays is how long the spend of a day is kept.
+// keptDays is how long the spend of a day is kept, and a label.
 const keptDays = 400
 
 // Gone is what Retain has removed.
@@ -68,6 +68,9 @@ func (s *Store) Retain(ctx context.Context, k Keep, journals string) (gone Gone,
 	}
 	return gone, s.run(func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM days WHERE day < $1", day(now)-keptDays)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "DELETE FROM labels WHERE at < $1", (day(now)-keptDays)*86400000)
+		}
 		if err == nil {
 			_, err = tx.ExecContext(ctx, "DELETE FROM gateways WHERE seen < $1", now.Add(-time.Hour).UnixMilli())
 		}

@@ -58,7 +58,8 @@ type Options struct {
 	Budget        Budget          `json:"budget"`
 	Protocol      json.RawMessage `json:"protocol"` // a name, or an object as in a council file; see Params
 	Certificate   bool            `json:"certificate"`
-	Checks        []synod.Check   `json:"checks"` // without commands, which only a council file may have
+	Checks        []synod.Check   `json:"checks"`   // without commands, which only a council file may have
+	AtLeast       *float64        `json:"at_least"` // a less probable answer is no decision; nil: the request does not say
 }
 
 // Params returns the protocol as the parameters of a council file; nil if the request names none.
@@ -135,6 +136,9 @@ func (o *Options) check() *Error {
 	case o.OnNoConsensus != "" && !slices.Contains([]string{Fail, Refuse, BestEffort}, o.OnNoConsensus):
 		return Invalid("synod.on_no_consensus", "synod.on_no_consensus is %q; it must be %s, %s or %s",
 			o.OnNoConsensus, Fail, Refuse, BestEffort)
+	case o.AtLeast != nil && !(*o.AtLeast > 0 && *o.AtLeast <= 1):
+		return Invalid("synod.at_least", "synod.at_least is %v; it must be above 0 and at most 1 (example: 0.9)",
+			*o.AtLeast)
 	case o.Budget.Calls < 0 || o.Budget.Tokens < 0 || !(o.Budget.USD >= 0 && o.Budget.USD <= 1e9):
 		return Invalid("synod.budget", "synod.budget has a number that is out of range; example: "+
 			`{"calls": 100, "tokens": 200000, "usd": 0.5}`)
@@ -218,7 +222,7 @@ func (o *object) options(r *Request) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r.Synod); err != nil {
 		o.err = Invalid("synod", "synod cannot be read: %s (known keys: form, on_no_consensus, progress, drop_params, "+
-			"deadline, budget, protocol, certificate, checks)", strings.TrimPrefix(plain(err), "json: "))
+			"deadline, budget, protocol, certificate, checks, at_least)", strings.TrimPrefix(plain(err), "json: "))
 		return
 	}
 	o.err = r.Synod.check()

@@ -1,0 +1,67 @@
+package page
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/internal/llmtest"
+
+	"synod.dev/synod/cmd/synod-serve/internal/store"
+)
+
+// tier is a council of one tier behind the server at a URL.
+func tier(url string) string {
+	return `council: tier
+protocol: {name: cascade, tiers: [[a, b, c]], p: 0.9}
+graph: {family: complete}
+f: 0
+models:
+  a: {provider: openai, url: "` + url + `", model: ma, attempts: 1}
+  b: {provider: openai, url: "` + url + `", model: mb, attempts: 1}
+  c: {provider: openai, url: "` + url + `", model: mc, attempts: 1}
+seats: [{id: a, model: a}, {id: b, model: b}, {id: c, model: c}]
+`
+}
+
+// A person marks an answer right, wrong, or by its right value, sees it, and withdraws it. Who has no right to label
+// sees no button, and a file that is shared has none.
+func TestFeedback(t *testing.T) {
+	stub := llmtest.Start(t, llmtest.Fixed("42", 0.9))
+	h := open(t, map[string]string{"tier": tier(stub.URL)})
+	run, shown := h.asked(t, "question", sum, "council", "tier")
+	if !strings.Contains(shown.body, `value="right"`) || !strings.Contains(shown.body, "0 answers of this council") {
+		t.Fatalf("%s", shown.body)
+	}
+	for label, want := range map[string]string{"right": "You said: right.", "wrong": "You said: wrong.",
+		"value": "You said: another value is right."} {
+		if r := h.post(t, run+"/label", "csrf", shown.token(t), "label", label, "value", "41"); r.StatusCode != 200 ||
+			!strings.Contains(r.body, want) || !strings.Contains(r.body, "1 answers of this council are labelled") {
+			t.Errorf("%s: %d %s", label, r.StatusCode, r.body)
+		}
+	}
+	if r := h.post(t, run+"/label", "csrf", "wrong", "label", "right"); r.StatusCode != http.StatusForbidden {
+		t.Errorf("a wrong token: %d", r.StatusCode)
+	}
+	r := h.post(t, run+"/label", "csrf", shown.token(t), "label", "value", "value", "<b>x</b>")
+	if r.StatusCode != 400 || strings.Contains(r.body, "<b>x") {
+		t.Errorf("no number: %d %s", r.StatusCode, r.body)
+	}
+	r = h.post(t, run+"/label", "csrf", shown.token(t), "label", "withdraw")
+	if !strings.Contains(r.body, "0 answers") {
+		t.Errorf("withdrawn: %d %s", r.StatusCode, r.body)
+	}
+	if r := h.get(t, run+"/share"); r.StatusCode != 200 || strings.Contains(r.body, `/label"`) {
+		t.Errorf("the shared file has a form: %d", r.StatusCode)
+	}
+	h.login(t, h.key(t, store.Key{Name: "not"}))
+	own, shown := h.asked(t, "question", sum, "council", "tier")
+	if strings.Contains(shown.body, `/label"`) {
+		t.Error("a key without the right has buttons")
+	}
+	r = h.post(t, own+"/label", "csrf", shown.token(t), "label", "right")
+	n, err := h.store.CountLabels(t.Context(), "tier")
+	if r.StatusCode != http.StatusForbidden || n != 0 || err != nil {
+		t.Errorf("%d, %d labels, %v", r.StatusCode, n, err)
+	}
+}
