@@ -13,7 +13,7 @@ type questions struct {
 }
 
 // next returns the number of a case. Cases of one question that follow one another have the same.
-func (q *questions) next(c *Case) question {
+func (q *questions) next(c *GradedQuestion) question {
 	if q.count == 0 || c.Question != q.last || c.Question == "" {
 		q.count++
 	}

@@ -27,11 +27,11 @@ type Labelled struct {
 	Right   string   // the right answer, as members write it; another text or "" if none gave it
 }
 
-// Model predicts for one list of members. It is data: it can be written as JSON and read again.
-type Model struct {
-	Members []string        `json:"members"`
-	Labels  int             `json:"labels"` // questions that it was fitted to
-	Kinds   map[string]Kind `json:"kinds"`  // by kind of question; "": all kinds together, for one that was not labelled
+// Predictor predicts for one list of members. It is data: it can be written as JSON and read again.
+type Predictor struct {
+	Members []string            `json:"members"`
+	Labels  int                 `json:"labels"` // questions that it was fitted to
+	Kinds   map[string]KindOdds `json:"kinds"`  // by kind of question; "": all kinds together, for one that was not labelled
 	// Same says by pair of members how often both gave the same answer when both were wrong, in [0, 1].
 	Same [][]float64 `json:"same"`
 	// Coefficients of features, the shared ones first, then one for each member; and the inverse of the curvature at
@@ -40,8 +40,8 @@ type Model struct {
 	Covariance   [][]float64 `json:"covariance"`
 }
 
-// Kind is what is known of a kind of question.
-type Kind struct {
+// KindOdds is what is known of a kind of question.
+type KindOdds struct {
 	Labels  int       `json:"labels"`
 	LogOdds []float64 `json:"log_odds"` // by member: of a right answer
 }
@@ -63,7 +63,7 @@ type Chance struct {
 // it rests on most, nor those of f others, the ones that speak most against it. So f members that were honest in the
 // history and lie now can neither carry an answer nor deny it: its probability is at most what the other members give
 // it without the f strongest votes against it. f is small: all subsets are tried.
-func (m *Model) Chances(kind string, answers []string, f int) []Chance {
+func (m *Predictor) Chances(kind string, answers []string, f int) []Chance {
 	if f == 0 {
 		return sorted(m.all(kind, answers))
 	}
@@ -82,7 +82,7 @@ func sorted(all []Chance) []Chance {
 }
 
 // all returns the chances of all answers if every vote counts, by the answers' bytes.
-func (m *Model) all(kind string, answers []string) []Chance {
+func (m *Predictor) all(kind string, answers []string) []Chance {
 	options, given := m.options(kind, answers)
 	p := softmax(options, m.Coefficients)
 	all := make([]Chance, len(given))
@@ -94,7 +94,7 @@ func (m *Model) all(kind string, answers []string) []Chance {
 }
 
 // trimmed returns the chance of one answer without f votes for it and f against it.
-func (m *Model) trimmed(kind string, votes []string, answer string, f int) Chance {
+func (m *Predictor) trimmed(kind string, votes []string, answer string, f int) Chance {
 	gave := func(a string) bool { return a == answer }
 	against := func(a string) bool { return a != "" && a != answer }
 	return without(votes, gave, f, 0, slices.MinFunc, func() Chance {

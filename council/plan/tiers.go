@@ -93,7 +93,7 @@ func setOdds(p *Plan, all []reliability.Observation) {
 	if len(labelled) < leastLabels {
 		return
 	}
-	var models []*odds.Model
+	var models []*odds.Predictor
 	var asked []int
 	for _, tier := range tiers {
 		asked = append(asked, tier...)
@@ -108,7 +108,7 @@ func setOdds(p *Plan, all []reliability.Observation) {
 }
 
 // fitOdds fits the odds of the seats that were asked.
-func fitOdds(names []string, labelled []odds.Labelled, asked []int) *odds.Model {
+func fitOdds(names []string, labelled []odds.Labelled, asked []int) *odds.Predictor {
 	some := make([]odds.Labelled, len(labelled))
 	for k, q := range labelled {
 		some[k] = odds.Labelled{Kind: q.Kind, Right: q.Right}

@@ -142,10 +142,10 @@ func (s *Sample) choose(aim Aim, seed uint64, use func(int) bool) Tiers {
 type search struct {
 	*Sample
 	aim    Aim
-	models []int         // candidates, as indexes into those of the sample
-	used   []int         // questions
-	odds   []*odds.Model // see fits
-	sets   []set         // of candidates, that may be seated together
+	models []int             // candidates, as indexes into those of the sample
+	used   []int             // questions
+	odds   []*odds.Predictor // see fits
+	sets   []set             // of candidates, that may be seated together
 	told   map[set][]told
 	single found // the best single model, which the others are compared with
 }
@@ -227,7 +227,7 @@ func (s *Sample) frontier(all []int) (some []int) {
 
 // fits returns the odds of all candidates: a model for each part of the questions, fitted to the others. Each question
 // stands for several subsets of the candidates, because the search asks what subsets make of it.
-func (c *search) fits(seed uint64) (models []*odds.Model) {
+func (c *search) fits(seed uint64) (models []*odds.Predictor) {
 	chance := rand.New(rand.NewPCG(seed, 2))
 	var labelled [parts][]odds.Labelled
 	for i, k := range c.used {

@@ -70,16 +70,16 @@ docs/use/models.md has the rule that chooses models from a long list.`,
 
 // proposal is the JSON of "synod init".
 type proposal struct {
-	Version int             `json:"version"`
-	Found   []foundServer   `json:"found"`
-	Seats   []proposedSeat  `json:"seats"`
-	Box     bool            `json:"box"` // nothing was found: the seats are of the embedded model
-	Plan    proposedCouncil `json:"council"`
-	Cost    *bench.Estimate `json:"cost"`            // of a question; null: the embedded model costs nothing
-	Votes   *metrics.Rate   `json:"effective_votes"` // null: not known until the members are calibrated
-	File    string          `json:"file"`
-	Written bool            `json:"written"`
-	Text    string          `json:"text"` // of the file
+	Version int                 `json:"version"`
+	Found   []foundServer       `json:"found"`
+	Seats   []proposedSeat      `json:"seats"`
+	Box     bool                `json:"box"` // nothing was found: the seats are of the embedded model
+	Plan    proposedCouncil     `json:"council"`
+	Cost    *bench.CostEstimate `json:"cost"`            // of a question; null: the embedded model costs nothing
+	Votes   *metrics.Rate       `json:"effective_votes"` // null: not known until the members are calibrated
+	File    string              `json:"file"`
+	Written bool                `json:"written"`
+	Text    string              `json:"text"` // of the file
 }
 
 type foundServer struct {
@@ -201,10 +201,10 @@ func propose(a *app.App, ctx context.Context, sources []source) (*proposal, erro
 }
 
 // costOf estimates the cost of a question. Servers on this machine or in a private network cost nothing.
-func costOf(a *app.App, ctx context.Context, spec plan.Spec, sources []source) (*bench.Estimate, error) {
+func costOf(a *app.App, ctx context.Context, spec plan.Spec, sources []source) (*bench.CostEstimate, error) {
 	env := a.Env()
 	q := synod.Question{ID: "question", Text: "What is 17 + 25?", Form: synod.Number}
-	run, err := bench.Draft(bench.Plan{Task: "init", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Seed: 1,
+	run, err := bench.Draft(bench.RunPlan{Task: "init", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Seed: 1,
 		Spec: spec, Env: env})
 	if err != nil {
 		return nil, app.Fail(app.ExitFailure, err)
