@@ -49,8 +49,8 @@ func DraftGrid(m GridManifest, plans []RunPlan) (*Grid, error) {
 	for i, c := range m.Cells {
 		if plans[i].Spec.Trust.Learn {
 			return nil, fmt.Errorf("cell %s: trust.learn is true: cells would learn from one another in the order in "+
-				"which they end, so figures would depend on it; leave it out, and run synod trust learn FOLDER when "+
-				"the experiment is over", c.Name)
+				"which they end, so figures would depend on it; leave it out, and run synod operate trust "+
+				"learn FOLDER when the experiment is over", c.Name)
 		}
 		run, err := Draft(plans[i])
 		if err != nil {

@@ -171,7 +171,8 @@ func (r *Report) failures() section {
 	s := section{title: "Violations", table: table.Table{Head: []string{"protocol", "claim", "execution", "events",
 		"how", "replay"}, Align: "llrrll"}}
 	for _, f := range r.Failures {
-		s.table.Add(f.Protocol, f.Claim, f.Number, len(f.Execution.Events), f.Detail, "synod campaign replay "+f.File)
+		s.table.Add(f.Protocol, f.Claim, f.Number, len(f.Execution.Events), f.Detail,
+			"synod research campaign replay "+f.File)
 	}
 	return s
 }

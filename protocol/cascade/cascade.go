@@ -272,7 +272,7 @@ var Entry = protocol.Entry{
 	Exact:  exact,
 	About: `F+1 members that are drawn at random, cheap ones more often, answer first; then one more
 member at a time, by weight and price. Weights are log-odds of reliability, learned without
-labels from the council's own history (synod trust), and capped at the median and so that no F
+labels from the council's own history (synod operate trust), and capped at the median and so that no F
 members outweigh the others. Without history all are equal.
 
 stop: certain   stops when the leading answer leads by more than all missing weight plus the F

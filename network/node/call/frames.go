@@ -278,7 +278,7 @@ func (e *Equivocation) Verify(r *roster.Roster) error {
 	return nil
 }
 
-// Evidence returns the proof as a file that everybody can verify offline (synod evidence verify). The
+// Evidence returns the proof as a file that everybody can verify offline (synod operate evidence verify). The
 // error is that of Verify.
 func (e *Equivocation) Evidence(r *roster.Roster) (*evidence.Evidence, error) {
 	if err := e.Verify(r); err != nil {
