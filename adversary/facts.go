@@ -5,15 +5,15 @@ import "synod.dev/synod"
 // Facts are what an entry of the catalogue declares about its attack. "synod list adversaries --json" prints
 // them, and docs/research/adversaries.md has them in a table.
 type Facts struct {
-	Number int    `json:"number,omitempty"`  // in the list of attacks of docs/research/adversaries.md; 0: not in it
-	SameAs string `json:"same_as,omitempty"` // the entry of which this is another name
-	Place  Place  `json:"place"`             // where it sits
-	Model  Model  `json:"fault_model"`       // the most restricted fault model that it stays in
+	Number int         `json:"number,omitempty"`  // in the list of attacks of docs/research/adversaries.md; 0: not in it
+	SameAs string      `json:"same_as,omitempty"` // the entry of which this is another name
+	Place  Place       `json:"place"`             // where it sits
+	Model  ThreatModel `json:"fault_model"`       // the most restricted fault model that it stays in
 	// Where are the protocols in which it does more than give a wrong answer or none.
 	Where   synod.Where `json:"traits"`
 	Setting string      `json:"setting,omitempty"` // of a council file, without which it has nothing to attack; "": none
 	Defence string      `json:"defence"`           // what is said to stop it
-	Kind    Kind        `json:"defence_kind"`
+	Kind    Promise     `json:"defence_kind"`
 	Source  string      `json:"source"` // where the attack comes from
 }
 
@@ -27,25 +27,25 @@ const (
 	AtFile Place = "model" // it is a model file that members load
 )
 
-// Model is a fault model of docs/research/adversaries.md.
-type Model string
+// ThreatModel is a fault model of docs/research/adversaries.md.
+type ThreatModel string
 
 // The fault models, from the most restricted one.
 const (
-	Restricted Model = "NE(f)" // synchronous; no equivocation, no forged identity, nothing withheld
+	Restricted ThreatModel = "NE(f)" // synchronous; no equivocation, no forged identity, nothing withheld
 	// Synchronous: the members may equivocate, be silent, be late within the bound, and send anything.
-	Synchronous Model = "S(f)"
-	Outside     Model = "Q" // breaks an assumption about honest members: that their models judge as they should
+	Synchronous ThreatModel = "S(f)"
+	Outside     ThreatModel = "Q" // breaks an assumption about honest members: that their models judge as they should
 )
 
-// Kind says what a defence promises.
-type Kind string
+// Promise says what a defence promises.
+type Promise string
 
 // The kinds of defences.
 const (
-	Deterministic Kind = "deterministic" // the attack never succeeds within the fault model
-	Statistical   Kind = "statistical"   // the attack succeeds at a rate, which is measured
-	NoDefence     Kind = "none"          // none is known here; the entry is a control or measures a limit
+	Deterministic Promise = "deterministic" // the attack never succeeds within the fault model
+	Statistical   Promise = "statistical"   // the attack succeeds at a rate, which is measured
+	NoDefence     Promise = "none"          // none is known here; the entry is a control or measures a limit
 )
 
 // Where several adversaries attack.

@@ -17,7 +17,7 @@ type writing struct {
 	summary string
 	about   string
 	defence string
-	kind    Kind
+	kind    Promise
 	where   synod.Where
 	whole   bool // the text is its answer
 }

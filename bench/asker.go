@@ -60,7 +60,7 @@ func (p *asker) close() error { return p.council.Close() }
 
 // sameModels fails if a model or a prompt template has changed since the run was
 // created.
-func (m *Manifest) sameModels(c *council.Council) error {
+func (m *RunManifest) sameModels(c *council.Council) error {
 	var changes []string
 	if n := len(c.Seats()); n != len(m.Seats) {
 		return &ChangedError{Changes: []string{fmt.Sprintf("seats: %d there, %d now", len(m.Seats), n)}}

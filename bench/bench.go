@@ -39,8 +39,8 @@ const (
 	cellsFolder = "cells"
 )
 
-// Manifest describes a run. It is stored in results.db.
-type Manifest struct {
+// RunManifest describes a run. It is stored in results.db.
+type RunManifest struct {
 	Version  int         `json:"version"`
 	Program  string      `json:"program"`
 	Task     string      `json:"task"` // name of a task of the catalogue, or of a question file
@@ -67,8 +67,8 @@ type Manifest struct {
 
 // Run is a run and its folder.
 type Run struct {
-	Manifest
-	Items  []task.Record
+	RunManifest
+	Items  []task.Keyed
 	Prices llm.Prices // prices for reports and estimates; nil: llm.Published()
 
 	// Mark marks a text as written by the user, so that Origin is set in the folder that
@@ -134,7 +134,7 @@ func OpenCell(folder, name string) (*Run, error) {
 	}
 	for _, c := range cells {
 		if c.Name == name && (grid == "") == (name == "") {
-			return openRun(s, &c, map[string][]task.Record{})
+			return openRun(s, &c, map[string][]task.Keyed{})
 		}
 	}
 	if name != "" {
@@ -164,17 +164,17 @@ func openStore(dir string) (*store.Store, error) {
 }
 
 // openRun reads the run of a cell. lists are the questions that were read before, by their sums.
-func openRun(s *store.Store, c *store.Cell, lists map[string][]task.Record) (*Run, error) {
+func openRun(s *store.Store, c *store.Cell, lists map[string][]task.Keyed) (*Run, error) {
 	r := &Run{dir: s.Dir(), name: c.Name, cell: c.ID, sealed: c.Manifest}
 	path := filepath.Join(s.Dir(), store.File)
 	var err error
-	if r.sum, r.origin, err = unseal([]byte(c.Manifest), &r.Manifest); err == nil {
+	if r.sum, r.origin, err = unseal([]byte(c.Manifest), &r.RunManifest); err == nil {
 		err = checkVersion([]byte(c.Manifest), Version)
 	}
 	if err == nil {
 		err = r.check()
 	}
-	if err == nil && (c.N != r.N || c.Repeats != r.Repeat || c.Sum != r.Manifest.Items) {
+	if err == nil && (c.N != r.N || c.Repeats != r.Repeat || c.Sum != r.RunManifest.Items) {
 		err = fmt.Errorf("the table cells does not match the manifest: %w", journal.ErrChanged)
 	}
 	if err == nil && lists[c.Sum] == nil {
@@ -197,7 +197,7 @@ const (
 )
 
 // check rejects a run that is too large, and one that is empty.
-func (m *Manifest) check() error {
+func (m *RunManifest) check() error {
 	switch {
 	case m.Repeat < 1 || m.Repeat > MaxRepeat:
 		return fmt.Errorf("repeat is %d; it must be between 1 and %d", m.Repeat, MaxRepeat)
@@ -216,9 +216,9 @@ type job struct {
 	repeat int
 }
 
-func (m *Manifest) total() int    { return m.N * m.Repeat }
-func (m *Manifest) job(k int) job { return job{k % m.N, k / m.N} }
-func (r *Run) id(j job) string    { return r.Items[j.item].Question.ID }
+func (m *RunManifest) total() int    { return m.N * m.Repeat }
+func (m *RunManifest) job(k int) job { return job{k % m.N, k / m.N} }
+func (r *Run) id(j job) string       { return r.Items[j.item].Question.ID }
 
 // key names a job within its run: ID-R.
 func (r *Run) key(j job) string { return fmt.Sprintf("%s-%d", r.id(j), j.repeat) }

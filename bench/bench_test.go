@@ -22,7 +22,7 @@ func BenchmarkRun(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	run, err := bench.Draft(bench.Plan{Task: "sums", Items: sums(b, b.N), Repeat: 1, Seed: 7, Spec: spec})
+	run, err := bench.Draft(bench.RunPlan{Task: "sums", Items: sums(b, b.N), Repeat: 1, Seed: 7, Spec: spec})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func BenchmarkAtOnce(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				run, err := bench.Draft(bench.Plan{Task: "sums", Items: sums(b, questions), Repeat: 1,
+				run, err := bench.Draft(bench.RunPlan{Task: "sums", Items: sums(b, questions), Repeat: 1,
 					Seed: 7, Spec: spec})
 				if err == nil {
 					err = run.Create(b.TempDir() + "/run")

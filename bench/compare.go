@@ -125,6 +125,6 @@ func (c *comparison) compared() *report.Compared {
 func (r *Run) identity(j job) string { return fmt.Sprint(j.repeat, " ", questionKey(&r.Items[j.item])) }
 
 // questionKey returns a key that is equal for the same question of two runs.
-func questionKey(it *task.Record) string {
+func questionKey(it *task.Keyed) string {
 	return fmt.Sprintf("%q %q %q %v", it.Question.ID, it.Question.Text, it.Key, it.Question.Options)
 }

@@ -21,8 +21,8 @@ import (
 	"synod.dev/synod/llm"
 )
 
-// Plan describes a run to create.
-type Plan struct {
+// RunPlan describes a run to create.
+type RunPlan struct {
 	Program string
 	Task    string
 	Form    string
@@ -35,7 +35,7 @@ type Plan struct {
 }
 
 // Draft prepares a run without writing anything. It opens the models but asks none.
-func Draft(p Plan) (*Run, error) {
+func Draft(p RunPlan) (*Run, error) {
 	r := &Run{queries: p.Spec.Queries(), Prices: p.Env.Prices, Mark: p.Mark}
 	for _, it := range p.Items {
 		r.Items = append(r.Items, it.Record())
@@ -67,7 +67,7 @@ func Draft(p Plan) (*Run, error) {
 	}
 	sum := sha256.Sum256(items)
 	protocol, _ := spec.Protocol["name"].(string)
-	r.Manifest = Manifest{
+	r.RunManifest = RunManifest{
 		Version: Version, Program: p.Program, Task: p.Task, Form: p.Form, N: len(p.Items), Repeat: p.Repeat,
 		Seed:    p.Seed,
 		Council: string(text), Name: spec.Council, Protocol: protocol, Exact: spec.Exact, Rule: spec.Rule,
@@ -130,7 +130,7 @@ func (r *Run) Create(dir string) error {
 // draftCell returns the run as a cell that is to be created now.
 func (r *Run) draftCell(name string) (*store.Cell, error) {
 	r.Created = time.Now().UTC().Truncate(time.Millisecond)
-	manifest, err := seal(r.Manifest, r.Mark)
+	manifest, err := seal(r.RunManifest, r.Mark)
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +139,9 @@ func (r *Run) draftCell(name string) (*store.Cell, error) {
 		return nil, err
 	}
 	c := &store.Cell{Name: name, Hash: hash, N: r.N, Repeats: r.Repeat, Manifest: string(manifest),
-		Sum: r.Manifest.Items}
+		Sum: r.RunManifest.Items}
 	for _, it := range r.Items {
-		record, err := encodeItems([]task.Record{it})
+		record, err := encodeItems([]task.Keyed{it})
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ func (r *Run) draftCell(name string) (*store.Cell, error) {
 // vacant fails unless the folder of a new run is empty or has only files of an interrupted Create.
 func vacant(dir string, r *Run) error {
 	if old, err := Open(dir); err == nil {
-		return &OccupiedError{Dir: dir, Run: true, Changes: old.Changes(&r.Manifest)}
+		return &OccupiedError{Dir: dir, Run: true, Changes: old.Changes(&r.RunManifest)}
 	} else if !errors.Is(err, ErrNoRun) {
 		return err
 	}
@@ -172,7 +172,7 @@ func vacant(dir string, r *Run) error {
 }
 
 // Changes describes the differences of other, the new run, to r, the existing one.
-func (m *Manifest) Changes(other *Manifest) []string {
+func (m *RunManifest) Changes(other *RunManifest) []string {
 	var out []string
 	differ := func(what string, here, there any) {
 		if here != there {
@@ -213,7 +213,7 @@ func (r *Run) ChangedCouncil(spec plan.Spec, env llm.Env) ([]string, error) {
 		return nil, fmt.Errorf("bench: encode the council: %w", err)
 	}
 	r.queries = spec.Queries()
-	other := r.Manifest
+	other := r.RunManifest
 	other.Council, other.Seats, other.Prompts = string(text), c.Seats(), c.Plan().TemplateDigests()
 	return r.Changes(&other), nil
 }

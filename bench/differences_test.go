@@ -55,7 +55,7 @@ func TestDifferingLines(t *testing.T) {
 // What differs between a run and another one is said, each difference once.
 func TestChangesOfRuns(t *testing.T) {
 	base := func() *Run {
-		return &Run{Manifest: Manifest{Task: "sums", N: 3, Repeat: 2, Seed: 1, Council: "f: 1", Protocol: "sac",
+		return &Run{RunManifest: RunManifest{Task: "sums", N: 3, Repeat: 2, Seed: 1, Council: "f: 1", Protocol: "sac",
 			Items:   "i",
 			Seats:   []plan.Seat{{ID: "a", Model: "m", Identity: "x"}, {ID: "b", Model: "m", Identity: "x"}},
 			Prompts: map[string]string{"score": "1"}}}
@@ -75,12 +75,12 @@ func TestChangesOfRuns(t *testing.T) {
 		{func(r *Run) { r.Prompts = map[string]string{"score": "2"} },
 			"prompt score: its text was changed (1 before, 2 now)"},
 		{func(r *Run) { r.Prompts, r.Protocol = nil, "debate" }, ""},
-		{func(r *Run) { r.Items, r.Manifest.Items = nil, "j" }, "the questions"},
-		{func(r *Run) { r.Manifest.Items, r.Seed = "j", 9 }, "seed: 1 there, 9 now"},
+		{func(r *Run) { r.Items, r.RunManifest.Items = nil, "j" }, "the questions"},
+		{func(r *Run) { r.RunManifest.Items, r.Seed = "j", 9 }, "seed: 1 there, 9 now"},
 	} {
 		other := base()
 		c.change(other)
-		if got := strings.Join(base().Changes(&other.Manifest), "; "); got != c.want {
+		if got := strings.Join(base().Changes(&other.RunManifest), "; "); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -90,17 +90,17 @@ func TestChangesOfRuns(t *testing.T) {
 func TestBoundsOfRuns(t *testing.T) {
 	seats := []plan.Seat{{ID: "a"}}
 	for _, c := range []struct {
-		m  Manifest
+		m  RunManifest
 		ok bool
 	}{
-		{Manifest{N: 1, Repeat: 1, Seats: seats}, true}, {Manifest{N: 0, Repeat: 1, Seats: seats}, false},
-		{Manifest{N: 1, Repeat: 0, Seats: seats}, false}, {Manifest{N: 1, Repeat: 1}, false},
-		{Manifest{N: 1, Repeat: MaxRepeat, Seats: seats}, true}, {Manifest{N: 1, Repeat: MaxRepeat + 1, Seats: seats},
+		{RunManifest{N: 1, Repeat: 1, Seats: seats}, true}, {RunManifest{N: 0, Repeat: 1, Seats: seats}, false},
+		{RunManifest{N: 1, Repeat: 0, Seats: seats}, false}, {RunManifest{N: 1, Repeat: 1}, false},
+		{RunManifest{N: 1, Repeat: MaxRepeat, Seats: seats}, true},
+		{RunManifest{N: 1, Repeat: MaxRepeat + 1, Seats: seats}, false},
+		{RunManifest{N: maxJobs, Repeat: 1, Seats: seats}, true}, {RunManifest{N: maxJobs + 1, Repeat: 1, Seats: seats},
 			false},
-		{Manifest{N: maxJobs, Repeat: 1, Seats: seats}, true}, {Manifest{N: maxJobs + 1, Repeat: 1, Seats: seats},
-			false},
-		{Manifest{N: maxJobs / 10, Repeat: 10, Seats: seats}, true},
-		{Manifest{N: maxJobs/10 + 1, Repeat: 10, Seats: seats}, false},
+		{RunManifest{N: maxJobs / 10, Repeat: 10, Seats: seats}, true},
+		{RunManifest{N: maxJobs/10 + 1, Repeat: 10, Seats: seats}, false},
 	} {
 		if err := c.m.check(); (err == nil) != c.ok {
 			t.Errorf("%d questions %d times, %d seats: %v", c.m.N, c.m.Repeat, len(c.m.Seats), err)

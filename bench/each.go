@@ -38,7 +38,7 @@ func (e *each) add(res *result) {
 		q = &oneQuestion{tally: metrics.NewTally(e.run.roles())}
 		e.questions[res.Question] = q
 	}
-	q.tally.Add(res.Case)
+	q.tally.Add(res.GradedQuestion)
 	q.ranks.add(res.Question, res.ranked)
 }
 

@@ -26,13 +26,13 @@ type Amount struct {
 	Money      llm.Money `json:"money"`
 }
 
-// Estimate is the cost of a whole run. In Low, all members agree from the start or, in
+// CostEstimate is the cost of a whole run. In Low, all members agree from the start or, in
 // a game, adopt the values of others at once. In Expected, members are right in 70 of
 // 100 questions. Both are simulated on some of the questions, with the prompts that the
 // real members would get. Worst is every planned call with the longest prompt of the
 // simulation and the longest reply that the model may give, and where members get a second chance, each of these calls
 // again with that reply in its prompt. Retries are not included.
-type Estimate struct {
+type CostEstimate struct {
 	Questions int    `json:"questions"`
 	Low       Amount `json:"low"`
 	Expected  Amount `json:"expected"`
@@ -50,7 +50,7 @@ const (
 )
 
 // Estimate simulates the council of the run. It asks no model.
-func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
+func (r *Run) Estimate(ctx context.Context) (*CostEstimate, error) {
 	spec, err := plan.ParseRecord([]byte(r.Council))
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 		return nil, err
 	}
 	x := &estimator{r, spec, p.Templates(), func(seat int) bool { return plan.Rereads(p, seat) }}
-	e := &Estimate{Questions: r.total()}
+	e := &CostEstimate{Questions: r.total()}
 	longest := 0
 	var low, expected []llm.Use
 	for _, m := range []struct {

@@ -79,7 +79,7 @@ func TestRepeatsAreOneCluster(t *testing.T) {
 
 // Opinions of rounds and seats that a run does not have are not shown.
 func TestHeldOpinions(t *testing.T) {
-	res := &result{Case: metrics.Case{Rounds: [][]synod.Answer{{"1", "2"}, {"1", "1"}}}}
+	res := &result{GradedQuestion: metrics.GradedQuestion{Rounds: [][]synod.Answer{{"1", "2"}, {"1", "1"}}}}
 	note := func(seat synod.NodeID, round int, from ...synod.NodeID) journal.Noted {
 		return journal.Noted{Node: seat, Opinion: synod.Opinion{Round: round, Answer: "1", From: from}}
 	}

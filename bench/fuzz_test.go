@@ -16,7 +16,7 @@ func FuzzFolder(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	run, err := bench.Draft(bench.Plan{Program: "test", Task: "sums", Items: sums(f, 2), Repeat: 1, Seed: 7,
+	run, err := bench.Draft(bench.RunPlan{Program: "test", Task: "sums", Items: sums(f, 2), Repeat: 1, Seed: 7,
 		Spec: spec})
 	if err == nil {
 		err = run.Create(dir)

@@ -37,7 +37,7 @@ type Grid struct {
 func (g *Grid) Dir() string { return g.dir }
 
 // DraftGrid prepares a grid without writing anything. There is one plan for each cell.
-func DraftGrid(m GridManifest, plans []Plan) (*Grid, error) {
+func DraftGrid(m GridManifest, plans []RunPlan) (*Grid, error) {
 	g := &Grid{GridManifest: m}
 	g.Version = GridVersion
 	if len(plans) != len(m.Cells) || len(plans)+len(m.Computed) == 0 {
@@ -49,8 +49,8 @@ func DraftGrid(m GridManifest, plans []Plan) (*Grid, error) {
 	for i, c := range m.Cells {
 		if plans[i].Spec.Trust.Learn {
 			return nil, fmt.Errorf("cell %s: trust.learn is true: cells would learn from one another in the order in "+
-				"which they end, so figures would depend on it; leave it out, and run synod trust learn FOLDER when "+
-				"the experiment is over", c.Name)
+				"which they end, so figures would depend on it; leave it out, and run synod operate trust "+
+				"learn FOLDER when the experiment is over", c.Name)
 		}
 		run, err := Draft(plans[i])
 		if err != nil {
@@ -189,7 +189,7 @@ func (g *Grid) Changes(other *Grid) (out []string) {
 	out = append(out, g.changedComputed(other)...)
 	cells := map[string]int{} // number of cells with a change
 	for i, run := range g.Runs {
-		for _, change := range run.Changes(&other.Runs[i].Manifest) {
+		for _, change := range run.Changes(&other.Runs[i].RunManifest) {
 			cells[change]++
 			out = append(out, change)
 		}
@@ -218,7 +218,7 @@ func OpenGrid(dir string) (*Grid, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bench: %w", err)
 	}
-	lists := map[string][]task.Record{}
+	lists := map[string][]task.Keyed{}
 	for _, c := range g.Cells {
 		at := slices.IndexFunc(cells, func(of store.Cell) bool { return of.Name == c.Name })
 		if at < 0 || cells[at].Hash != c.Hash {
@@ -443,8 +443,8 @@ func (g *Grid) reports() ([]report.Cell, error) {
 }
 
 // Estimate returns the sum of the estimates of all cells.
-func (g *Grid) Estimate(ctx context.Context) (*Estimate, error) {
-	sum := &Estimate{}
+func (g *Grid) Estimate(ctx context.Context) (*CostEstimate, error) {
+	sum := &CostEstimate{}
 	for i, run := range g.Runs {
 		e, err := run.Estimate(ctx)
 		if err != nil {
@@ -455,7 +455,7 @@ func (g *Grid) Estimate(ctx context.Context) (*Estimate, error) {
 	return sum, nil
 }
 
-func (e *Estimate) add(f *Estimate) {
+func (e *CostEstimate) add(f *CostEstimate) {
 	e.Questions += f.Questions
 	for _, a := range [][2]*Amount{{&e.Low, &f.Low}, {&e.Expected, &f.Expected}, {&e.Worst, &f.Worst}} {
 		a[0].Calls += a[1].Calls

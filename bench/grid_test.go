@@ -21,7 +21,7 @@ func grid(t *testing.T, repeat int) *bench.Grid {
 			Paper: map[string]report.Figure{"iaa": {Value: 0.02, N: 1000}, "faa": {Value: 0.8, N: 2}}},
 		{Name: "one-round"},
 	}}
-	g, err := bench.DraftGrid(m, []bench.Plan{plan(t, seven, 4, repeat),
+	g, err := bench.DraftGrid(m, []bench.RunPlan{plan(t, seven, 4, repeat),
 		plan(t, strings.Replace(seven, "rounds: 3", "rounds: 1", 1), 4, repeat)})
 	if err != nil {
 		t.Fatal(err)

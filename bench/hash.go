@@ -24,7 +24,7 @@ const codeVersion = 1
 // models, the prompts, the questions with their keys, repeats and seed, and the versions of the code and of the
 // readers of texts. Two
 // runs with one hash have the same results, if the replies of their members depend only on the requests.
-func (m *Manifest) Hash() (string, error) {
+func (m *RunManifest) Hash() (string, error) {
 	spec, err := plan.ParseRecord([]byte(m.Council))
 	if err != nil {
 		return "", fmt.Errorf("bench: the run's council: %w", err)

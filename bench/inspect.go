@@ -109,7 +109,7 @@ func (x *export) log() (*inspectai.Log, error) {
 			Model:   x.model, ModelRoles: map[string]inspectai.Model{},
 			Config:   inspectai.Config{Epochs: x.Repeat, LogSamples: true},
 			Packages: map[string]string{}, Scorers: []inspectai.Scorer{{Name: decision}},
-			Metadata: map[string]any{"members_kind": x.kinds(), "council": x.Manifest.Council, "seats": x.Seats,
+			Metadata: map[string]any{"members_kind": x.kinds(), "council": x.RunManifest.Council, "seats": x.Seats,
 				"digest": x.report.Digest},
 		},
 		Plan:    inspectai.Plan{Name: "plan", Steps: []inspectai.Step{{Solver: x.Protocol, Params: step}}},
@@ -190,7 +190,7 @@ func (r *Run) created() (time.Time, error) {
 }
 
 // exportID returns an id of the run that does not depend on the place of its folder.
-func (m *Manifest) exportID() (string, error) {
+func (m *RunManifest) exportID() (string, error) {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return "", fmt.Errorf("bench: %w", err)

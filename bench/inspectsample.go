@@ -76,7 +76,7 @@ func (h history) times(s *inspectai.Sample) {
 }
 
 // metadata returns what is known of a question besides its text and key.
-func metadata(it task.Record) map[string]any {
+func metadata(it task.Keyed) map[string]any {
 	m := map[string]any{"form": it.Question.Form}
 	if it.Level > 0 {
 		m["level"] = it.Level

@@ -14,7 +14,7 @@ import (
 )
 
 // checkItems rejects questions that a run cannot ask.
-func checkItems(items []task.Record) error {
+func checkItems(items []task.Keyed) error {
 	if len(items) == 0 {
 		return errors.New("bench: there are no questions")
 	}
@@ -39,7 +39,7 @@ func checkItems(items []task.Record) error {
 	return nil
 }
 
-func encodeItems(items []task.Record) ([]byte, error) {
+func encodeItems(items []task.Keyed) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -52,7 +52,7 @@ func encodeItems(items []task.Record) ([]byte, error) {
 }
 
 // loadItems reads the questions of a cell and checks their SHA-256 digest.
-func loadItems(s *store.Store, c *store.Cell) ([]task.Record, error) {
+func loadItems(s *store.Store, c *store.Cell) ([]task.Keyed, error) {
 	records, err := s.Records(c.ID)
 	if err != nil {
 		return nil, err
@@ -61,15 +61,15 @@ func loadItems(s *store.Store, c *store.Cell) ([]task.Record, error) {
 }
 
 // readItems reads questions, one JSON object in each line, and checks their digest. Errors name where they come from.
-func readItems(b []byte, path, want string) ([]task.Record, error) {
+func readItems(b []byte, path, want string) ([]task.Keyed, error) {
 	if sumOf(b) != want {
 		return nil, fmt.Errorf("bench: %s: they were changed after the run was created: %w", path, journal.ErrChanged)
 	}
-	var items []task.Record
+	var items []task.Keyed
 	n := 0
 	for line := range bytes.Lines(b) {
 		n++
-		var r task.Record
+		var r task.Keyed
 		if err := json.Unmarshal(line, &r); err != nil {
 			return nil, fmt.Errorf("bench: %s: line %d: %w", path, n, err)
 		}

@@ -44,16 +44,16 @@ func sums(t testing.TB, n int) (items []task.Item) {
 	return items
 }
 
-func plan(t *testing.T, text string, n, repeat int) bench.Plan {
+func plan(t *testing.T, text string, n, repeat int) bench.RunPlan {
 	t.Helper()
 	spec, err := councilplan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bench.Plan{Program: "test", Task: "sums", Items: sums(t, n), Repeat: repeat, Seed: 7, Spec: spec}
+	return bench.RunPlan{Program: "test", Task: "sums", Items: sums(t, n), Repeat: repeat, Seed: 7, Spec: spec}
 }
 
-func create(t *testing.T, p bench.Plan) *bench.Run {
+func create(t *testing.T, p bench.RunPlan) *bench.Run {
 	t.Helper()
 	run, err := bench.Draft(p)
 	if err != nil {

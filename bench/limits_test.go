@@ -47,7 +47,7 @@ func (e *endings) Ended(notes [][]*synod.Opinion, honest []bool) (string, int) {
 // The ending of a run depends on the notes of its seats, in order, and not on those of others.
 func TestEndingOfARun(t *testing.T) {
 	e := &endings{}
-	r := &reader{Run: &Run{Manifest: Manifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b", Adversary: "silent"}}}}}
+	r := &reader{Run: &Run{RunManifest: RunManifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b", Adversary: "silent"}}}}}
 	if way, round := r.ended(nil); way != "" || round != 0 {
 		t.Errorf("a protocol without endings: %s, %d", way, round)
 	}
@@ -64,15 +64,15 @@ func TestEndingOfARun(t *testing.T) {
 
 // A question needs an id, of at most 500 bytes, that no other question has.
 func TestIDsOfQuestions(t *testing.T) {
-	of := func(ids ...string) (items []task.Record) {
+	of := func(ids ...string) (items []task.Keyed) {
 		for _, id := range ids {
-			items = append(items, task.Record{Question: synod.Question{ID: id, Text: "?"}})
+			items = append(items, task.Keyed{Question: synod.Question{ID: id, Text: "?"}})
 		}
 		return items
 	}
 	long := strings.Repeat("x", 500)
 	for _, c := range []struct {
-		items []task.Record
+		items []task.Keyed
 		says  string
 	}{
 		{of("a", "b"), ""}, {of(long), ""}, {of(long + "y"), "has 501 bytes; at most 500"}, {of("a", "b", "a"),

@@ -79,7 +79,7 @@ func (r *Run) Foretold(other plan.Spec) (map[string]bool, error) {
 }
 
 // columns returns the run's seat whose answers stand for those of each seat of another council.
-func (m *Manifest) columns(others []plan.Seat) (columns []int, ok bool) {
+func (m *RunManifest) columns(others []plan.Seat) (columns []int, ok bool) {
 	copies := map[string]int{}
 	for _, s := range others {
 		var of []int

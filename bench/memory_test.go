@@ -23,7 +23,7 @@ func BenchmarkMemory(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				run, err := bench.Draft(bench.Plan{Task: "sums", Items: sums(b, n), Repeat: 1, Seed: 7, Spec: spec})
+				run, err := bench.Draft(bench.RunPlan{Task: "sums", Items: sums(b, n), Repeat: 1, Seed: 7, Spec: spec})
 				if err == nil {
 					err = run.Create(b.TempDir() + "/run")
 				}

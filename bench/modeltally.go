@@ -17,7 +17,7 @@ type modelTally struct {
 	times  map[*report.Model][]int
 }
 
-func newModelTally(m *Manifest) *modelTally {
+func newModelTally(m *RunManifest) *modelTally {
 	t := &modelTally{times: map[*report.Model][]int{}}
 	var names []string
 	for _, s := range m.Seats {
@@ -35,7 +35,7 @@ func newModelTally(m *Manifest) *modelTally {
 }
 
 func (t *modelTally) add(res *result) {
-	t.right.Add(&res.Case)
+	t.right.Add(&res.GradedQuestion)
 	for i, m := range res.outcome.Members {
 		of := t.bySeat[i]
 		of.Unreadable += m.Calls.Of(synod.Unreadable)

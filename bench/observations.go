@@ -69,7 +69,7 @@ func Labelled(r *Run) (models []string, questions []odds.Labelled, err error) {
 
 // checkHistory refuses a trust file that knows questions of the run: their weights would come from the answers that
 // they are measured on.
-func checkHistory(spec *plan.Spec, items []task.Record) error {
+func checkHistory(spec *plan.Spec, items []task.Keyed) error {
 	if spec.Trust.File == "" {
 		return nil
 	}

@@ -30,14 +30,14 @@ func (p Parcel) Unpack(hash string) (*Run, error) {
 		return nil, fmt.Errorf("bench: %w", err)
 	}
 	r := &Run{}
-	if _, _, err := unseal(p.Manifest, &r.Manifest); err != nil {
+	if _, _, err := unseal(p.Manifest, &r.RunManifest); err != nil {
 		return nil, fmt.Errorf("bench: the manifest: %w", err)
 	}
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("bench: %w", err)
 	}
 	var err error
-	if r.Items, err = readItems(p.Items, "the questions", r.Manifest.Items); err != nil {
+	if r.Items, err = readItems(p.Items, "the questions", r.RunManifest.Items); err != nil {
 		return nil, err
 	}
 	if len(r.Items) != r.N {

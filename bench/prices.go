@@ -11,7 +11,7 @@ func (r *Run) prices() llm.Prices {
 }
 
 // uses returns the models of the seats with no usage.
-func (m *Manifest) uses() []llm.Use {
+func (m *RunManifest) uses() []llm.Use {
 	uses := make([]llm.Use, len(m.Seats))
 	for i, s := range m.Seats {
 		uses[i] = llm.Use{Model: s.Model, Info: llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served}}

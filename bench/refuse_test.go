@@ -122,7 +122,7 @@ func TestDraftRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	unvoted.Items = append(unvoted.Items, it)
-	for name, p := range map[string]bench.Plan{"no questions": none, "have the id": twice,
+	for name, p := range map[string]bench.RunPlan{"no questions": none, "have the id": twice,
 		"no schema: give one with --schema": unvoted} {
 		if _, err := bench.Draft(p); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

@@ -128,7 +128,7 @@ func TestBudgetOfTokens(t *testing.T) {
 	s := llmtest.Start(t, nil)
 	m := bench.GridManifest{Program: "test", Preset: "tokens", Members: "live", Cells: []bench.Cell{{Name: "one"}},
 		Budget: bench.Budget{Tokens: 1}}
-	g, err := bench.DraftGrid(m, []bench.Plan{plan(t, strings.ReplaceAll(frozen, "$URL", s.URL), 3, 1)})
+	g, err := bench.DraftGrid(m, []bench.RunPlan{plan(t, strings.ReplaceAll(frozen, "$URL", s.URL), 3, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestCreationOfOldFolders(t *testing.T) {
 func TestEstimateOfLongQuestions(t *testing.T) {
 	text := "protocol: {name: majority}\nf: 0\nmodels: {d: {provider: simulated}}\n" +
 		"seats: [{id: a, model: d, count: 3}]\n"
-	amounts := func(length int) *bench.Estimate {
+	amounts := func(length int) *bench.CostEstimate {
 		p := plan(t, text, 40, 1)
 		it, err := task.NewItem(synod.Question{ID: "long", Text: strings.Repeat("x", length), Form: synod.Number}, "0")
 		if err != nil {
@@ -272,12 +272,12 @@ func TestGridNeedsAFreeFolder(t *testing.T) {
 
 // Cells, computed cells and plots of a grid are checked before anything is written.
 func TestDraftOfGrids(t *testing.T) {
-	one := []bench.Plan{plan(t, seven, 1, 1)}
+	one := []bench.RunPlan{plan(t, seven, 1, 1)}
 	cell, computed := []bench.Cell{{Name: "a"}}, []bench.Computed{{Cell: bench.Cell{Name: "b"}}}
 	good := report.PlotSpec{Name: "fig1", Kind: "bars", X: "metric", Y: "iaa faa"}
 	for _, c := range []struct {
 		m     bench.GridManifest
-		plans []bench.Plan
+		plans []bench.RunPlan
 		says  string
 	}{
 		{bench.GridManifest{Preset: "p", Cells: cell, Computed: computed}, one, ""},
@@ -339,7 +339,7 @@ func TestEstimateOfAGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want bench.Estimate
+	var want bench.CostEstimate
 	for _, run := range g.Runs {
 		e, err := run.Estimate(t.Context())
 		if err != nil {

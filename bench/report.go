@@ -38,7 +38,7 @@ func (r *reader) summarize(also ...func(*result)) (*report.Report, error) {
 	var ranks ranks
 	var latency, elapsed metrics.Mean
 	kinds := newKinds(r.roles())
-	models := newModelTally(&r.Manifest)
+	models := newModelTally(&r.RunManifest)
 	tally, sure, drops, uses := metrics.NewTally(r.roles()), newCalibrators(r.Seats), newDrops(len(r.Seats)), r.uses()
 	digests := newDigests(r.Repeat)
 	err = r.results(func(j job, res *result) {
@@ -50,12 +50,12 @@ func (r *reader) summarize(also ...func(*result)) (*report.Report, error) {
 			}
 			return
 		}
-		tally.Add(res.Case)
+		tally.Add(res.GradedQuestion)
 		for _, take := range also {
 			take(res)
 		}
-		kinds.add(r.Items[j.item], &res.Case)
-		sure.add(res.Case, r.roles())
+		kinds.add(r.Items[j.item], &res.GradedQuestion)
+		sure.add(res.GradedQuestion, r.roles())
 		models.add(res)
 		drops.add(res.noted)
 		ranks.add(res.Question, res.ranked)
@@ -125,7 +125,7 @@ func (r *reader) follow(out *report.Report, j job, res *result) {
 }
 
 // emptyReport returns a report that names the run and has no results yet.
-func (m *Manifest) emptyReport() *report.Report {
+func (m *RunManifest) emptyReport() *report.Report {
 	return &report.Report{
 		Version: report.Version, Task: m.Task, Council: m.Name, Protocol: m.Protocol, Exact: m.Exact,
 		Rule: m.Rule.Name, Seed: m.Seed, Repeat: m.Repeat, Questions: m.total(), MembersKind: m.kinds(),
@@ -136,11 +136,11 @@ func (m *Manifest) emptyReport() *report.Report {
 // kinds counts results by level and by topic of the questions.
 type kinds struct{ levels, topics *metrics.Parts }
 
-func newKinds(seats []metrics.Member) kinds {
+func newKinds(seats []metrics.SeatFacts) kinds {
 	return kinds{metrics.NewParts(seats), metrics.NewParts(seats)}
 }
 
-func (k kinds) add(of task.Record, c *metrics.Case) {
+func (k kinds) add(of task.Keyed, c *metrics.GradedQuestion) {
 	if of.Level != 0 {
 		k.levels.Add(strconv.Itoa(of.Level), c)
 	}
@@ -186,7 +186,7 @@ func count(out *report.Report, res *result, seconds float64) {
 	out.AddClaims(verdicts)
 }
 
-func (m *Manifest) kinds() []string {
+func (m *RunManifest) kinds() []string {
 	kinds := []string{}
 	for _, s := range m.Seats {
 		kinds = append(kinds, string(s.Kind))
@@ -215,7 +215,7 @@ func newCalibrators(seats []plan.Seat) *calibrators {
 	return c
 }
 
-func (c *calibrators) add(of metrics.Case, seats []metrics.Member) {
+func (c *calibrators) add(of metrics.GradedQuestion, seats []metrics.SeatFacts) {
 	c.all.Add(&of, of.Forecasts(seats, func(int) bool { return true }))
 	for i, model := range c.models {
 		c.by[i].Add(&of, of.Forecasts(seats, func(seat int) bool { return c.seats[seat].Model == model }))

@@ -23,7 +23,7 @@ import (
 
 // result is a finished question, graded.
 type result struct {
-	metrics.Case
+	metrics.GradedQuestion
 	row     *store.Result
 	noted   []journal.Noted
 	outcome outcome.Outcome
@@ -46,10 +46,10 @@ var errMoved = errors.New("the journal belongs to another question")
 func Damaged(err error) bool { return errors.Is(err, journal.ErrChanged) || errors.Is(err, errMoved) }
 
 // roles returns the seats for package metrics.
-func (m *Manifest) roles() []metrics.Member {
-	seats := make([]metrics.Member, len(m.Seats))
+func (m *RunManifest) roles() []metrics.SeatFacts {
+	seats := make([]metrics.SeatFacts, len(m.Seats))
 	for i, s := range m.Seats {
-		seats[i] = metrics.Member{Group: s.Group, Adversary: s.Adversary != "", Unasked: s.Unasked}
+		seats[i] = metrics.SeatFacts{Group: s.Group, Adversary: s.Adversary != "", Unasked: s.Unasked}
 	}
 	return seats
 }
@@ -238,7 +238,7 @@ func (r *reader) results(take func(job, *result)) error {
 }
 
 // byQuestion returns the job with number k where the repeats of a question follow one another.
-func (m *Manifest) byQuestion(k int) job { return job{k / m.Repeat, k % m.Repeat} }
+func (m *RunManifest) byQuestion(k int) job { return job{k / m.Repeat, k % m.Repeat} }
 
 // grade grades every answer that a seat held in any round.
 func grade(item task.Item, rounds [][]synod.Answer) map[synod.Answer]task.Verdict {
@@ -298,7 +298,7 @@ func (r *reader) extracted(j job, b store.Body, item *task.Item) ([]task.Grade, 
 }
 
 // writes reports whether any member writes text.
-func (m *Manifest) writes() bool {
+func (m *RunManifest) writes() bool {
 	for _, s := range m.Seats {
 		if s.Kind != llm.Simulated {
 			return true

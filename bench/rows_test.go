@@ -13,7 +13,7 @@ import (
 // changed, an error is returned instead of a row.
 func TestRows(t *testing.T) {
 	grid, err := bench.DraftGrid(bench.GridManifest{Preset: "g", Cells: []bench.Cell{{Name: "a",
-		Params: map[string]any{"f": 1}}, {Name: "b"}}}, []bench.Plan{plan(t, seven, 3, 2), plan(t, seven, 2, 1)})
+		Params: map[string]any{"f": 1}}, {Name: "b"}}}, []bench.RunPlan{plan(t, seven, 3, 2), plan(t, seven, 2, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,11 +17,11 @@ import (
 
 // What is known of a question beside its text is in its sample, and nothing else.
 func TestMetadataOfSamples(t *testing.T) {
-	plain := metadata(task.Record{Question: synod.Question{Form: synod.Number}})
+	plain := metadata(task.Keyed{Question: synod.Question{Form: synod.Number}})
 	if len(plain) != 1 || plain["form"] != synod.Number {
 		t.Errorf("%v", plain)
 	}
-	m := metadata(task.Record{Level: 1, Topic: "fruit", Note: "easy", Question: synod.Question{Form: synod.Choice,
+	m := metadata(task.Keyed{Level: 1, Topic: "fruit", Note: "easy", Question: synod.Question{Form: synod.Choice,
 		Options: []synod.Option{{Label: "A"}, {Label: "B"}}}})
 	if labels, _ := m["labels"].([]string); len(m) != 5 || m["level"] != 1 || m["topic"] != "fruit" ||
 		m["note"] != "easy" ||
@@ -47,7 +47,7 @@ func TestTimesOfSamples(t *testing.T) {
 
 // samplerOf is a sampler of a run of seats a, b and c; c has another model.
 func samplerOf() *sampler {
-	run := &Run{Manifest: Manifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b"}, {ID: "c"}}}}
+	run := &Run{RunManifest: RunManifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b"}, {ID: "c"}}}}
 	return &sampler{&export{reader: &reader{Run: run}, models: []string{"m", "m", "n"}, model: "all"},
 		&inspectai.Sample{Target: "4", Scores: map[string]inspectai.Score{}, Metadata: map[string]any{},
 			ModelUsage: map[string]inspectai.Usage{}}, &journal.Run{End: &journal.End{Stopped: "rounds"}}, &result{}}
@@ -115,8 +115,8 @@ func TestScoresOfSamples(t *testing.T) {
 
 // The time of a question is that of the last honest member that votes.
 func TestTimeOfTheLastHonestVoter(t *testing.T) {
-	r := &reader{Run: &Run{Manifest: Manifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b"}, {ID: "c", Adversary: "silent"},
-		{ID: "d", NonVoting: true}}}}}
+	r := &reader{Run: &Run{RunManifest: RunManifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b"},
+		{ID: "c", Adversary: "silent"}, {ID: "d", NonVoting: true}}}}}
 	noted := []journal.Noted{{Tick: 3, Node: 1}, {Tick: 5, Node: 0}, {Tick: 7, Node: 1}, {Tick: 90, Node: 2},
 		{Tick: 80, Node: 3}, {Tick: 99, Node: 4}}
 	if got := r.took(noted); got != 7 {
@@ -126,8 +126,8 @@ func TestTimeOfTheLastHonestVoter(t *testing.T) {
 
 // Answers are ranked by the record of the first honest seat that exists.
 func TestRankedAnswersNeedARecord(t *testing.T) {
-	r := &reader{Run: &Run{Manifest: Manifest{Protocol: "decentllms", Seats: []plan.Seat{{ID: "a", Adversary: "silent"},
-		{ID: "b"}}}}}
+	r := &reader{Run: &Run{RunManifest: RunManifest{Protocol: "decentllms",
+		Seats: []plan.Seat{{ID: "a", Adversary: "silent"}, {ID: "b"}}}}}
 	item, err := task.NewItem(synod.Question{ID: "q", Text: "?", Form: synod.Number}, "4")
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestRankedAnswersNeedARecord(t *testing.T) {
 
 // Confidence is compared with what was right for all members and for each model.
 func TestCalibrationByModel(t *testing.T) {
-	r := &Run{Manifest: Manifest{Seats: []plan.Seat{{ID: "a", Model: "m"}, {ID: "b", Model: "n"}, {ID: "c",
+	r := &Run{RunManifest: RunManifest{Seats: []plan.Seat{{ID: "a", Model: "m"}, {ID: "b", Model: "n"}, {ID: "c",
 		Model: "n"},
 		{ID: "d", Model: "o"}}}}
 	c := newCalibrators(r.Seats)
@@ -152,7 +152,7 @@ func TestCalibrationByModel(t *testing.T) {
 		t.Error("nobody stated a confidence")
 	}
 	sure, half := 1.0, 0.5
-	c.add(metrics.Case{Question: "q", Rounds: [][]synod.Answer{{"4", "5", "4", "4"}},
+	c.add(metrics.GradedQuestion{Question: "q", Rounds: [][]synod.Answer{{"4", "5", "4", "4"}},
 		Confidences: []*float64{&sure, &half, &sure, nil},
 		Verdicts:    map[synod.Answer]task.Verdict{"4": task.Right, "5": task.Wrong}}, r.roles())
 	out := c.report()
@@ -166,10 +166,10 @@ func TestCalibrationByModel(t *testing.T) {
 
 // Results are counted by level and topic where questions have one.
 func TestKindsOfQuestions(t *testing.T) {
-	k := newKinds([]metrics.Member{{}, {}})
-	c := &metrics.Case{Question: "q", Rounds: [][]synod.Answer{{"4", "5"}}, Agreed: true, Decision: "4",
+	k := newKinds([]metrics.SeatFacts{{}, {}})
+	c := &metrics.GradedQuestion{Question: "q", Rounds: [][]synod.Answer{{"4", "5"}}, Agreed: true, Decision: "4",
 		Verdicts: map[synod.Answer]task.Verdict{"4": task.Right, "5": task.Wrong}}
-	for _, it := range []task.Record{{Level: 1, Topic: "x"}, {Level: 2, Topic: "y"}, {Level: 2, Topic: "y"},
+	for _, it := range []task.Keyed{{Level: 1, Topic: "x"}, {Level: 2, Topic: "y"}, {Level: 2, Topic: "y"},
 		{Topic: "y"}} {
 		k.add(it, c)
 	}
@@ -196,7 +196,7 @@ func TestMarksOfFiles(t *testing.T) {
 
 // The use of some questions stands for the whole run, rounded up, and no reply is longer than its model allows.
 func TestEstimatesAreScaled(t *testing.T) {
-	r := &Run{Manifest: Manifest{N: 10, Repeat: 3, Planned: 7, Seats: []plan.Seat{{ID: "a", Model: "m"}, {ID: "b",
+	r := &Run{RunManifest: RunManifest{N: 10, Repeat: 3, Planned: 7, Seats: []plan.Seat{{ID: "a", Model: "m"}, {ID: "b",
 		Model: "n"}}}}
 	spec := plan.Spec{Models: map[string]plan.Params{"m": {"max_tokens": 20}, "n": {"max_tokens": 0}}}
 	u := use{questions: 4, seats: []seatUse{{answers: 2, scores: 1, prompt: 101}, {answers: 1, scores: 0, prompt: 4}}}

@@ -10,8 +10,8 @@ import (
 	"synod.dev/synod/bench/store"
 )
 
-// State says how far a cell is.
-type State struct {
+// CellState says how far a cell is.
+type CellState struct {
 	Cell     string `json:"cell"`
 	State    string `json:"state"` // finished, partly, waiting, computed, derived, blank
 	Finished int    `json:"finished"`
@@ -25,7 +25,7 @@ type State struct {
 }
 
 // States returns how far every cell is. It reads no answers.
-func (g *Grid) States() ([]State, error) {
+func (g *Grid) States() ([]CellState, error) {
 	w := &Watch{grid: g, runs: g.Runs}
 	if len(g.Runs) > 0 {
 		s, err := openStore(g.dir)
@@ -43,15 +43,15 @@ func (g *Grid) States() ([]State, error) {
 }
 
 // State returns how far the run is: finished, partly or waiting. It reads no answers.
-func (r *Run) State() (State, error) {
+func (r *Run) State() (CellState, error) {
 	s, err := openStore(r.dir)
 	if err != nil {
-		return State{}, err
+		return CellState{}, err
 	}
 	defer s.Close()
 	now, err := (&Watch{store: s, runs: []*Run{r}}).Now()
 	if err != nil {
-		return State{}, err
+		return CellState{}, err
 	}
 	return now.Cells[0], nil
 }
@@ -103,7 +103,7 @@ func (w *Watch) Run() *Run {
 
 // Now is the state of a folder at one time. Its times and rates are informational.
 type Now struct {
-	Cells                   []State
+	Cells                   []CellState
 	Finished, Failed, Total int
 	Counts                  store.Counts // sums over all cells
 	Causes                  []Cause      // why questions failed, the most frequent first
@@ -175,7 +175,7 @@ func (w *Watch) count(now *Now) error {
 	}
 	for _, r := range w.runs {
 		c := counts[r.cell]
-		now.Cells = append(now.Cells, State{Cell: r.name, State: "waiting", Total: r.total(), Finished: c.Finished,
+		now.Cells = append(now.Cells, CellState{Cell: r.name, State: "waiting", Total: r.total(), Finished: c.Finished,
 			Counts: c})
 		now.Finished, now.Total = now.Finished+c.Finished, now.Total+r.total()
 		now.Counts.Add(c)
@@ -237,12 +237,12 @@ func (w *Watch) name(now *Now) {
 		if c.Figures == nil {
 			state = "waiting"
 		}
-		now.Cells = append(now.Cells, State{Cell: c.Name, State: state})
+		now.Cells = append(now.Cells, CellState{Cell: c.Name, State: state})
 	}
 	for _, c := range g.Readings {
-		now.Cells = append(now.Cells, State{Cell: c.Name, State: "derived"})
+		now.Cells = append(now.Cells, CellState{Cell: c.Name, State: "derived"})
 	}
 	for _, c := range g.Blank {
-		now.Cells = append(now.Cells, State{Cell: c.Name, State: "blank", Why: c.Why})
+		now.Cells = append(now.Cells, CellState{Cell: c.Name, State: "blank", Why: c.Why})
 	}
 }

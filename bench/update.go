@@ -116,7 +116,7 @@ func (g *Grid) match(there []store.Cell) (own []*store.Cell, names map[int64]str
 // become takes over what the store has of the run of a cell.
 func (r *Run) become(c *store.Cell) (err error) {
 	r.cell, r.sealed = c.ID, c.Manifest
-	r.sum, r.origin, err = unseal([]byte(c.Manifest), &r.Manifest)
+	r.sum, r.origin, err = unseal([]byte(c.Manifest), &r.RunManifest)
 	return err
 }
 

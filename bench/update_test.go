@@ -20,7 +20,7 @@ import (
 func cells(t *testing.T, rounds ...int) *bench.Grid {
 	t.Helper()
 	m := bench.GridManifest{Program: "test", Preset: "rounds", Members: "simulated"}
-	var plans []bench.Plan
+	var plans []bench.RunPlan
 	for _, n := range rounds {
 		m.Cells = append(m.Cells, bench.Cell{Name: fmt.Sprint("r", n), Params: map[string]any{"rounds": n}})
 		plans = append(plans, plan(t, strings.Replace(seven, "rounds: 3", fmt.Sprint("rounds: ", n), 1), 3, 1))
@@ -356,7 +356,7 @@ func TestChangesOfGrids(t *testing.T) {
 // A cell whose questions all failed is partly done, and counts them.
 func TestStateOfAFailedCell(t *testing.T) {
 	m := bench.GridManifest{Program: "test", Preset: "far", Members: "live", Cells: []bench.Cell{{Name: "gone"}}}
-	g, err := bench.DraftGrid(m, []bench.Plan{plan(t, "models: {m: {provider: openai, model: x, url: "+
+	g, err := bench.DraftGrid(m, []bench.RunPlan{plan(t, "models: {m: {provider: openai, model: x, url: "+
 		"\"http://127.0.0.1:1/v1\", attempts: 1}}\nseats: [{id: a, model: m, count: 3}]\n", 2, 1)})
 	if err != nil {
 		t.Fatal(err)

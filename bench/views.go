@@ -102,7 +102,7 @@ func held(res *result, noted []journal.Noted) [][]report.Held {
 	return rounds
 }
 
-func (m *Manifest) seats() []report.Member {
+func (m *RunManifest) seats() []report.Member {
 	seats := make([]report.Member, len(m.Seats))
 	spec, _ := plan.ParseRecord([]byte(m.Council)) // a file that cannot be read has no judges to speak of
 	for i, s := range m.Seats {

@@ -183,7 +183,7 @@ func (c *Council) acceptsGrading() error {
 	if f := c.plan.Full().F; len(lacking) > f {
 		return &plan.HelpError{Help: plan.HelpRecord, Err: fmt.Errorf("protocol %s has its members grade texts, and "+
 			"the recordings of %s have no grades; at most F=%d members may lack them. Record a run of this protocol, "+
-			"or use protocol: {name: sac}, in which a recorded member scores its own text 1 and others 0",
+			"or use a protocol without the trait grades",
 			c.plan.Entry().Name, strings.Join(lacking, ", "), f)}
 	}
 	return nil

@@ -34,7 +34,7 @@ refine       choose: the likeliest of the shown answers; written: as JSON with r
 context      tokens of prompt and reply together
 threads      of the engine; more than one rarely helps a small model
 seqs         requests decoded together
-probe        a file from "synod probe train", for protocols that read a confidence from hidden
+probe        a file from "synod research probe train", for protocols that read a confidence from hidden
              states; it must have been trained on this model, engine and way of answering` + commonAbout,
 	Settings: func() any { s := embeddedDefaults(); return &s },
 	Uses: func(decode func(any) error) (lines []string) {
@@ -68,7 +68,7 @@ type embeddedConfig struct {
 	Context     int     `yaml:"context" doc:"tokens of prompt and reply together" range:"1:" unit:"tokens"`
 	Threads     int     `yaml:"threads" doc:"threads of the engine; more than one rarely helps a small model" range:"1:"`
 	Seqs        int     `yaml:"seqs" doc:"requests decoded together" range:"1:"`
-	Probe       string  `yaml:"probe" doc:"file from synod probe train, for protocols that read a confidence from hidden states"`
+	Probe       string  `yaml:"probe" doc:"file from synod research probe train, for protocols that read a confidence from hidden states"`
 }
 
 // How an embedded model gives its first answer and how it refines. A small model

@@ -83,7 +83,7 @@ func (m *embedded) Probe(ctx context.Context, r Request, want engine.Capture) (s
 func (m *embedded) replyWithConfidence(ctx context.Context, r Request) (synod.Reply, error) {
 	if m.probe == nil {
 		return synod.Reply{}, failure(synod.Unavailable, "this model has no probe for a hidden confidence; "+
-			"add probe: FILE to its settings (synod probe train writes one)")
+			"add probe: FILE to its settings (synod research probe train writes one)")
 	}
 	now, err := m.Subject(ctx)
 	if err != nil {
@@ -147,7 +147,7 @@ func (m *embedded) loadProbe() error {
 		return fmt.Errorf("%s: %w", m.cfg.Probe, err)
 	}
 	if err := p.Fits(m.subject); err != nil {
-		return fmt.Errorf("%s: %w; train one for this member with: synod probe train", m.cfg.Probe, err)
+		return fmt.Errorf("%s: %w; train one for this member with: synod research probe train", m.cfg.Probe, err)
 	}
 	m.probe = p
 	return nil

@@ -89,9 +89,9 @@ func toggled(cells yaml.MapSlice, toggles []toggle, places int) (all yaml.MapSli
 	return all
 }
 
-// Measured is what a council does with a defence in the state that it does not have in the council file, without
-// adversaries or under one attack, and what the defence changes.
-type Measured struct {
+// DefenceMeasurement is what a council does with a defence in the state that it does not have in the council file,
+// without adversaries or under one attack, and what the defence changes.
+type DefenceMeasurement struct {
 	Adversary string   `json:"adversary"` // "": none
 	Members   int      `json:"members"`
 	Rule      string   `json:"rule"` // by which the seats were chosen
@@ -100,12 +100,12 @@ type Measured struct {
 	Defence   string   `json:"defence"` // the state in this row: on | off
 
 	Capture *metrics.Rate `json:"capture"` // null without adversaries
-	Effect
-	Change Change `json:"change"`
+	CellFigures
+	Change DefenceChange `json:"change"`
 }
 
-// Change is what a defence does: the figures with it minus those without it, paired by question.
-type Change struct {
+// DefenceChange is what a defence does: the figures with it minus those without it, paired by question.
+type DefenceChange struct {
 	Capture  *metrics.Rate `json:"capture"`
 	Accuracy *metrics.Rate `json:"accuracy"`
 	Liveness *metrics.Rate `json:"liveness"`
@@ -127,9 +127,9 @@ func (t *Table) measure(g *bench.Grid, r *report.Grid) error {
 		if name == "" {
 			continue
 		}
-		m := Measured{Name: name, Defence: fmt.Sprint(c.Params["defence"]),
+		m := DefenceMeasurement{Name: name, Defence: fmt.Sprint(c.Params["defence"]),
 			Adversary: fmt.Sprint(c.Params["adversary"]), Rule: fmt.Sprint(c.Params["seats"]),
-			Capture: c.Report.Metrics.Capture, Effect: effect(c.Report), Seats: []string{}}
+			Capture: c.Report.Metrics.Capture, CellFigures: effect(c.Report), Seats: []string{}}
 		for _, s := range c.Report.Seats {
 			if s.Adversary != "" {
 				m.Seats = append(m.Seats, s.ID)
@@ -155,7 +155,7 @@ func toggledOf(c *report.Cell) string {
 }
 
 // compare fills in what the defence changes. kept is the run of the same attack with the council as its file has it.
-func (m *Measured) compare(toggled, kept *bench.Run, as Effect) error {
+func (m *DefenceMeasurement) compare(toggled, kept *bench.Run, as CellFigures) error {
 	if m.Finished == 0 || as.Finished == 0 {
 		return nil
 	}
@@ -167,21 +167,21 @@ func (m *Measured) compare(toggled, kept *bench.Run, as Effect) error {
 		return err
 	}
 	m.Accuracy = c.Pairs.After()
-	m.Change = Change{Capture: c.Capture, Accuracy: c.Decision, Liveness: c.Agreed,
-		CostFactor: factorOf(&m.Effect, &as)}
+	m.Change = DefenceChange{Capture: c.Capture, Accuracy: c.Decision, Liveness: c.Agreed,
+		CostFactor: factorOf(&m.CellFigures, &as)}
 	if m.Adversary == "" {
 		m.Capture, m.Change.Capture = nil, nil
 	}
 	if m.Defence == defence.Off {
 		x := &m.Change
 		x.Capture, x.Accuracy, x.Liveness = negative(x.Capture), negative(x.Accuracy), negative(x.Liveness)
-		x.CostFactor = factorOf(&as, &m.Effect)
+		x.CostFactor = factorOf(&as, &m.CellFigures)
 	}
 	return nil
 }
 
 // factorOf returns what a question of one cell costs over one of another; nil if that is not known.
-func factorOf(a, b *Effect) *float64 {
+func factorOf(a, b *CellFigures) *float64 {
 	is, was := a.Tokens, b.Tokens
 	if was == 0 {
 		is, was = a.Calls, b.Calls

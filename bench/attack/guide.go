@@ -20,13 +20,13 @@ const GuideExperiment = "attack-table"
 
 // Guide compares protocols by what every adversary does to them, for each kind of members.
 type Guide struct {
-	Version int     `json:"version"`
-	Range   *Range  `json:"range,omitempty"` // nil: no grid of RangeExperiment was read
-	Parts   []*Part `json:"parts"`
+	Version int            `json:"version"`
+	Range   *JudgeRange    `json:"range,omitempty"` // nil: no grid of RangeExperiment was read
+	Parts   []*MembersPart `json:"parts"`
 }
 
-// Part is the figures of one kind of members.
-type Part struct {
+// MembersPart is the figures of one kind of members.
+type MembersPart struct {
 	Members    string `json:"members"` // simulated, recorded or embedded
 	Note       string `json:"note"`
 	Judging    string `json:"judging,omitempty"` // how simulated members judge; "": none is simulated
@@ -64,7 +64,8 @@ func NewGuide(grid *bench.Grid) (*Guide, error) {
 	if grid.Preset == RangeExperiment {
 		return newRange(grid.Note, r.Cells)
 	}
-	p := &Part{Members: cmp.Or(grid.Members, "simulated"), Note: grid.Note, Judging: r.Judging(), Counts: []Met{}}
+	p := &MembersPart{Members: cmp.Or(grid.Members, "simulated"), Note: grid.Note, Judging: r.Judging(),
+		Counts: []Met{}}
 	for i := range r.Cells {
 		p.add(&r.Cells[i])
 	}
@@ -124,11 +125,11 @@ func (g *Guide) Join(other *Guide) error {
 }
 
 // join adds a part, to that of the same kind of members if there is one.
-func (g *Guide) join(p *Part) error {
+func (g *Guide) join(p *MembersPart) error {
 	if !slices.ContainsFunc(p.Counts, func(m Met) bool { return m.Members == 0 }) {
 		return fmt.Errorf("no cell without adversaries is finished with %s members", p.Members)
 	}
-	i := slices.IndexFunc(g.Parts, func(q *Part) bool { return q.Members == p.Members })
+	i := slices.IndexFunc(g.Parts, func(q *MembersPart) bool { return q.Members == p.Members })
 	if i < 0 {
 		g.Parts = append(g.Parts, p)
 		return nil
@@ -146,7 +147,7 @@ func (g *Guide) join(p *Part) error {
 }
 
 // add adds a cell. A cell with unfinished questions is counted only.
-func (p *Part) add(c *report.Cell) {
+func (p *MembersPart) add(c *report.Cell) {
 	switch m, finished := met(c); {
 	case c.Why != "": // it is blank
 	case !finished:
@@ -191,7 +192,7 @@ func adversaries(r *report.Report) (ids []string) {
 }
 
 // find returns the figures of a protocol against an adversary; nil if there are none.
-func (p *Part) find(protocol, adversary string, members int) *Met {
+func (p *MembersPart) find(protocol, adversary string, members int) *Met {
 	for i := range p.Counts {
 		if m := &p.Counts[i]; m.Protocol == protocol && m.Adversary == adversary && m.Members == members {
 			return m
@@ -203,7 +204,7 @@ func (p *Part) find(protocol, adversary string, members int) *Met {
 // worst returns the attack of so many members that left the fewest right decisions, and of these the one with the most
 // captures. Captures alone would rank an adversary that holds the council's own mistakes. It returns nil if none was
 // played.
-func (p *Part) worst(protocol string, members int) *Met {
+func (p *MembersPart) worst(protocol string, members int) *Met {
 	var worst *Met
 	for i := range p.Counts {
 		m := &p.Counts[i]
@@ -216,7 +217,7 @@ func (p *Part) worst(protocol string, members int) *Met {
 }
 
 // protocols returns those with a cell without adversaries, in order.
-func (p *Part) protocols() (names []string) {
+func (p *MembersPart) protocols() (names []string) {
 	for _, m := range p.Counts {
 		if m.Members == 0 {
 			names = append(names, m.Protocol)
@@ -226,7 +227,7 @@ func (p *Part) protocols() (names []string) {
 }
 
 // most is the greatest number of adversaries in a part.
-func (p *Part) most() (most int) {
+func (p *MembersPart) most() (most int) {
 	for _, m := range p.Counts {
 		most = max(most, m.Members)
 	}

@@ -33,7 +33,7 @@ func (g *Guide) Write(w io.Writer, format string) error {
 		strings.Join(GuideFormats(), ", "))
 }
 
-// matrixHead is the caption of Part.matrix.
+// matrixHead is the caption of MembersPart.matrix.
 const matrixHead = "Right decisions, in percent of the questions, with one / two of an adversary"
 
 func (g *Guide) markdown(w io.Writer) error {
@@ -99,7 +99,7 @@ func (g *Guide) page(w io.Writer) error {
 }
 
 // head says what the part measured.
-func (p *Part) head() string {
+func (p *MembersPart) head() string {
 	low, high := p.Counts[0].Questions, 0
 	for _, m := range p.Counts {
 		low, high = min(low, m.Questions), max(high, m.Questions)
@@ -116,7 +116,7 @@ func (p *Part) head() string {
 }
 
 // summary has a row for each protocol and number of adversaries: what the worst of them did.
-func (p *Part) summary() *table.Table {
+func (p *MembersPart) summary() *table.Table {
 	t := &table.Table{Head: []string{"protocol", "adversaries", "worst", "right", "95 %", "decided", "captured",
 		"calls"}, Align: "lrlrlrrr"}
 	for _, protocol := range p.protocols() {
@@ -148,7 +148,7 @@ func calls(n float64) string {
 }
 
 // matrix has a row for each adversary and a column for each protocol.
-func (p *Part) matrix() *table.Table {
+func (p *MembersPart) matrix() *table.Table {
 	protocols := p.protocols()
 	t := &table.Table{Head: append([]string{"adversary"}, protocols...),
 		Align: "l" + strings.Repeat("r", len(protocols))}
@@ -174,7 +174,7 @@ func (p *Part) matrix() *table.Table {
 
 // pair prints the shares of right decisions with one and two of an adversary, in percent; one share without any, and
 // nothing where it was not played.
-func (p *Part) pair(protocol, adversary string) string {
+func (p *MembersPart) pair(protocol, adversary string) string {
 	var shares []string
 	for b := range 3 {
 		if m := p.find(protocol, adversary, b); m != nil {

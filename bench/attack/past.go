@@ -12,8 +12,8 @@ import (
 	"synod.dev/synod/core/table"
 )
 
-// Past is what a history did for an attack on a council that learns.
-type Past struct {
+// HistoryEffect is what a history did for an attack on a council that learns.
+type HistoryEffect struct {
 	// Questions is the length of the history: every member answered all of them, with the adversary in place, before
 	// the measured ones.
 	Questions int    `json:"questions"`
@@ -27,7 +27,7 @@ type Versus struct {
 	Capture  *metrics.Rate `json:"capture"`
 	Accuracy *metrics.Rate `json:"accuracy"`
 	Liveness *metrics.Rate `json:"liveness"`
-	Change   Change        `json:"change"`
+	Change   DefenceChange `json:"change"`
 }
 
 // phaseOf returns the phase of a cell; "": the council does not learn.
@@ -48,14 +48,14 @@ func (a *Attack) recall(g *bench.Grid, r *report.Grid, i int) error {
 	if err != nil {
 		return err
 	}
-	a.Past = &Past{Questions: n}
+	a.Past = &HistoryEffect{Questions: n}
 	for phase, to := range map[string]*Versus{phaseNew: &a.Past.New, phasePlurality: &a.Past.Plurality} {
 		name := fmt.Sprintf("%s-%s", r.Cells[i].Cell, phase)
 		k := slices.IndexFunc(r.Cells, func(c report.Cell) bool { return c.Cell == name })
 		if k < 0 {
 			return errNoAttack
 		}
-		if err := to.compare(g.Runs[i], g.Runs[k], a.Effect, r.Cells[k].Report); err != nil {
+		if err := to.compare(g.Runs[i], g.Runs[k], a.CellFigures, r.Cells[k].Report); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func wholeNumber(v any) (n int, err error) {
 }
 
 // compare fills in the figures of another run, and what the attack has beyond it.
-func (v *Versus) compare(attack, other *bench.Run, as Effect, is *report.Report) error {
+func (v *Versus) compare(attack, other *bench.Run, as CellFigures, is *report.Report) error {
 	e := effect(is)
 	v.Capture, v.Liveness = is.Metrics.Capture, e.Liveness
 	if as.Finished == 0 || e.Finished == 0 {
@@ -85,7 +85,8 @@ func (v *Versus) compare(attack, other *bench.Run, as Effect, is *report.Report)
 		return err
 	}
 	v.Accuracy = metrics.Share(c.Pairs[1][0]+c.Pairs[1][1], c.Pairs.N())
-	v.Change = Change{Capture: c.Capture, Accuracy: c.Decision, Liveness: c.Agreed, CostFactor: factorOf(&as, &e)}
+	v.Change = DefenceChange{Capture: c.Capture, Accuracy: c.Decision, Liveness: c.Agreed,
+		CostFactor: factorOf(&as, &e)}
 	return nil
 }
 
@@ -120,7 +121,7 @@ func (t *Table) withPasts(out *table.Table) *table.Table {
 	for i, a := range t.Attacks {
 		p := a.Past
 		if p == nil {
-			p = &Past{}
+			p = &HistoryEffect{}
 		}
 		out.Rows[i] = append(out.Rows[i], fmt.Sprint(p.Questions), share(p.New.Capture), share(p.New.Accuracy),
 			share(p.Plurality.Capture), share(p.Plurality.Accuracy))

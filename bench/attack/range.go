@@ -11,24 +11,25 @@ import (
 	"synod.dev/synod/core/table"
 )
 
-// RangeExperiment is the name of the preset from which NewGuide reads a Range.
+// RangeExperiment is the name of the preset from which NewGuide reads a JudgeRange.
 const RangeExperiment = "judge-range"
 
-// Range is what protocols decide as simulated members judge worse and better, which no ranking of them must hang on.
-type Range struct {
-	Note   string   `json:"note"`
-	Counts []Judged `json:"cells"` // in the order of the preset
+// JudgeRange is what protocols decide as simulated members judge worse and better. No ranking of them must hang
+// on it.
+type JudgeRange struct {
+	Note   string       `json:"note"`
+	Counts []WithJudges `json:"cells"` // in the order of the preset
 }
 
-// Judged is what a protocol decided with judges that prefer the right one of two answers with a probability.
-type Judged struct {
+// WithJudges is what a protocol decided with judges that prefer the right one of two answers with a probability.
+type WithJudges struct {
 	Judges float64 `json:"judges"` // in [0,1]
 	Met
 }
 
 // newRange computes the range from the cells of a grid. All cells must be finished.
 func newRange(note string, cells []report.Cell) (*Guide, error) {
-	g := &Guide{Version: Version, Range: &Range{Note: note}}
+	g := &Guide{Version: Version, Range: &JudgeRange{Note: note}}
 	for i := range cells {
 		m, finished := met(&cells[i])
 		judges, err := strconv.ParseFloat(fmt.Sprint(cells[i].Params["judges"]), 64)
@@ -36,14 +37,14 @@ func newRange(note string, cells []report.Cell) (*Guide, error) {
 		case err != nil:
 			return nil, fmt.Errorf("the cell %s does not say how well its members judge: %w", cells[i].Cell, err)
 		case finished:
-			g.Range.Counts = append(g.Range.Counts, Judged{judges, m})
+			g.Range.Counts = append(g.Range.Counts, WithJudges{judges, m})
 		}
 	}
 	return g, g.Range.check()
 }
 
 // check returns an error for a range without figures or with counts that cannot be. There may be none.
-func (r *Range) check() error {
+func (r *JudgeRange) check() error {
 	if r == nil {
 		return nil
 	}
@@ -61,21 +62,21 @@ func (r *Range) check() error {
 	return nil
 }
 
-// rangeHead is the heading above Range.table.
+// rangeHead is the heading above JudgeRange.table.
 const rangeHead = "How well judges judge"
 
-// head says what Range.table shows.
-func (r *Range) head() string {
+// head says what JudgeRange.table shows.
+func (r *JudgeRange) head() string {
 	return table.Plain(fmt.Sprintf("%s Right / captured, in percent of %d questions, with judges that prefer the "+
 		"right one of two answers with the probability above the column; calls for a question over all columns.",
 		r.Note, r.Counts[0].Questions))
 }
 
 // table has a row for each protocol and number of adversaries, and a column for each kind of judges.
-func (r *Range) table() *table.Table {
+func (r *JudgeRange) table() *table.Table {
 	t := &table.Table{Head: []string{"protocol", "colluders"}, Align: "lr"}
 	var judges []float64
-	var rows []Judged // the first of each row
+	var rows []WithJudges // the first of each row
 	for _, c := range r.Counts {
 		if !slices.Contains(judges, c.Judges) {
 			judges = append(judges, c.Judges)
@@ -92,7 +93,7 @@ func (r *Range) table() *table.Table {
 	for _, row := range rows {
 		line, low, high := []any{row.Protocol, row.Members}, row.Calls, row.Calls
 		for _, j := range judges {
-			at := slices.IndexFunc(r.Counts, func(c Judged) bool { return c.Judges == j && c.inRow(row) })
+			at := slices.IndexFunc(r.Counts, func(c WithJudges) bool { return c.Judges == j && c.inRow(row) })
 			if at < 0 {
 				line = append(line, "–")
 				continue
@@ -107,7 +108,7 @@ func (r *Range) table() *table.Table {
 }
 
 // inRow reports whether two cells differ in their judges only.
-func (c Judged) inRow(other Judged) bool {
+func (c WithJudges) inRow(other WithJudges) bool {
 	return c.Protocol == other.Protocol && c.Members == other.Members
 }
 

@@ -35,7 +35,7 @@ func (t *Table) defences() *table.Table {
 type figures struct{ capture, accuracy *metrics.Rate }
 
 // kept returns the figures of the same attack with the council as its file has it.
-func (t *Table) kept(m *Measured) figures {
+func (t *Table) kept(m *DefenceMeasurement) figures {
 	for i := range t.Attacks {
 		a := &t.Attacks[i]
 		if a.Adversary == m.Adversary && a.Rule == m.Rule && strings.Join(a.Seats, " ") == strings.Join(m.Seats, " ") {
@@ -80,7 +80,7 @@ func (t *Table) rows() *table.Table {
 
 // result is the test case of a cell in which a defence is toggled. It never fails: the limit is about the council as
 // its file has it.
-func (m *Measured) result(t *Table) result {
+func (m *DefenceMeasurement) result(t *Table) result {
 	name := "no adversary"
 	if m.Adversary != "" {
 		name = fmt.Sprintf("%s at %s", m.Adversary, strings.Join(m.Seats, " "))

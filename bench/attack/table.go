@@ -16,23 +16,23 @@ const Version = 1
 
 // Table is what adversaries did to a council. A figure that does not exist is null.
 type Table struct {
-	Version     int      `json:"version"`
-	Council     string   `json:"council"`
-	Protocol    string   `json:"protocol"`
-	MembersKind []string `json:"members_kind"`      // endpoint, embedded, recorded, simulated
-	Fooling     string   `json:"fooling,omitempty"` // what fools simulated members, which is an assumption; "": nothing does
-	Judging     string   `json:"judging,omitempty"` // how simulated members judge; "": none is simulated
-	Questions   int      `json:"questions"`         // of each cell, with repeats
-	Baseline    Effect   `json:"baseline"`
-	Attacks     []Attack `json:"attacks"`
+	Version     int         `json:"version"`
+	Council     string      `json:"council"`
+	Protocol    string      `json:"protocol"`
+	MembersKind []string    `json:"members_kind"`      // endpoint, embedded, recorded, simulated
+	Fooling     string      `json:"fooling,omitempty"` // what fools simulated members, which is an assumption; "": nothing does
+	Judging     string      `json:"judging,omitempty"` // how simulated members judge; "": none is simulated
+	Questions   int         `json:"questions"`         // of each cell, with repeats
+	Baseline    CellFigures `json:"baseline"`
+	Attacks     []Attack    `json:"attacks"`
 
 	// Defences are the baseline and the attacks again, each with one defence in the state that the council does not
 	// have; [] unless defences are measured.
-	Defences []Measured `json:"defences"`
+	Defences []DefenceMeasurement `json:"defences"`
 }
 
-// Effect is how a council did in one cell.
-type Effect struct {
+// CellFigures is how a council did in one cell.
+type CellFigures struct {
 	Finished int           `json:"finished"` // questions; others are in no figure
 	Accuracy *metrics.Rate `json:"accuracy"` // questions with a right decision, of those with a key
 	Liveness *metrics.Rate `json:"liveness"` // questions with a decision
@@ -50,14 +50,14 @@ type Attack struct {
 	Name      string   `json:"defence_name"` // "": all of them; single ones are in Table.Defences
 
 	Capture *metrics.Rate `json:"capture"` // questions with a wrong decision that an adversary held
-	Effect
+	CellFigures
 	AccuracyLost *metrics.Rate `json:"accuracy_lost"` // accuracy of the baseline minus this one, paired by question
 	LivenessLost *metrics.Rate `json:"liveness_lost"`
 	CostFactor   *float64      `json:"cost_factor"` // tokens over those of the baseline; calls where no member counts tokens
 	Evidence     int           `json:"evidence"`    // questions whose record proves that a member signed two values
 
 	// Past compares it with what it does without a history; null: the council does not learn.
-	Past *Past `json:"past"`
+	Past *HistoryEffect `json:"past"`
 }
 
 // errNoAttack is returned for a grid that another experiment made.
@@ -73,7 +73,7 @@ func Compute(g *bench.Grid) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Version: Version, MembersKind: r.MembersKind, Attacks: []Attack{}, Defences: []Measured{}}
+	t := &Table{Version: Version, MembersKind: r.MembersKind, Attacks: []Attack{}, Defences: []DefenceMeasurement{}}
 	var honest *bench.Run
 	for i := range r.Cells {
 		c := &r.Cells[i]
@@ -95,7 +95,7 @@ func Compute(g *bench.Grid) (*Table, error) {
 			continue
 		}
 		a := Attack{Adversary: fmt.Sprint(c.Params["adversary"]), Rule: fmt.Sprint(c.Params["seats"]), Defence: "on",
-			Capture: c.Report.Metrics.Capture, Effect: effect(c.Report), Evidence: c.Report.Evidence}
+			Capture: c.Report.Metrics.Capture, CellFigures: effect(c.Report), Evidence: c.Report.Evidence}
 		for _, s := range c.Report.Seats {
 			if s.Adversary != "" {
 				a.Seats = append(a.Seats, s.ID)
@@ -131,13 +131,13 @@ func fooling(cells []report.Cell) (most string) {
 }
 
 // effect returns the figures of a cell.
-func effect(r *report.Report) Effect {
-	return Effect{Finished: r.Finished, Liveness: r.Metrics.Agreed, Calls: r.Calls.Made,
+func effect(r *report.Report) CellFigures {
+	return CellFigures{Finished: r.Finished, Liveness: r.Metrics.Agreed, Calls: r.Calls.Made,
 		Tokens: r.Tokens.Prompt + r.Tokens.Completion}
 }
 
 // grade fills in the accuracy, and returns the comparison with the baseline; nil if nothing can be compared.
-func (e *Effect) grade(run, honest *bench.Run) (*report.Compared, error) {
+func (e *CellFigures) grade(run, honest *bench.Run) (*report.Compared, error) {
 	if e.Finished == 0 {
 		return nil, nil
 	}
@@ -152,13 +152,13 @@ func (e *Effect) grade(run, honest *bench.Run) (*report.Compared, error) {
 }
 
 // compare fills in what the attack cost.
-func (a *Attack) compare(attacked, honest *bench.Run, before *Effect) error {
+func (a *Attack) compare(attacked, honest *bench.Run, before *CellFigures) error {
 	c, err := a.grade(attacked, honest)
 	if c == nil {
 		return err
 	}
 	a.AccuracyLost, a.LivenessLost = negative(c.Decision), negative(c.Agreed)
-	a.CostFactor = factorOf(&a.Effect, before)
+	a.CostFactor = factorOf(&a.CellFigures, before)
 	return nil
 }
 

@@ -32,7 +32,7 @@ func broadcastSubject() *subject {
 			x.F = c.IntN(min(x.N-1, 4))
 		},
 		horizon: func(x *Execution) synod.Tick { g := groupOf(x); return g.End() },
-		build:   func(p *Player, _ string) (synod.Protocol, error) { return &caster{p}, nil },
+		build:   func(p *ExecutionPlayer, _ string) (synod.Protocol, error) { return &caster{p}, nil },
 		check:   checkBroadcast,
 		own:     func(x *Execution) any { return make([]*cast, x.N) },
 	}
@@ -57,7 +57,7 @@ func groupOf(x *Execution) broadcast.Group {
 var believed = func(*broadcast.Group) {}
 
 // caster makes members that take part in one broadcast.
-type caster struct{ p *Player }
+type caster struct{ p *ExecutionPlayer }
 
 // cast is what one member holds after it.
 type cast struct {
@@ -137,7 +137,7 @@ func checkBroadcast(t *trace) {
 
 // foreign checks that nobody delivers a value of a sender all of whose signatures are for another run or committee.
 func (t *trace) foreign(k int, sender synod.NodeID, members []*cast) {
-	at := slices.IndexFunc(t.x.Events, func(e Event) bool { return e.Node == sender && onHost(e.kind) })
+	at := slices.IndexFunc(t.x.Events, func(e ScheduledFault) bool { return e.Node == sender && onHost(e.kind) })
 	if at < 0 { // its process, of which the first event decides, is in order
 		return
 	}
@@ -214,7 +214,7 @@ func shown(d *broadcast.Delivery) string {
 
 // loses reports whether messages of honest members may be lost, or members stop.
 func (t *trace) loses() bool {
-	return slices.ContainsFunc(t.x.Events, func(e Event) bool {
+	return slices.ContainsFunc(t.x.Events, func(e ScheduledFault) bool {
 		return kinds[e.kind].Charge == Omission && t.x.Regime == Asynchronous
 	})
 }

@@ -19,7 +19,7 @@ func TestHostileCallers(t *testing.T) {
 		o.Executions = 3000
 	}
 	began := time.Now()
-	var s *State
+	var s *SavedCampaign
 	var err error
 	if testing.Short() { // the first violation is enough
 		s, err = untilViolated(o)
@@ -47,14 +47,14 @@ func TestHostileCallers(t *testing.T) {
 }
 
 // untilViolated plays executions one after another until a claim is violated.
-func untilViolated(o Options) (*State, error) {
-	s, p := &State{Tally: NewTally()}, NewPlayer()
+func untilViolated(o Options) (*SavedCampaign, error) {
+	s, p := &SavedCampaign{Tally: NewTally()}, NewPlayer()
 	for number := uint64(0); number < min(o.Executions, 1500) && len(s.Failures) == 0; number++ {
 		x := DrawAt(callersName, o.Seed, number)
 		result := p.Play(&x)
 		s.Tally.Add(&x, result)
 		for _, v := range slices.Clone(result.Violations) {
-			s.Failures = append(s.Failures, Failure{Violation: v, Number: number, Execution: x})
+			s.Failures = append(s.Failures, FoundViolation{Violation: v, Number: number, Execution: x})
 		}
 	}
 	return s, nil

@@ -9,8 +9,8 @@
 //	}
 //
 // Run plays many executions on all processors and keeps a Tally in a folder; Shrink makes a failing execution small;
-// Save and Load keep one as a file. The same code is behind "synod campaign", "synod verify-claims" and the tests of
-// the protocols.
+// Save and Load keep one as a file. The same code is behind "synod research campaign", "synod research verify-claims"
+// and the tests of the protocols.
 //
 // What is claimed of a protocol and how to check it stands in the protocol's folder, as subjects (package
 // protocol/check).

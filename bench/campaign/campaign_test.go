@@ -62,7 +62,7 @@ func TestDeterministic(t *testing.T) {
 				t.Fatalf("%s %d: %+v and %+v", name, i, a, b)
 			}
 			one, other := *NewPlayer().Play(&a), *NewPlayer().Play(&b)
-			margins := func(r Result) map[string]bool {
+			margins := func(r ExecutionResult) map[string]bool {
 				ids := map[string]bool{}
 				for id := range r.Applied {
 					ids[id] = true
@@ -112,7 +112,7 @@ func TestFindsAndShrinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(s.Failures, func(f Failure) bool { return f.Claim == "BB-1" })
+	at := slices.IndexFunc(s.Failures, func(f FoundViolation) bool { return f.Claim == "BB-1" })
 	if at < 0 {
 		t.Fatalf("no violation of BB-1 among %v", s.Failures)
 	}
@@ -147,7 +147,7 @@ func TestResume(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "parts")
 	for n := 0; ; n++ {
 		ctx, cancel := context.WithCancel(context.Background())
-		s, err := Run(ctx, o, Setup{Dir: dir, Workers: 2, Progress: func(*State) { cancel() }})
+		s, err := Run(ctx, o, Setup{Dir: dir, Workers: 2, Progress: func(*SavedCampaign) { cancel() }})
 		cancel()
 		if err != nil {
 			t.Fatal(err)
@@ -195,8 +195,8 @@ func TestLoad(t *testing.T) {
 		"f is":              func(x *Execution) { x.F = 77 },
 		"edge":              func(x *Execution) { x.Edges = [][2]int{{0, 99}} },
 		"Byzantine":         func(x *Execution) { x.Byzantine = []synod.NodeID{99} },
-		"no fault":          func(x *Execution) { x.Events = []Event{{Kind: "dropp"}} },
-		"event 0":           func(x *Execution) { x.Events = []Event{{Kind: "drop", Node: 99}} },
+		"no fault":          func(x *Execution) { x.Events = []ScheduledFault{{Kind: "dropp"}} },
+		"event 0":           func(x *Execution) { x.Events = []ScheduledFault{{Kind: "drop", Node: 99}} },
 		"does not apply":    func(x *Execution) { x.Seats = []Seated{{Name: "hash-grinder"}} },
 		"regime":            func(x *Execution) { x.Regime = "" },
 	} {

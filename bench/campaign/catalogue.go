@@ -118,8 +118,8 @@ func defaultOf(e *protocol.Entry) (check.Subject, error) {
 }
 
 // built builds a protocol of the catalogue with parameters.
-func built(e protocol.Entry) func(*Player, string) (synod.Protocol, error) {
-	return func(_ *Player, params string) (synod.Protocol, error) {
+func built(e protocol.Entry) func(*ExecutionPlayer, string) (synod.Protocol, error) {
+	return func(_ *ExecutionPlayer, params string) (synod.Protocol, error) {
 		p, with := e.New(), map[string]any{}
 		if err := yaml.Unmarshal([]byte(params), &with); err != nil {
 			return nil, fmt.Errorf("campaign: the parameters %q are not YAML: %w", params, err)

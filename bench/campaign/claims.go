@@ -10,8 +10,8 @@ import (
 
 // The types of claims, which protocols declare in their folders.
 type (
-	// Model is the fault model under which a claim holds.
-	Model = check.Model
+	// FaultModel is the fault model under which a claim holds.
+	FaultModel = check.FaultModel
 	// Claim is a property that must hold in every execution of its protocols under its fault model.
 	Claim = check.Claim
 	// Violation is a claim that did not hold in an execution.

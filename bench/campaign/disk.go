@@ -25,7 +25,7 @@ func setupDisk(c chance, x *Execution) {
 func diskHorizon(x *Execution) synod.Tick { return synod.Tick(2 * x.Operations) }
 
 // calls draws which calls of a disk a fault hits, and its argument.
-func (e *Event) calls(c chance, x *Execution) {
+func (e *ScheduledFault) calls(c chance, x *Execution) {
 	e.Arg = c.IntN(1 << 16)
 	switch {
 	case atRest(e.Kind): // it hits starts of a process, of which there are few
@@ -127,7 +127,7 @@ func hits(kind string, c faultdisk.Call) bool {
 }
 
 // faultOf returns how a fault lets a call fail.
-func faultOf(e *Event, c faultdisk.Call) faultdisk.Fault {
+func faultOf(e *ScheduledFault, c faultdisk.Call) faultdisk.Fault {
 	part := e.Arg % (c.Len + 1)
 	switch e.Kind {
 	case "disk-full":
@@ -168,7 +168,7 @@ func (d *drive) start() {
 }
 
 // changes reports whether a fault at rest would change anything.
-func (d *drive) changes(e *Event) bool {
+func (d *drive) changes(e *ScheduledFault) bool {
 	if e.Kind == "ledger-rolled-back" {
 		return d.older(e) != nil
 	}
@@ -176,7 +176,7 @@ func (d *drive) changes(e *Event) bool {
 }
 
 // change lets a fault at rest happen.
-func (d *drive) change(e *Event) {
+func (d *drive) change(e *ScheduledFault) {
 	switch e.Kind {
 	case "bit-rot":
 		files := d.Files()
@@ -190,7 +190,7 @@ func (d *drive) change(e *Event) {
 }
 
 // older returns a copy of all files that differs from what they are; nil: there is none.
-func (d *drive) older(e *Event) map[string][]byte {
+func (d *drive) older(e *ScheduledFault) map[string][]byte {
 	now := d.Backup()
 	for i := range d.files {
 		if copied := d.files[(e.Arg+i)%len(d.files)]; !maps.EqualFunc(copied, now, bytes.Equal) {

@@ -216,12 +216,12 @@ func (x *Execution) chargeNobody() {
 	}
 	x.Byzantine = slices.DeleteFunc(x.Byzantine, func(id synod.NodeID) bool {
 		seated := slices.ContainsFunc(x.Seats, func(a Seated) bool { return a.Seat == id })
-		return !seated && !slices.ContainsFunc(x.Events, func(e Event) bool { return x.blames(&e, id) })
+		return !seated && !slices.ContainsFunc(x.Events, func(e ScheduledFault) bool { return x.blames(&e, id) })
 	})
 }
 
 // blames reports whether an event is charged to a seat.
-func (x *Execution) blames(e *Event, id synod.NodeID) bool {
+func (x *Execution) blames(e *ScheduledFault, id synod.NodeID) bool {
 	switch kinds[e.kind].Charge {
 	case Byzantine:
 		return e.Node == id

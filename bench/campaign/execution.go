@@ -12,14 +12,14 @@ import (
 type Execution struct {
 	check.Case
 
-	Regime    Regime         `json:"regime"`
-	Above     bool           `json:"above,omitempty"`     // more members are Byzantine than the bound allows
-	AtBound   bool           `json:"at_bound,omitempty"`  // as many as it allows
-	Byzantine []synod.NodeID `json:"byzantine,omitempty"` // ascending: with an adversary, or hit by a charged fault
-	Seats     []Seated       `json:"adversaries,omitempty"`
-	Delay     synod.Tick     `json:"delay,omitempty"` // the most that messages take beyond one tick, by chance
-	RealKeys  bool           `json:"real_keys,omitempty"`
-	Events    []Event        `json:"events,omitempty"` // the schedule of faults
+	Regime    Regime           `json:"regime"`
+	Above     bool             `json:"above,omitempty"`     // more members are Byzantine than the bound allows
+	AtBound   bool             `json:"at_bound,omitempty"`  // as many as it allows
+	Byzantine []synod.NodeID   `json:"byzantine,omitempty"` // ascending: with an adversary, or hit by a charged fault
+	Seats     []Seated         `json:"adversaries,omitempty"`
+	Delay     synod.Tick       `json:"delay,omitempty"` // the most that messages take beyond one tick, by chance
+	RealKeys  bool             `json:"real_keys,omitempty"`
+	Events    []ScheduledFault `json:"events,omitempty"` // the schedule of faults
 
 	// Operations is how often a ledger or a journal is used, in an execution on a disk, or how often hostile callers
 	// ask.
@@ -46,8 +46,8 @@ type Seated struct {
 	Params map[string]any `json:"params,omitempty"`
 }
 
-// Event is one fault of a schedule.
-type Event struct {
+// ScheduledFault is one fault of a schedule.
+type ScheduledFault struct {
 	Kind  string         `json:"kind"`
 	Node  synod.NodeID   `json:"node"`            // the member that it hits; -1: it names Peers only
 	Peers []synod.NodeID `json:"peers,omitempty"` // the other ends of links, or a part of the council
@@ -58,7 +58,7 @@ type Event struct {
 	kind int // in kinds
 }
 
-func (e Event) String() string {
+func (e ScheduledFault) String() string {
 	s := fmt.Sprintf("%s of n%d", e.Kind, e.Node)
 	if len(e.Peers) > 0 {
 		s += fmt.Sprintf(" with %v", e.Peers)

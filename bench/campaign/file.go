@@ -66,7 +66,7 @@ func decodeSaved(b []byte, s any, version *int) error {
 }
 
 // violates returns how an execution violates a claim; "": it does not.
-func (p *Player) violates(x *Execution, claim string) string {
+func (p *ExecutionPlayer) violates(x *Execution, claim string) string {
 	for _, v := range p.Play(x).Violations {
 		if v.Claim == claim {
 			return v.Detail

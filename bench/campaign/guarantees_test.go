@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod/internal/golden"
 )
 
-// The page of claims, and the output of synod verify-claims --json for the release that the page shows.
+// The page of claims, and the output of synod research verify-claims --json for the release that the page shows.
 const (
 	claimsPage = "../../docs/guarantees.md"
 	claimsFile = "../../docs/guarantees.json"

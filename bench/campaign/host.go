@@ -12,10 +12,10 @@ import (
 // host plays one member in a process that fails, or with a clock that is wrong, or as two copies with one key. The
 // member's machine is unmodified.
 type host struct {
-	p      *Player
+	p      *ExecutionPlayer
 	x      *Execution
 	seat   synod.Seat
-	e      Event // the fault
+	e      ScheduledFault // the fault
 	copies []synod.Machine
 	log    []logged // with restart: all events of the machine so far
 	held   []synod.Event
@@ -39,7 +39,7 @@ const (
 	wakeAlarm = synod.AlarmID(1<<32 - 1)
 )
 
-func (p *Player) host(seat synod.Seat, e *Event) synod.Machine {
+func (p *ExecutionPlayer) host(seat synod.Seat, e *ScheduledFault) synod.Machine {
 	h := &host{p: p, x: p.x, seat: seat, e: *e}
 	switch e.Kind {
 	case "replay-run":

@@ -126,7 +126,7 @@ func (x *Execution) sampled(of uint64) bool {
 const repeatShare = 64
 
 // again plays an execution a second time, or with a change that must change nothing.
-func (p *Player) again(t *trace) {
+func (p *ExecutionPlayer) again(t *trace) {
 	x := t.x
 	p.change(t)
 	if !x.sampled(repeatShare) {
@@ -139,7 +139,7 @@ func (p *Player) again(t *trace) {
 }
 
 // change plays one of 16 executions with one of the changes of its subject.
-func (p *Player) change(t *trace) {
+func (p *ExecutionPlayer) change(t *trace) {
 	changes := t.subject.Changes
 	if len(changes) == 0 || !t.x.sampled(16) {
 		return

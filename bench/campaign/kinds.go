@@ -7,28 +7,28 @@ import (
 	"synod.dev/synod"
 )
 
-// Kind is a kind of fault that the simulator injects.
-type Kind struct {
+// FaultKind is a kind of fault that the simulator injects.
+type FaultKind struct {
 	synod.Entry
-	Group  Group  `json:"group"`
-	Charge Charge `json:"charge"`
+	Group  FaultGroup `json:"group"`
+	Charge Charge     `json:"charge"`
 	// what a subject needs so that the fault means something
 	signed bool
 	only   string // the only subject that has the kind; "": every one
 }
 
-// Group says where a kind of fault acts.
-type Group string
+// FaultGroup says where a kind of fault acts.
+type FaultGroup string
 
 // The groups.
 const (
-	Network    Group = "network"
-	Content    Group = "content" // of messages
-	Process    Group = "process"
-	Clock      Group = "clock"
-	Membership Group = "membership"
-	Provider   Group = "provider" // of model calls
-	Storage    Group = "storage"  // of ledgers and journals
+	Network    FaultGroup = "network"
+	Content    FaultGroup = "content" // of messages
+	Process    FaultGroup = "process"
+	Clock      FaultGroup = "clock"
+	Membership FaultGroup = "membership"
+	Provider   FaultGroup = "provider" // of model calls
+	Storage    FaultGroup = "storage"  // of ledgers and journals
 )
 
 // Charge says whom a fault makes faulty.
@@ -42,18 +42,18 @@ const (
 	Late      Charge = "late"      // it breaks the bound on delays: only executions of the model A have it
 )
 
-func kind(group Group, charge Charge, name, summary string) Kind {
-	return Kind{Entry: synod.Entry{Name: name, Summary: summary}, Group: group, Charge: charge}
+func kind(group FaultGroup, charge Charge, name, summary string) FaultKind {
+	return FaultKind{Entry: synod.Entry{Name: name, Summary: summary}, Group: group, Charge: charge}
 }
 
-func signedKind(group Group, charge Charge, name, summary string) Kind {
+func signedKind(group FaultGroup, charge Charge, name, summary string) FaultKind {
 	k := kind(group, charge, name, summary)
 	k.signed = true
 	return k
 }
 
 // kinds is the catalogue of faults, in the order of reports.
-var kinds = []Kind{
+var kinds = []FaultKind{
 	kind(Network, Free, "delay", "messages of a link take longer, within the bound"),
 	kind(Network, Late, "delay-long", "messages of a link take longer than the bound"),
 	kind(Network, Free, "reorder", "every second message of a link is overtaken by the next one"),
@@ -140,17 +140,17 @@ var kinds = []Kind{
 }
 
 // onlyFor returns the kind for one subject.
-func onlyFor(subject string, k Kind) Kind {
+func onlyFor(subject string, k FaultKind) FaultKind {
 	k.only = subject
 	return k
 }
 
 // firstStorage is the index of the first kind of storage: subjects that play a disk have those from there on, and all
 // others those before.
-var firstStorage = slices.IndexFunc(kinds, func(k Kind) bool { return k.Group == Storage })
+var firstStorage = slices.IndexFunc(kinds, func(k FaultKind) bool { return k.Group == Storage })
 
 // Kinds returns the catalogue of faults.
-func Kinds() []Kind { return kinds }
+func Kinds() []FaultKind { return kinds }
 
 // byName maps names to indices of kinds.
 var byName = func() map[string]int {

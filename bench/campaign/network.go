@@ -10,7 +10,7 @@ import (
 // network is what the links between members do in one execution.
 type network struct {
 	x       *Execution
-	events  []*Event // of the groups Network and Content
+	events  []*ScheduledFault // of the groups Network and Content
 	seed    uint64
 	count   uint64 // messages so far, so that equal ones can meet different fates
 	last    map[lastKey]*synod.Message
@@ -93,7 +93,7 @@ func (w *network) remember(m *synod.Message) {
 }
 
 // apply applies one event to a message.
-func (w *network) apply(i int, e *Event, now synod.Tick, to synod.NodeID, f *fate) {
+func (w *network) apply(i int, e *ScheduledFault, now synod.Tick, to synod.NodeID, f *fate) {
 	if kinds[e.kind].Group == Content {
 		if f.m.From == e.Node && w.spoil(e, to, f) {
 			w.happens(e.kind)
@@ -106,7 +106,7 @@ func (w *network) apply(i int, e *Event, now synod.Tick, to synod.NodeID, f *fat
 }
 
 // link applies an event of the group Network, and reports whether it changed anything.
-func (w *network) link(i int, e *Event, now synod.Tick, to synod.NodeID, f *fate) bool {
+func (w *network) link(i int, e *ScheduledFault, now synod.Tick, to synod.NodeID, f *fate) bool {
 	from := f.m.From
 	between := from == e.Node && slices.Contains(e.Peers, to)
 	switch e.Kind {
@@ -147,7 +147,7 @@ func (w *network) link(i int, e *Event, now synod.Tick, to synod.NodeID, f *fate
 }
 
 // cut reports whether a partition stops a message.
-func (w *network) cut(e *Event, now synod.Tick, from, to synod.NodeID) bool {
+func (w *network) cut(e *ScheduledFault, now synod.Tick, from, to synod.NodeID) bool {
 	inside, also := slices.Contains(e.Peers, from), slices.Contains(e.Peers, to)
 	switch e.Kind {
 	case "partition":
@@ -163,7 +163,7 @@ func (w *network) cut(e *Event, now synod.Tick, from, to synod.NodeID) bool {
 }
 
 // clogged reports whether swizzle-clog has cut a member off: they go one after another, and come back by a hash.
-func (w *network) clogged(e *Event, now synod.Tick, id synod.NodeID) bool {
+func (w *network) clogged(e *ScheduledFault, now synod.Tick, id synod.NodeID) bool {
 	at := slices.Index(e.Peers, id)
 	if at < 0 {
 		return false
@@ -173,7 +173,7 @@ func (w *network) clogged(e *Event, now synod.Tick, id synod.NodeID) bool {
 }
 
 // spoil changes the content of a message, and reports whether it did.
-func (w *network) spoil(e *Event, to synod.NodeID, f *fate) bool {
+func (w *network) spoil(e *ScheduledFault, to synod.NodeID, f *fate) bool {
 	bad := *f.m
 	switch e.Kind {
 	case "flood":
@@ -208,7 +208,7 @@ func (w *network) spoil(e *Event, to synod.NodeID, f *fate) bool {
 const tail = 16
 
 // damaged returns a body that a fault has changed.
-func damaged(e *Event, body []byte) []byte {
+func damaged(e *ScheduledFault, body []byte) []byte {
 	switch e.Kind {
 	case "empty":
 		return nil

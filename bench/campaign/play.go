@@ -125,7 +125,7 @@ func (x *Execution) checkFaults(s *subject, n int) error {
 
 // Play plays an execution and checks all claims of its protocol. The result is a function of the execution. It is valid
 // until the next call. An execution from a file must have passed Check.
-func (p *Player) Play(x *Execution) *Result {
+func (p *ExecutionPlayer) Play(x *Execution) *ExecutionResult {
 	s, err := subjectOf(x.Protocol)
 	if err != nil {
 		panic(err)

@@ -13,8 +13,8 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// Player plays executions one after another and uses their memory again. It is not safe for concurrent use.
-type Player struct {
+// ExecutionPlayer plays executions one after another and uses their memory again. It is not safe for concurrent use.
+type ExecutionPlayer struct {
 	trace *trace
 	x     *Execution
 	net   network
@@ -31,16 +31,16 @@ type Player struct {
 }
 
 // NewPlayer returns a player.
-func NewPlayer() *Player {
-	return &Player{
+func NewPlayer() *ExecutionPlayer {
+	return &ExecutionPlayer{
 		net:       network{last: map[lastKey]*synod.Message{}, odd: map[int]bool{}},
 		protocols: map[string]synod.Protocol{}, idle: map[synod.Protocol][]synod.Resetter{},
 		symbolic: map[int]*sign.Derived{}, others: map[string]adversary.Adversary{},
 	}
 }
 
-// Result is what an execution came to.
-type Result struct {
+// ExecutionResult is what an execution came to.
+type ExecutionResult struct {
 	Violations []Violation
 	Applied    map[string]float64 // the claims that applied, each with its margin; NaN: it has none
 	Injected   []string           // kinds of faults that took effect
@@ -55,7 +55,7 @@ type variant struct {
 }
 
 // play plays an execution once.
-func (p *Player) play(s *subject, x *Execution, v variant) (t *trace) {
+func (p *ExecutionPlayer) play(s *subject, x *Execution, v variant) (t *trace) {
 	for i := range x.Events {
 		x.Events[i].kind, _ = kindOf(x.Events[i].Kind)
 	}
@@ -108,13 +108,13 @@ func where(stack string) string {
 }
 
 // release gives the machines of the execution back.
-func (p *Player) release() {
+func (p *ExecutionPlayer) release() {
 	p.idle[p.current] = append(p.idle[p.current], p.joined...)
 	p.joined = p.joined[:0]
 }
 
 // protocol returns the protocol of a subject with parameters.
-func (p *Player) protocol(s *subject, params string) (synod.Protocol, error) {
+func (p *ExecutionPlayer) protocol(s *subject, params string) (synod.Protocol, error) {
 	key := s.Name + params
 	if known := p.protocols[key]; known != nil {
 		return known, nil
@@ -127,7 +127,7 @@ func (p *Player) protocol(s *subject, params string) (synod.Protocol, error) {
 }
 
 // join returns the honest machine of a seat. copy tells apart machines of one seat.
-func (p *Player) join(seat synod.Seat, copy int) synod.Machine {
+func (p *ExecutionPlayer) join(seat synod.Seat, copy int) synod.Machine {
 	m := p.joinPlain(seat, copy)
 	if watch := p.trace.subject.Watch; watch != nil && p.trace.Honest(seat.Self) {
 		return watch(&p.trace.Trace, seat.Self, m)
@@ -135,7 +135,7 @@ func (p *Player) join(seat synod.Seat, copy int) synod.Machine {
 	return m
 }
 
-func (p *Player) joinPlain(seat synod.Seat, copy int) synod.Machine {
+func (p *ExecutionPlayer) joinPlain(seat synod.Seat, copy int) synod.Machine {
 	seat.Seed += uint64(copy)
 	idle := p.idle[p.current]
 	if n := len(idle); n > 0 {
@@ -159,7 +159,7 @@ const (
 
 // keys returns the keys of n seats and of one that is no member any more. They are symbolic unless the execution has
 // real ones.
-func (p *Player) keys(n int) *sign.Derived {
+func (p *ExecutionPlayer) keys(n int) *sign.Derived {
 	if p.x.RealKeys {
 		return sign.Derive(1, n+1)
 	}
@@ -175,7 +175,7 @@ func (p *Player) keys(n int) *sign.Derived {
 func otherKeys(n int) *sign.Derived { return sign.DeriveSymbolic(2, n+1) }
 
 // machines returns the machines of all seats, and of those who are no members.
-func (p *Player) machines(s *subject, protocol synod.Protocol) []synod.Machine {
+func (p *ExecutionPlayer) machines(s *subject, protocol synod.Protocol) []synod.Machine {
 	x, n := p.x, p.x.Total()
 	peers := x.peers()
 	p.trace.Peers = peers
@@ -207,7 +207,7 @@ func (p *Player) machines(s *subject, protocol synod.Protocol) []synod.Machine {
 }
 
 // machine returns the machine of a seat: honest, an adversary's, or one in a failing process.
-func (p *Player) machine(seat synod.Seat) synod.Machine {
+func (p *ExecutionPlayer) machine(seat synod.Seat) synod.Machine {
 	for _, a := range p.x.Seats {
 		if a.Seat == seat.Self {
 			return adversary.Seat(p.adversary(a), seat, func(s synod.Seat) synod.Machine { return p.join(s, 0) })
@@ -215,7 +215,7 @@ func (p *Player) machine(seat synod.Seat) synod.Machine {
 	}
 	if len(p.x.Twins) > 0 && seat.Self == twin {
 		p.trace.Hosted[twin] = true
-		return p.host(seat, &Event{Kind: "twins", kind: byName["twins"], Node: twin})
+		return p.host(seat, &ScheduledFault{Kind: "twins", kind: byName["twins"], Node: twin})
 	}
 	for i := range p.x.Events {
 		if e := &p.x.Events[i]; e.Node == seat.Self && onHost(e.kind) {
@@ -247,7 +247,7 @@ func (m *counted) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	return effects
 }
 
-func (p *Player) adversary(a Seated) adversary.Adversary {
+func (p *ExecutionPlayer) adversary(a Seated) adversary.Adversary {
 	key := a.Name + fmt.Sprint(a.Params)
 	made := p.others[key]
 	if made == nil {
@@ -274,7 +274,7 @@ func (p *Player) adversary(a Seated) adversary.Adversary {
 
 // stranger is a machine that takes part and is no member: with keys of its own, or with a key of the committee whose
 // seat no member is linked with. It takes the place of a member in what it sends, and the scheduler names the sender.
-func (p *Player) stranger(s *subject, e *Event, peers [][]synod.NodeID) synod.Machine {
+func (p *ExecutionPlayer) stranger(s *subject, e *ScheduledFault, peers [][]synod.NodeID) synod.Machine {
 	id, n := e.Node, p.x.Total()
 	seat := synod.Seat{Self: id, Cast: p.x.Cast, Peers: peers[id], F: p.x.F, Pace: check.Pace,
 		Question: p.trace.Question,
@@ -295,7 +295,7 @@ func (p *Player) stranger(s *subject, e *Event, peers [][]synod.NodeID) synod.Ma
 
 type stranger struct {
 	synod.Machine
-	p    *Player
+	p    *ExecutionPlayer
 	kind int
 	id   synod.NodeID
 }
@@ -320,4 +320,4 @@ func (m *stranger) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
 }
 
 // happens records that a fault took effect.
-func (p *Player) happens(kind int) { p.trace.injected[kind] = true }
+func (p *ExecutionPlayer) happens(kind int) { p.trace.injected[kind] = true }

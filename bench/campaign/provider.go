@@ -41,7 +41,7 @@ func newProvider() *provider {
 }
 
 // faultyReply asks a server that fails in the way of an event.
-func (p *Player) faultyReply(e *Event, c *sim.Call) synod.Reply {
+func (p *ExecutionPlayer) faultyReply(e *ScheduledFault, c *sim.Call) synod.Reply {
 	if p.server == nil {
 		p.server = newProvider()
 	}

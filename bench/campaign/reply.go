@@ -12,7 +12,7 @@ import (
 
 // ask answers the model calls of a tick. A reply follows from the seed of the execution, the member, its copy and the
 // prompt, so that two runs can be compared. Only faults of the provider change it.
-func (p *Player) ask(calls []sim.Call) (wait func() []synod.Reply) {
+func (p *ExecutionPlayer) ask(calls []sim.Call) (wait func() []synod.Reply) {
 	replies := make([]synod.Reply, len(calls))
 	for i := range calls {
 		c := &calls[i]
@@ -26,7 +26,7 @@ func (p *Player) ask(calls []sim.Call) (wait func() []synod.Reply) {
 }
 
 // reply returns the reply to one call: that of the first fault of the provider that hits it, or an honest one.
-func (p *Player) reply(c *sim.Call) synod.Reply {
+func (p *ExecutionPlayer) reply(c *sim.Call) synod.Reply {
 	for i := range p.x.Events {
 		e := &p.x.Events[i]
 		if e.Node != c.Node || kinds[e.kind].Group != Provider || p.calls[c.Node] <= e.Arg {
@@ -49,7 +49,7 @@ func (p *Player) reply(c *sim.Call) synod.Reply {
 }
 
 // honestReply returns the reply of a model that works. With another salt, equal prompts get other replies.
-func (p *Player) honestReply(c *sim.Call, salt uint64) synod.Reply {
+func (p *ExecutionPlayer) honestReply(c *sim.Call, salt uint64) synod.Reply {
 	q := c.Prompt
 	h := check.Mix(p.x.Seed ^ uint64(c.Node)<<32 ^ uint64(c.ID/second)<<48 ^ salt)
 	h = hashText(hashText(hashText(h, q.Purpose), q.Candidate), q.Own)
@@ -87,7 +87,7 @@ func (p *Player) honestReply(c *sim.Call, salt uint64) synod.Reply {
 }
 
 // score returns the score that a member gives an answer. There are only six scores, so that ties occur.
-func (p *Player) score(by synod.NodeID, a synod.Answer) float64 {
+func (p *ExecutionPlayer) score(by synod.NodeID, a synod.Answer) float64 {
 	if p.x.lenient() {
 		return .5
 	}
@@ -96,7 +96,7 @@ func (p *Player) score(by synod.NodeID, a synod.Answer) float64 {
 
 // answer returns an answer in the form of the question. There are only four answers to a question, so that members
 // sometimes agree. A member that refines takes an answer that it has heard, or keeps its own, in three of four cases.
-func (p *Player) answer(q *synod.Prompt, h uint64) synod.Answer {
+func (p *ExecutionPlayer) answer(q *synod.Prompt, h uint64) synod.Answer {
 	if q.Purpose == synod.Refining && len(q.Peers) > 0 && h%4 > 0 {
 		if k := int(h >> 3 % uint64(len(q.Peers)+1)); k < len(q.Peers) {
 			return q.Peers[k].Answer

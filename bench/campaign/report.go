@@ -20,26 +20,26 @@ func Formats() []string { return []string{"text", "md", "json", "html"} }
 
 // Report is what a campaign came to.
 type Report struct {
-	Version    int           `json:"version"`
-	Tier       string        `json:"tier,omitempty"`
-	Seed       uint64        `json:"seed"`
-	Executions uint64        `json:"executions"`
-	Planned    uint64        `json:"planned,omitempty"`
-	Finished   bool          `json:"finished"`
-	Seconds    float64       `json:"seconds"` // computing, by the clock
-	Claims     []ClaimSum    `json:"claims"`
-	Faults     []KindSum     `json:"faults"`
-	Pairs      int           `json:"pairs"`     // of kinds that took effect together
-	AllPairs   int           `json:"all_pairs"` // that there are
-	Tally      *Tally        `json:"tally"`
-	Failures   []Failure     `json:"failures"`
-	Zeros      []string      `json:"never_tried"`
-	Few        []string      `json:"too_few"`   // below the minima of the tier
-	Elsewhere  []synod.Entry `json:"elsewhere"` // faults of real processes, and what tries them
+	Version    int              `json:"version"`
+	Tier       string           `json:"tier,omitempty"`
+	Seed       uint64           `json:"seed"`
+	Executions uint64           `json:"executions"`
+	Planned    uint64           `json:"planned,omitempty"`
+	Finished   bool             `json:"finished"`
+	Seconds    float64          `json:"seconds"` // computing, by the clock
+	Claims     []ClaimSum       `json:"claims"`
+	Faults     []KindSum        `json:"faults"`
+	Pairs      int              `json:"pairs"`     // of kinds that took effect together
+	AllPairs   int              `json:"all_pairs"` // that there are
+	Tally      *Tally           `json:"tally"`
+	Failures   []FoundViolation `json:"failures"`
+	Zeros      []string         `json:"never_tried"`
+	Few        []string         `json:"too_few"`   // below the minima of the tier
+	Elsewhere  []synod.Entry    `json:"elsewhere"` // faults of real processes, and what tries them
 }
 
 // Report returns the report of a campaign.
-func (s *State) Report() *Report {
+func (s *SavedCampaign) Report() *Report {
 	r := &Report{Version: 1, Tier: s.Options.Tier, Seed: s.Options.Seed, Executions: s.Tally.Executions,
 		Planned: s.Planned, Finished: s.Finished, Seconds: s.Spent.Seconds(), Claims: s.Tally.Claims(),
 		Faults: s.Tally.Faults(), Tally: s.Tally, Failures: s.Failures, Zeros: s.Tally.Zeros(), Elsewhere: Elsewhere}
@@ -171,7 +171,8 @@ func (r *Report) failures() section {
 	s := section{title: "Violations", table: table.Table{Head: []string{"protocol", "claim", "execution", "events",
 		"how", "replay"}, Align: "llrrll"}}
 	for _, f := range r.Failures {
-		s.table.Add(f.Protocol, f.Claim, f.Number, len(f.Execution.Events), f.Detail, "synod campaign replay "+f.File)
+		s.table.Add(f.Protocol, f.Claim, f.Number, len(f.Execution.Events), f.Detail,
+			"synod research campaign replay "+f.File)
 	}
 	return s
 }

@@ -17,22 +17,22 @@ import (
 	"synod.dev/synod/internal/durable"
 )
 
-// State is a campaign as its folder holds it.
-type State struct {
-	Version  int           `json:"version"`
-	Options  Options       `json:"options"`
-	Parts    []string      `json:"parts,omitempty"`   // the protocols among which executions are distributed
-	Planned  uint64        `json:"planned,omitempty"` // executions; 0: as many as the time allows
-	Spent    time.Duration `json:"spent"`             // computing, over all sessions, by the clock
-	Finished bool          `json:"finished"`
-	Prefix   int           `json:"prefix"`         // all chunks with a smaller number are done
-	Done     []int         `json:"done,omitempty"` // further chunks that are done
-	Tally    *Tally        `json:"tally"`
-	Failures []Failure     `json:"failures,omitempty"` // one for each claim and subject
+// SavedCampaign is a campaign as its folder holds it.
+type SavedCampaign struct {
+	Version  int              `json:"version"`
+	Options  Options          `json:"options"`
+	Parts    []string         `json:"parts,omitempty"`   // the protocols among which executions are distributed
+	Planned  uint64           `json:"planned,omitempty"` // executions; 0: as many as the time allows
+	Spent    time.Duration    `json:"spent"`             // computing, over all sessions, by the clock
+	Finished bool             `json:"finished"`
+	Prefix   int              `json:"prefix"`         // all chunks with a smaller number are done
+	Done     []int            `json:"done,omitempty"` // further chunks that are done
+	Tally    *Tally           `json:"tally"`
+	Failures []FoundViolation `json:"failures,omitempty"` // one for each claim and subject
 }
 
-// Failure is a violation with its shrunk execution.
-type Failure struct {
+// FoundViolation is a violation with its shrunk execution.
+type FoundViolation struct {
 	Violation
 	Protocol  string    `json:"protocol"`
 	Number    uint64    `json:"number"` // of the execution in the campaign, before it was shrunk
@@ -42,19 +42,19 @@ type Failure struct {
 
 const stateVersion = 1
 
-// stateFile is the file of a campaign's folder with its State.
+// stateFile is the file of a campaign's folder with its SavedCampaign.
 const stateFile = "campaign.json"
 
 // maxState is the length of the longest such file that is read, in bytes.
 const maxState = 64 << 20
 
 // Open reads the state of a campaign's folder.
-func Open(dir string) (*State, error) {
+func Open(dir string) (*SavedCampaign, error) {
 	b, err := durable.ReadFile(filepath.Join(dir, stateFile), maxState)
 	if err != nil {
 		return nil, err
 	}
-	s := new(State)
+	s := new(SavedCampaign)
 	if err := json.Unmarshal(b, s); err != nil {
 		return nil, fmt.Errorf("campaign: %s is no state of a campaign: %w", filepath.Join(dir, stateFile), err)
 	}
@@ -72,20 +72,22 @@ func Open(dir string) (*State, error) {
 
 // Setup is how a campaign is run. It changes no result.
 type Setup struct {
-	Dir      string       // where the state is kept; "": nowhere, and the campaign cannot be resumed
-	Workers  int          // 0: one for each processor
-	Progress func(*State) // is called about twice a second and at the end, by one goroutine at a time; may be nil
+	Dir     string // where the state is kept; "": nowhere, and the campaign cannot be resumed
+	Workers int    // 0: one for each processor
+	// Progress is called about twice a second and at the end, by one goroutine at a time; may be nil.
+	Progress func(*SavedCampaign)
 }
 
 // Run plays a campaign, or goes on with the one in the folder. It returns when all executions have been played, when
 // the time is over, or when ctx is done; then it has saved the state, and the same call goes on. Violations are no
-// errors: State has them.
-func Run(ctx context.Context, o Options, set Setup) (*State, error) {
+// errors: SavedCampaign has them.
+func Run(ctx context.Context, o Options, set Setup) (*SavedCampaign, error) {
 	plan, err := newPlanner(&o)
 	if err != nil {
 		return nil, err
 	}
-	s := &State{Version: stateVersion, Options: o, Parts: plan.names(), Planned: plan.total(), Tally: NewTally()}
+	s := &SavedCampaign{Version: stateVersion, Options: o, Parts: plan.names(), Planned: plan.total(),
+		Tally: NewTally()}
 	if set.Dir != "" {
 		if s, err = begin(set.Dir, s); err != nil {
 			return nil, err
@@ -102,13 +104,13 @@ func Run(ctx context.Context, o Options, set Setup) (*State, error) {
 	}
 	// Executions keep little memory and make much garbage: by default a fifth of the time goes into collecting it.
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
-	r := &runner{State: s, plan: plan, set: set, began: time.Now(), before: s.Spent}
+	r := &runner{SavedCampaign: s, plan: plan, set: set, began: time.Now(), before: s.Spent}
 	r.work(ctx)
 	return s, r.save()
 }
 
 // begin makes the folder of a campaign, or returns what it has done so far.
-func begin(dir string, fresh *State) (*State, error) {
+func begin(dir string, fresh *SavedCampaign) (*SavedCampaign, error) {
 	old, err := Open(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -131,7 +133,7 @@ func begin(dir string, fresh *State) (*State, error) {
 
 // runner plays the chunks of a plan.
 type runner struct {
-	*State
+	*SavedCampaign
 	mu     sync.Mutex // guards the plan and the state
 	plan   *planner
 	set    Setup
@@ -167,7 +169,7 @@ func (r *runner) work(ctx context.Context) {
 	defer r.mu.Unlock()
 	r.Finished = r.Planned > 0 && r.Tally.Executions >= r.Planned || r.Planned == 0 && r.spent() >= r.Options.Time
 	if r.set.Progress != nil {
-		r.set.Progress(r.State)
+		r.set.Progress(r.SavedCampaign)
 	}
 }
 
@@ -187,7 +189,9 @@ func (r *runner) take() (chunk, bool) {
 }
 
 // play plays a chunk. done is false if ctx was done before its end: its executions are then played again.
-func (r *runner) play(ctx context.Context, p *Player, c chunk) (t *Tally, failures []Failure, done bool) {
+func (r *runner) play(ctx context.Context, p *ExecutionPlayer, c chunk) (
+	t *Tally, failures []FoundViolation, done bool,
+) {
 	t = NewTally()
 	for i := range c.n {
 		if ctx.Err() != nil {
@@ -198,8 +202,9 @@ func (r *runner) play(ctx context.Context, p *Player, c chunk) (t *Tally, failur
 		result := p.Play(&x)
 		t.Add(&x, result)
 		for _, v := range slices.Clone(result.Violations) {
-			if !slices.ContainsFunc(failures, func(f Failure) bool { return f.Claim == v.Claim }) {
-				failures = append(failures, Failure{Violation: v, Protocol: c.of.Name, Number: number, Execution: x})
+			if !slices.ContainsFunc(failures, func(f FoundViolation) bool { return f.Claim == v.Claim }) {
+				failures = append(failures, FoundViolation{Violation: v, Protocol: c.of.Name, Number: number,
+					Execution: x})
 			}
 		}
 	}
@@ -207,7 +212,7 @@ func (r *runner) play(ctx context.Context, p *Player, c chunk) (t *Tally, failur
 }
 
 // finish adds a chunk to the state. The first failure of a claim and subject is shrunk and kept.
-func (r *runner) finish(c chunk, t *Tally, failures []Failure) {
+func (r *runner) finish(c chunk, t *Tally, failures []FoundViolation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Tally.Merge(t)
@@ -217,7 +222,7 @@ func (r *runner) finish(c chunk, t *Tally, failures []Failure) {
 		r.Done, r.Prefix = r.Done[1:], r.Prefix+1
 	}
 	for _, f := range failures {
-		known := slices.ContainsFunc(r.Failures, func(o Failure) bool {
+		known := slices.ContainsFunc(r.Failures, func(o FoundViolation) bool {
 			return o.Claim == f.Claim && o.Protocol == f.Protocol
 		})
 		if !known {
@@ -227,7 +232,7 @@ func (r *runner) finish(c chunk, t *Tally, failures []Failure) {
 	r.Spent = r.spent()
 	if r.set.Progress != nil && time.Since(r.shown) > 500*time.Millisecond {
 		r.shown = time.Now()
-		r.set.Progress(r.State)
+		r.set.Progress(r.SavedCampaign)
 	}
 	if r.set.Dir != "" && time.Since(r.saved) > 5*time.Second {
 		r.saved = time.Now()
@@ -238,7 +243,7 @@ func (r *runner) finish(c chunk, t *Tally, failures []Failure) {
 func (r *runner) spent() time.Duration { return r.before + time.Since(r.began) }
 
 // keep shrinks a failure and saves it.
-func (r *runner) keep(f Failure) {
+func (r *runner) keep(f FoundViolation) {
 	p := NewPlayer()
 	f.Execution = p.Shrink(f.Execution, f.Claim)
 	if detail := p.violates(&f.Execution, f.Claim); detail != "" {
@@ -265,7 +270,7 @@ func (r *runner) save() error {
 
 // store writes the state to the folder.
 func (r *runner) store() error {
-	b, err := json.Marshal(r.State)
+	b, err := json.Marshal(r.SavedCampaign)
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}

@@ -18,7 +18,7 @@ func (s *subject) drawEvents(c chance, x *Execution, want Want) {
 	}
 	for _, id := range x.Byzantine {
 		seated := slices.ContainsFunc(x.Seats, func(a Seated) bool { return a.Seat == id })
-		if !seated && !slices.ContainsFunc(x.Events, func(e Event) bool { return x.blames(&e, id) }) &&
+		if !seated && !slices.ContainsFunc(x.Events, func(e ScheduledFault) bool { return x.blames(&e, id) }) &&
 			len(x.Events) < mostFaults {
 			s.drawEvent(c, x, s.chargedKind(c, x), id)
 		}
@@ -73,7 +73,7 @@ func (s *subject) drawEvent(c chance, x *Execution, k int, at synod.NodeID) {
 		return
 	}
 	horizon := int(s.horizon(x))
-	e := Event{Kind: kinds[k].Name, Node: node, kind: k}
+	e := ScheduledFault{Kind: kinds[k].Name, Node: node, kind: k}
 	e.From = synod.Tick(c.IntN(horizon))
 	if c.IntN(3) == 0 {
 		e.From = 0
@@ -90,7 +90,7 @@ func (s *subject) victim(c chance, x *Execution, k int, at synod.NodeID) (synod.
 		hosted := kind.Group == Process || kind.Group == Clock || kind.Group == Membership && kind.Charge != Free ||
 			kind.signed && kind.Charge == Byzantine && kind.Name[:6] == "replay"
 		return hosted && (slices.ContainsFunc(x.Seats, func(a Seated) bool { return a.Seat == id }) ||
-			slices.ContainsFunc(x.Events, func(e Event) bool { return e.Node == id && onHost(e.kind) }))
+			slices.ContainsFunc(x.Events, func(e ScheduledFault) bool { return e.Node == id && onHost(e.kind) }))
 	}
 	blamed := kind.Charge == Byzantine || kind.Charge == Omission && x.Regime == Synchronous
 	switch {
@@ -113,7 +113,7 @@ func (s *subject) victim(c chance, x *Execution, k int, at synod.NodeID) (synod.
 }
 
 // detail draws the other ends of the links that an event is about, and its argument.
-func (s *subject) detail(c chance, x *Execution, e *Event, horizon int) {
+func (s *subject) detail(c chance, x *Execution, e *ScheduledFault, horizon int) {
 	others := func() []synod.NodeID { return e.others(c, x) }
 	if e.parts() {
 		s.part(c, x, e)
@@ -155,7 +155,7 @@ func (s *subject) detail(c chance, x *Execution, e *Event, horizon int) {
 }
 
 // others draws one seat or more that are not the event's.
-func (e *Event) others(c chance, x *Execution) (ids []synod.NodeID) {
+func (e *ScheduledFault) others(c chance, x *Execution) (ids []synod.NodeID) {
 	for i := range x.Total() {
 		if id := synod.NodeID(i); id != e.Node && c.IntN(2) == 0 {
 			ids = append(ids, id)
@@ -168,7 +168,7 @@ func (e *Event) others(c chance, x *Execution) (ids []synod.NodeID) {
 }
 
 // parts reports whether an event cuts its Peers off from the others. Peers of other events are ends of links.
-func (e *Event) parts() bool {
+func (e *ScheduledFault) parts() bool {
 	switch e.Kind {
 	case "partition", "partition-one-way", "partition-flapping", "partition-bridge", "swizzle-clog":
 		return true
@@ -177,7 +177,7 @@ func (e *Event) parts() bool {
 }
 
 // part draws a part of the council that is cut off: under synchrony Byzantine seats only.
-func (s *subject) part(c chance, x *Execution, e *Event) {
+func (s *subject) part(c chance, x *Execution, e *ScheduledFault) {
 	e.Arg = 1 + c.IntN(4)
 	e.Peers = []synod.NodeID{e.Node}
 	for i := range x.Total() {
@@ -193,7 +193,7 @@ func (s *subject) part(c chance, x *Execution, e *Event) {
 }
 
 // kinds returns the kinds of faults that a subject draws from, and the index of the first of them.
-func (s *subject) kinds() (all []Kind, first int) {
+func (s *subject) kinds() (all []FaultKind, first int) {
 	if s.bare {
 		return nil, 0
 	}

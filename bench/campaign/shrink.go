@@ -10,7 +10,7 @@ import (
 // Shrink returns a smaller execution that violates the same claim: with fewer events (delta debugging), fewer
 // adversaries, members and delays, and events that are shorter and hit fewer links. The result is the execution itself
 // if it does not violate the claim.
-func (p *Player) Shrink(x Execution, claim string) Execution {
+func (p *ExecutionPlayer) Shrink(x Execution, claim string) Execution {
 	if p.violates(&x, claim) == "" {
 		return x
 	}
@@ -38,7 +38,7 @@ func (x *Execution) weight() int {
 }
 
 // try returns the candidate if it still violates the claim, and x otherwise.
-func (p *Player) try(x, candidate Execution, claim string) (Execution, bool) {
+func (p *ExecutionPlayer) try(x, candidate Execution, claim string) (Execution, bool) {
 	candidate.Byzantine = slices.Clone(candidate.Byzantine)
 	if candidate.Check() != nil {
 		return x, false
@@ -52,7 +52,7 @@ func (p *Player) try(x, candidate Execution, claim string) (Execution, bool) {
 
 // fewerEvents is delta debugging (Zeller and Hildebrandt 2002) of the schedule: it leaves out parts of it that are
 // halved until they are single events.
-func (p *Player) fewerEvents(x Execution, claim string) Execution {
+func (p *ExecutionPlayer) fewerEvents(x Execution, claim string) Execution {
 	for size := max(1, len(x.Events)/2); size >= 1; size /= 2 {
 		for at := 0; at < len(x.Events); {
 			c := x
@@ -66,7 +66,7 @@ func (p *Player) fewerEvents(x Execution, claim string) Execution {
 	return x
 }
 
-func (p *Player) fewerAdversaries(x Execution, claim string) Execution {
+func (p *ExecutionPlayer) fewerAdversaries(x Execution, claim string) Execution {
 	for at := 0; at < len(x.Seats); {
 		c := x
 		c.Seats = slices.Delete(slices.Clone(x.Seats), at, at+1)
@@ -79,7 +79,7 @@ func (p *Player) fewerAdversaries(x Execution, claim string) Execution {
 }
 
 // simpler leaves out delays by chance, real keys, asynchrony and the parameters of the protocol.
-func (p *Player) simpler(x Execution, claim string) Execution {
+func (p *ExecutionPlayer) simpler(x Execution, claim string) Execution {
 	for _, change := range []func(*Execution){
 		func(c *Execution) { c.Delay = 0 },
 		func(c *Execution) { c.RealKeys = false },
@@ -95,7 +95,7 @@ func (p *Player) simpler(x Execution, claim string) Execution {
 }
 
 // fewerMembers leaves out the last seat, if nothing names it.
-func (p *Player) fewerMembers(x Execution, claim string) Execution {
+func (p *ExecutionPlayer) fewerMembers(x Execution, claim string) Execution {
 	for x.N > 2 && x.Outside == 0 && x.F < x.N-1 {
 		c, last := x, synod.NodeID(x.N-1)
 		c.N--
@@ -127,7 +127,7 @@ func (p *Player) fewerMembers(x Execution, claim string) Execution {
 }
 
 // fewerOperations leaves out the last operations on a disk.
-func (p *Player) fewerOperations(x Execution, claim string) Execution {
+func (p *ExecutionPlayer) fewerOperations(x Execution, claim string) Execution {
 	for ok := true; ok && x.Operations > 1; {
 		c := x
 		c.Operations--
@@ -137,18 +137,19 @@ func (p *Player) fewerOperations(x Execution, claim string) Execution {
 }
 
 // shorterEvents makes events hit fewer links, for a shorter time, with a smaller argument.
-func (p *Player) shorterEvents(x Execution, claim string) Execution {
+func (p *ExecutionPlayer) shorterEvents(x Execution, claim string) Execution {
 	for i := range x.Events {
 		for k := 0; k < len(x.Events[i].Peers); {
-			c := x.with(i, func(e *Event) { e.Peers = slices.Delete(slices.Clone(e.Peers), k, k+1) })
+			c := x.with(i, func(e *ScheduledFault) { e.Peers = slices.Delete(slices.Clone(e.Peers), k, k+1) })
 			var ok bool
 			if x, ok = p.try(x, c, claim); !ok {
 				k++
 			}
 		}
-		for _, change := range []func(*Event){
-			func(e *Event) { e.From = (e.From + e.To) / 2 }, func(e *Event) { e.To = (e.From + e.To + 1) / 2 },
-			func(e *Event) { e.Arg = min(e.Arg, 1) }, func(e *Event) { e.Arg /= 2 },
+		for _, change := range []func(*ScheduledFault){
+			func(e *ScheduledFault) { e.From = (e.From + e.To) / 2 },
+			func(e *ScheduledFault) { e.To = (e.From + e.To + 1) / 2 },
+			func(e *ScheduledFault) { e.Arg = min(e.Arg, 1) }, func(e *ScheduledFault) { e.Arg /= 2 },
 		} {
 			for again := true; again; {
 				c := x.with(i, change)
@@ -162,7 +163,7 @@ func (p *Player) shorterEvents(x Execution, claim string) Execution {
 }
 
 // with returns the execution with a changed event.
-func (x Execution) with(i int, change func(*Event)) Execution {
+func (x Execution) with(i int, change func(*ScheduledFault)) Execution {
 	x.Events = slices.Clone(x.Events)
 	change(&x.Events[i])
 	return x

@@ -23,7 +23,7 @@ type subject struct {
 	setup   func(c chance, x *Execution)
 	horizon func(x *Execution) synod.Tick // about when an execution ends
 	// build returns the protocol with its parameters; a player calls it once for each text of parameters.
-	build func(p *Player, params string) (synod.Protocol, error)
+	build func(p *ExecutionPlayer, params string) (synod.Protocol, error)
 	check func(t *trace) // all claims of the subject beside those that all subjects have
 	// own returns what the machines of the subject record in; nil: nothing
 	own func(x *Execution) any

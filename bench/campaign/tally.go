@@ -49,7 +49,7 @@ func (t *Tally) of(name string) *SubjectTally {
 }
 
 // Add counts an execution and its result.
-func (t *Tally) Add(x *Execution, r *Result) {
+func (t *Tally) Add(x *Execution, r *ExecutionResult) {
 	s := t.of(x.Protocol)
 	t.Executions++
 	s.Executions++
@@ -169,14 +169,14 @@ func (t *Tally) Claims() (all []ClaimSum) {
 
 // KindSum is a kind of fault with the executions in which it took effect.
 type KindSum struct {
-	Kind
+	FaultKind
 	Executions uint64 `json:"executions"`
 }
 
 // Faults returns every kind of fault with its count over all subjects.
 func (t *Tally) Faults() (all []KindSum) {
 	for _, k := range kinds {
-		sum := KindSum{Kind: k}
+		sum := KindSum{FaultKind: k}
 		for _, s := range t.Subjects {
 			sum.Executions += s.Kinds[k.Name]
 		}
@@ -190,7 +190,7 @@ func (t *Tally) Faults() (all []KindSum) {
 func (t *Tally) Zeros() (zeros []string) {
 	everything := len(t.Subjects) == len(subjects())
 	for _, k := range t.Faults() {
-		if k.Executions == 0 && (everything || t.could(k.Kind)) {
+		if k.Executions == 0 && (everything || t.could(k.FaultKind)) {
 			zeros = append(zeros, "fault "+k.Name)
 		}
 	}
@@ -219,7 +219,7 @@ func (t *Tally) Zeros() (zeros []string) {
 }
 
 // could reports whether some subject of the tally can have a kind of fault.
-func (t *Tally) could(k Kind) bool {
+func (t *Tally) could(k FaultKind) bool {
 	for _, s := range subjects() {
 		x := Execution{Regime: Asynchronous}
 		if t.Subjects[s.Name] != nil && s.suits(byName[k.Name], &x) {

@@ -24,7 +24,7 @@ type trace struct {
 	injected []bool // by kind
 	own      any    // what a subject recorded
 
-	result Result
+	result ExecutionResult
 }
 
 func newTrace(s *subject, x *Execution) *trace {
@@ -43,7 +43,7 @@ func newTrace(s *subject, x *Execution) *trace {
 // lies reports whether some member does worse than to be silent.
 func (x *Execution) lies() bool {
 	return slices.ContainsFunc(x.Seats, func(s Seated) bool { return s.Name != "silent" }) ||
-		slices.ContainsFunc(x.Events, func(e Event) bool {
+		slices.ContainsFunc(x.Events, func(e ScheduledFault) bool {
 			return kinds[e.kind].Charge == Byzantine || kinds[e.kind].Charge == Omission && e.Kind != "crash"
 		})
 }
@@ -73,8 +73,8 @@ func (t *trace) limit() synod.Tick {
 }
 
 // finish returns the result of the execution.
-func (t *trace) finish() *Result {
-	t.result = Result{Violations: t.Violations, Applied: t.Applied, States: t.States, Ticks: t.ended.Ticks}
+func (t *trace) finish() *ExecutionResult {
+	t.result = ExecutionResult{Violations: t.Violations, Applied: t.Applied, States: t.States, Ticks: t.ended.Ticks}
 	for k, yes := range t.injected {
 		if yes {
 			t.result.Injected = append(t.result.Injected, kinds[k].Name)

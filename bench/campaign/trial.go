@@ -8,22 +8,22 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// Trial checks a claim that needs no run under sim: about a file, a parser, a rule or all small cases of a filter. A
-// number determines what is tried.
-type Trial struct {
+// ClaimTrial checks a claim that needs no run under sim: about a file, a parser, a rule or all small cases of a
+// filter. A number determines what is tried.
+type ClaimTrial struct {
 	Claim
 	Cases uint64 // how many numbers there are, which are all tried; 0: without end
-	try   func(t *Tried)
+	try   func(t *ClaimTried)
 	// councils says that councils are convened, of the protocols that say how (check.Subject.Council)
 	councils bool
 }
 
-// Tried is what a Trial found for one number.
-type Tried struct{ check.Tried }
+// ClaimTried is what a ClaimTrial found for one number.
+type ClaimTried struct{ check.Tried }
 
 // Try checks the claim for one number. A panic is a violation.
-func (c Trial) Try(number uint64) (t Tried) {
-	t = Tried{check.Tried{Number: number, Margin: math.Inf(1),
+func (c ClaimTrial) Try(number uint64) (t ClaimTried) {
+	t = ClaimTried{check.Tried{Number: number, Margin: math.Inf(1),
 		Rand: rand.New(rand.NewPCG(number, hashText(0x7a1, c.ID)))}}
 	defer func() {
 		if p := recover(); p != nil {

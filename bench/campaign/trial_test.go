@@ -42,7 +42,7 @@ func TestTrials(t *testing.T) {
 
 // A claim that does not hold is a violation, a panic too; a full disk is none.
 func TestTrialsFail(t *testing.T) {
-	broken := Trial{Claim: Claim{ID: "broken"}, try: func(t *Tried) {
+	broken := ClaimTrial{Claim: Claim{ID: "broken"}, try: func(t *ClaimTried) {
 		t.Check(true, "fine")
 		t.Check(t.Number < 2, "number %d", t.Number)
 		if t.Number == 3 {

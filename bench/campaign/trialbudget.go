@@ -19,7 +19,7 @@ import (
 	"synod.dev/synod/llm"
 )
 
-var budgetTrials = []Trial{
+var budgetTrials = []ClaimTrial{
 	{Claim: claimOf("RU-3"), councils: true, try: withinBudget},
 	{Claim: claimOf("RU-4"), councils: true, try: keysUnwritten},
 }
@@ -80,7 +80,7 @@ func (m *meter) spent() [3]float64 {
 
 // withinBudget has councils ask a server over connections. In which order calls arrive, and so which of them a limit
 // still allows, is not determined by the number.
-func withinBudget(t *Tried) {
+func withinBudget(t *ClaimTried) {
 	m := &meter{rand: rand.New(rand.NewPCG(t.Number, 0xb06e7))}
 	t.serve(m, func(address string) {
 		for range 5 {
@@ -90,7 +90,7 @@ func withinBudget(t *Tried) {
 }
 
 // serve starts a server on this machine while it is used.
-func (t *Tried) serve(m *meter, use func(address string)) {
+func (t *ClaimTried) serve(m *meter, use func(address string)) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if !t.Need(err) {
 		return
@@ -109,7 +109,7 @@ func (t *Tried) serve(m *meter, use func(address string)) {
 }
 
 // asking convenes a council whose members are at a server. limits is a part of the file.
-func (t *Tried) asking(address, limits, key string) (*council.Council, bool) {
+func (t *ClaimTried) asking(address, limits, key string) (*council.Council, bool) {
 	protocol := t.protocol()
 	return t.convene(protocol, 4+t.Rand.IntN(3),
 		fmt.Sprintf("provider: openai, url: %q, model: m, key_env: KEY, max_tokens: %d, attempts: 1",
@@ -120,7 +120,7 @@ func (t *Tried) asking(address, limits, key string) (*council.Council, bool) {
 }
 
 // spend has a council with a limit of one kind decide a question.
-func (t *Tried) spend(m *meter, address string) {
+func (t *ClaimTried) spend(m *meter, address string) {
 	which, limits := t.Rand.IntN(3), [3]float64{float64(1 + t.Rand.IntN(30)), float64(100 + t.Rand.IntN(8000)),
 		float64(1+t.Rand.IntN(1000)) / 100}
 	name := []string{"calls", "tokens", "usd"}[which]
@@ -140,7 +140,7 @@ func (t *Tried) spend(m *meter, address string) {
 }
 
 // keysUnwritten has a council ask a server that repeats the key in errors and headers.
-func keysUnwritten(t *Tried) {
+func keysUnwritten(t *ClaimTried) {
 	dir, ok := t.folder()
 	if !ok {
 		return

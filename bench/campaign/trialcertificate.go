@@ -17,7 +17,7 @@ import (
 	"synod.dev/synod/record/certificate"
 )
 
-var certificateTrials = []Trial{
+var certificateTrials = []ClaimTrial{
 	{Claim: claimOf("CE-1"), try: changedCertificates},
 	{Claim: claimOf("CE-2"), try: falseStatements},
 }
@@ -30,7 +30,7 @@ type run struct {
 }
 
 // play has a council of simulated members decide a question. With a path it keeps a journal.
-func (t *Tried) play(path string) (r run, ok bool) {
+func (t *ClaimTried) play(path string) (r run, ok bool) {
 	protocol := t.protocol()
 	r.council, ok = t.convene(protocol, 4+t.Rand.IntN(3), "provider: simulated, ability: 0.9",
 		"rule: {name: plurality}", llm.Env{})
@@ -46,14 +46,14 @@ func (t *Tried) play(path string) (r run, ok bool) {
 }
 
 // secret draws a key.
-func (t *Tried) secret() (sign.Secret, bool) {
+func (t *ClaimTried) secret() (sign.Secret, bool) {
 	b := sha256.Sum256(binary.BigEndian.AppendUint64(nil, t.Rand.Uint64()))
 	s, err := sign.Generate(bytes.NewReader(b[:]))
 	return s, t.Need(err)
 }
 
 // certify returns the statement of a decision and the key of the council's owner; false if there is no decision.
-func (t *Tried) certify() (s certificate.Statement, owner sign.Secret, ok bool) {
+func (t *ClaimTried) certify() (s certificate.Statement, owner sign.Secret, ok bool) {
 	folder, done := t.folder()
 	if !done {
 		return s, owner, false
@@ -87,7 +87,7 @@ func judge(file []byte) error {
 }
 
 // file returns the certificate of a statement.
-func (t *Tried) file(s *certificate.Statement, owner sign.Secret) (b []byte, ok bool) {
+func (t *ClaimTried) file(s *certificate.Statement, owner sign.Secret) (b []byte, ok bool) {
 	c, err := certificate.Signed(s, owner)
 	if t.Need(err) {
 		b, err = c.File()
@@ -95,7 +95,7 @@ func (t *Tried) file(s *certificate.Statement, owner sign.Secret) (b []byte, ok 
 	return b, t.Need(err)
 }
 
-func changedCertificates(t *Tried) {
+func changedCertificates(t *ClaimTried) {
 	s, owner, ok := t.certify()
 	if !ok {
 		return
@@ -123,7 +123,7 @@ func changedCertificates(t *Tried) {
 	}
 }
 
-func falseStatements(t *Tried) {
+func falseStatements(t *ClaimTried) {
 	s, owner, ok := t.certify()
 	if !ok {
 		return

@@ -53,10 +53,10 @@ func LoadTrial(path string) (*SavedTrial, error) {
 }
 
 // Replay tries the saved case again.
-func (s *SavedTrial) Replay() (Tried, error) {
+func (s *SavedTrial) Replay() (ClaimTried, error) {
 	c, err := TrialOf(s.Claim)
 	if err != nil {
-		return Tried{}, err
+		return ClaimTried{}, err
 	}
 	return c.Try(s.Number), nil
 }

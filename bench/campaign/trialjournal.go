@@ -11,14 +11,14 @@ import (
 	"synod.dev/synod/council/outcome"
 )
 
-var journalTrials = []Trial{
+var journalTrials = []ClaimTrial{
 	{Claim: claimOf("JO-1"), try: replayed},
 	{Claim: claimOf("JO-2"), try: resumed},
 	{Claim: claimOf("JO-3"), try: flippedJournal},
 }
 
 // journalled plays a run with a journal in a new folder.
-func (t *Tried) journalled() (r run, dir string, ok bool) {
+func (t *ClaimTried) journalled() (r run, dir string, ok bool) {
 	if dir, ok = t.folder(); !ok {
 		return r, dir, false
 	}
@@ -33,7 +33,7 @@ func (r *run) close() {
 }
 
 // written plays a run and returns its journal as well, nil if that failed. The caller calls done.
-func (t *Tried) written() (r run, whole []byte, done func()) {
+func (t *ClaimTried) written() (r run, whole []byte, done func()) {
 	r, dir, ok := t.journalled()
 	if ok {
 		var err error
@@ -44,7 +44,7 @@ func (t *Tried) written() (r run, whole []byte, done func()) {
 	return r, whole, func() { r.close(); t.remove(dir) }
 }
 
-func replayed(t *Tried) {
+func replayed(t *ClaimTried) {
 	r, dir, ok := t.journalled()
 	defer t.remove(dir)
 	defer r.close()
@@ -68,7 +68,7 @@ func replayed(t *Tried) {
 	}
 }
 
-func resumed(t *Tried) {
+func resumed(t *ClaimTried) {
 	r, whole, done := t.written()
 	defer done()
 	if whole == nil {
@@ -95,7 +95,7 @@ func firstWrite(whole []byte) int {
 }
 
 // resume goes on with the run in a journal that was cut off.
-func (t *Tried) resume(r *run) (outcome.Outcome, error) {
+func (t *ClaimTried) resume(r *run) (outcome.Outcome, error) {
 	cutOff, lock, err := journal.Resume(r.ask.Journal)
 	if err != nil {
 		return outcome.Outcome{}, err
@@ -106,7 +106,7 @@ func (t *Tried) resume(r *run) (outcome.Outcome, error) {
 	return r.council.Decide(context.Background(), ask)
 }
 
-func flippedJournal(t *Tried) {
+func flippedJournal(t *ClaimTried) {
 	r, whole, done := t.written()
 	defer done()
 	if whole == nil {

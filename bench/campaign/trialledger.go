@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/record/ledger"
 )
 
-var ledgerTrials = []Trial{
+var ledgerTrials = []ClaimTrial{
 	{Claim: claimOf("LE-1"), try: consistent},
 	{Claim: claimOf("LE-3"), try: tampered},
 	{Claim: claimOf("LE-4"), try: torn},
@@ -22,12 +22,12 @@ var ledgerTrials = []Trial{
 }
 
 // folder makes a temporary folder, which remove removes.
-func (t *Tried) folder() (string, bool) {
+func (t *ClaimTried) folder() (string, bool) {
 	dir, err := os.MkdirTemp("", "synod-claims-")
 	return dir, t.Need(err)
 }
 
-func (t *Tried) remove(dir string) { t.Need(os.RemoveAll(dir)) }
+func (t *ClaimTried) remove(dir string) { t.Need(os.RemoveAll(dir)) }
 
 // kept is a log with everything that it has shown while it grew.
 type kept struct {
@@ -40,7 +40,7 @@ type kept struct {
 func (k *kept) path() string { return filepath.Join(k.dir, "entries") }
 
 // grow makes a log of n entries in a new folder.
-func (t *Tried) grow(n int) (k kept, ok bool) {
+func (t *ClaimTried) grow(n int) (k kept, ok bool) {
 	if k.dir, ok = t.folder(); !ok {
 		return k, false
 	}
@@ -73,7 +73,7 @@ func entryOf(i int) *ledger.Entry {
 		Parts: []ledger.Part{ledger.NewPart("question", fmt.Append(nil, "question ", i), i%2 == 0)}}
 }
 
-func consistent(t *Tried) {
+func consistent(t *ClaimTried) {
 	k, ok := t.grow(2 + t.Rand.IntN(8))
 	defer t.remove(k.dir)
 	if !ok {
@@ -113,7 +113,7 @@ func consistent(t *Tried) {
 }
 
 // reopens writes the file of entries and opens the log. It returns the size of the log, or the error of Open.
-func (t *Tried) reopens(k *kept, entries []byte) (size uint64, err error) {
+func (t *ClaimTried) reopens(k *kept, entries []byte) (size uint64, err error) {
 	if !t.Need(os.WriteFile(k.path(), entries, 0o600)) {
 		return 0, nil
 	}
@@ -126,7 +126,7 @@ func (t *Tried) reopens(k *kept, entries []byte) (size uint64, err error) {
 	return size, nil
 }
 
-func tampered(t *Tried) {
+func tampered(t *ClaimTried) {
 	n := 2 + t.Rand.IntN(4)
 	k, ok := t.grow(n)
 	defer t.remove(k.dir)
@@ -153,7 +153,7 @@ func tampered(t *Tried) {
 	}
 }
 
-func torn(t *Tried) {
+func torn(t *ClaimTried) {
 	n := 1 + t.Rand.IntN(3)
 	k, ok := t.grow(n + 1)
 	defer t.remove(k.dir)
@@ -182,7 +182,7 @@ func torn(t *Tried) {
 	}
 }
 
-func rolledBack(t *Tried) {
+func rolledBack(t *ClaimTried) {
 	k, ok := t.grow(3 + t.Rand.IntN(4))
 	defer t.remove(k.dir)
 	if !ok {

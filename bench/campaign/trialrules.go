@@ -10,19 +10,19 @@ import (
 )
 
 // quorumTrials are about the quorums of certificates and leaders.
-var quorumTrials = []Trial{
+var quorumTrials = []ClaimTrial{
 	{Claim: claimOf("QU-1"), Cases: 100, try: quorums},
 }
 
 // aggregateTrials are about package robust.
-var aggregateTrials = []Trial{
+var aggregateTrials = []ClaimTrial{
 	{Claim: claimOf("AG-1"), try: medians},
 	{Claim: claimOf("AG-2"), try: orderless},
 	{Claim: claimOf("WI-1"), try: withstands},
 }
 
 // quorums tries every f for one number of members.
-func quorums(t *Tried) {
+func quorums(t *ClaimTried) {
 	n := int(t.Number) + 1
 	for f := 0; 3*f+1 <= n; f++ {
 		q := int(roster.Quorum(uint64(n), uint64(f)))
@@ -33,7 +33,7 @@ func quorums(t *Tried) {
 }
 
 // vectors draws evaluations: most of them near a centre, and some anywhere.
-func (t *Tried) vectors(n, wild int) [][]float64 {
+func (t *ClaimTried) vectors(n, wild int) [][]float64 {
 	all := make([][]float64, n)
 	for i := range all {
 		all[i] = make([]float64, 5)
@@ -54,7 +54,7 @@ func total(v []float64) (sum float64) {
 	return sum
 }
 
-func medians(t *Tried) {
+func medians(t *ClaimTried) {
 	a, err := robust.Catalogue.Find("median-total")
 	if !t.Need(err) {
 		return
@@ -77,7 +77,7 @@ func medians(t *Tried) {
 }
 
 // orderless compares the results for one set of evaluations in two orders.
-func orderless(t *Tried) {
+func orderless(t *ClaimTried) {
 	n := 7 + t.Rand.IntN(9)
 	all := t.vectors(n, n/4)
 	other := slices.Clone(all)
@@ -101,7 +101,7 @@ func orderless(t *Tried) {
 }
 
 // withstands changes as many votes as the winner is said to withstand, in every way.
-func withstands(t *Tried) {
+func withstands(t *ClaimTried) {
 	answers := []synod.Answer{"a", "b", "c", synod.None}
 	voices := make([]robust.Voice, 3+t.Rand.IntN(4))
 	for i := range voices {

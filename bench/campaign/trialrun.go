@@ -12,13 +12,13 @@ import (
 	"synod.dev/synod/llm"
 )
 
-var runTrials = []Trial{
+var runTrials = []ClaimTrial{
 	{Claim: claimOf("DE-1"), councils: true, try: supported},
 	{Claim: claimOf("RU-4k"), try: keysHidden},
 }
 
 // supported has a council decide whose members often err and among whom one lies.
-func supported(t *Tried) {
+func supported(t *ClaimTried) {
 	n, support := 4+t.Rand.IntN(3), 2+t.Rand.IntN(2)
 	protocol := t.protocol()
 	c, ok := t.convene(protocol, n, fmt.Sprintf("provider: simulated, ability: 0.%d", 3+t.Rand.IntN(6)),
@@ -49,7 +49,7 @@ func supported(t *Tried) {
 }
 
 // keysHidden writes a key in every form that fmt, encoding/json and log/slog have.
-func keysHidden(t *Tried) {
+func keysHidden(t *ClaimTried) {
 	text := fmt.Sprintf("sk-%016x", t.Rand.Uint64())
 	held := struct {
 		Name string

@@ -12,7 +12,7 @@ import (
 )
 
 // Trials returns all trials, each with the protocols that rely on its claim.
-func Trials() []Trial {
+func Trials() []ClaimTrial {
 	all := slices.Concat(trialsOf(check.SmallCases), quorumTrials, trialsOf(check.Rules), aggregateTrials,
 		trialsOf(check.Attacks), textTrials, certificateTrials, runTrials, budgetTrials, ledgerTrials, journalTrials)
 	for i := range all {
@@ -28,11 +28,11 @@ func Trials() []Trial {
 }
 
 // trialsOf returns the trials of protocols that are of a kind.
-func trialsOf(kind check.TrialKind) (all []Trial) {
+func trialsOf(kind check.TrialKind) (all []ClaimTrial) {
 	for _, s := range subjects() {
 		for _, c := range s.Trials {
 			if c.Kind == kind {
-				t := Trial{Claim: c.Claim, Cases: c.Cases, try: func(t *Tried) { c.Try(&t.Tried) }}
+				t := ClaimTrial{Claim: c.Claim, Cases: c.Cases, try: func(t *ClaimTried) { c.Try(&t.Tried) }}
 				t.Protocols = []string{s.Name}
 				all = append(all, t)
 			}
@@ -42,7 +42,7 @@ func trialsOf(kind check.TrialKind) (all []Trial) {
 }
 
 // TrialOf returns the trial of a claim.
-func TrialOf(claim string) (Trial, error) {
+func TrialOf(claim string) (ClaimTrial, error) {
 	all := Trials()
 	ids := make([]string, len(all))
 	for i, t := range all {
@@ -51,19 +51,19 @@ func TrialOf(claim string) (Trial, error) {
 		}
 		ids[i] = t.ID
 	}
-	return Trial{}, fmt.Errorf("campaign: no claim without runs is called %q%s; there are: %v", claim,
+	return ClaimTrial{}, fmt.Errorf("campaign: no claim without runs is called %q%s; there are: %v", claim,
 		synod.Hint(claim, ids), ids)
 }
 
 // protocol draws a protocol, as council files have it.
-func (t *Tried) protocol() string {
+func (t *ClaimTried) protocol() string {
 	all := councils()
 	return all[t.Rand.IntN(len(all))]
 }
 
 // convene convenes a council of n members with one model in which everybody hears everybody. more is the rest of its
 // file.
-func (t *Tried) convene(protocol string, n int, model, more string, env llm.Env) (*council.Council, bool) {
+func (t *ClaimTried) convene(protocol string, n int, model, more string, env llm.Env) (*council.Council, bool) {
 	spec, err := plan.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nmodels: {m: {%s}}\n"+
 		"seats: [{id: m, model: m, count: %d}]\n%s\n", protocol, model, n, more))
 	if !t.Need(err) {

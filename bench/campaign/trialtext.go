@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod/llm/read"
 )
 
-var textTrials = []Trial{
+var textTrials = []ClaimTrial{
 	{Claim: claimOf("TX-1"), try: scoresRead},
 	{Claim: claimOf("TX-2"), try: canonicalTwice},
 	{Claim: claimOf("TX-3"), try: staysFenced},
@@ -25,7 +25,7 @@ var scraps = []string{"Step 1", "Score: 1.0", "8/10", "\n", " ", "0.9", "-", "{\
 	"é", "ﷺ", "\xff", "```", "%", "$", "x^2", "Paris"}
 
 // text draws a hostile text.
-func (t *Tried) text() string {
+func (t *ClaimTried) text() string {
 	var s strings.Builder
 	for range t.Rand.IntN(12) {
 		s.WriteString(scraps[t.Rand.IntN(len(scraps))])
@@ -36,7 +36,7 @@ func (t *Tried) text() string {
 	return s.String()
 }
 
-func scoresRead(t *Tried) {
+func scoresRead(t *ClaimTried) {
 	for range 50 {
 		before := strings.NewReplacer("{", "", "`", "", "<", "").Replace(t.text())
 		want := float64(t.Rand.IntN(1001)) / 1000
@@ -45,7 +45,7 @@ func scoresRead(t *Tried) {
 	}
 }
 
-func canonicalTwice(t *Tried) {
+func canonicalTwice(t *ClaimTried) {
 	for _, form := range synod.Forms() {
 		q := &synod.Question{Text: "?", Form: form, Options: []synod.Option{{Label: "A", Text: "x"}, {Label: "B",
 			Text: "y"}}}
@@ -71,7 +71,7 @@ var page = fstest.MapFS{"page.tmpl": {Data: []byte(`{{define "system"}}{{end}}{{
 {{.Passage .Rationale}}
 end{{end}}`)}}
 
-func staysFenced(t *Tried) {
+func staysFenced(t *ClaimTried) {
 	all, err := prompt.NewTemplates("claims", page)
 	if !t.Need(err) {
 		return
@@ -93,7 +93,7 @@ func staysFenced(t *Tried) {
 	}
 }
 
-func shownClean(t *Tried) {
+func shownClean(t *ClaimTried) {
 	for range 50 {
 		text := t.text()
 		shown := clean.Escape(text)

@@ -91,7 +91,7 @@ func (o *VerifyOptions) wants(id string) bool {
 }
 
 // parts returns the trials and the names of the subjects that check the claims.
-func (o *VerifyOptions) parts() (trials []Trial, names []string, err error) {
+func (o *VerifyOptions) parts() (trials []ClaimTrial, names []string, err error) {
 	var known []string
 	for _, c := range AllClaims() {
 		known = append(known, c.ID)
@@ -121,7 +121,7 @@ func (o *VerifyOptions) parts() (trials []Trial, names []string, err error) {
 }
 
 // tryAll tries a trial for number after number until ctx is done or all cases were tried.
-func (o *VerifyOptions) tryAll(ctx context.Context, c Trial) (Verified, error) {
+func (o *VerifyOptions) tryAll(ctx context.Context, c ClaimTrial) (Verified, error) {
 	v := Verified{Claim: c.Claim}
 	var mu sync.Mutex
 	var given, tried atomic.Uint64
@@ -155,7 +155,7 @@ func (o *VerifyOptions) tryAll(ctx context.Context, c Trial) (Verified, error) {
 }
 
 // count adds what was tried for one number. The first violation is saved.
-func (o *VerifyOptions) count(v *Verified, t *Tried) error {
+func (o *VerifyOptions) count(v *Verified, t *ClaimTried) error {
 	if t.Err != nil {
 		return fmt.Errorf("campaign: claim %s could not be checked: %w", v.ID, t.Err)
 	}
@@ -177,7 +177,7 @@ func (o *VerifyOptions) count(v *Verified, t *Tried) error {
 // play plays executions of subjects, and returns the claims that were asked for.
 func (o *VerifyOptions) play(ctx context.Context, d time.Duration, names []string) (all []Verified, err error) {
 	s, err := Run(ctx, Options{Time: max(d, time.Millisecond), Protocols: names, Seed: o.Seed}, Setup{
-		Progress: func(s *State) {
+		Progress: func(s *SavedCampaign) {
 			o.report(fmt.Sprintf("%d executions of protocols", s.Tally.Executions))
 		}})
 	if err != nil {

@@ -49,7 +49,7 @@ func TestVerify(t *testing.T) {
 
 // A violation is counted, kept once as a file, and found again with it; a case that cannot be tried is an error.
 func TestVerifyViolation(t *testing.T) {
-	broken := Trial{Claim: Claim{ID: "TX-1", Margin: "what is left"}, Cases: 40, try: func(t *Tried) {
+	broken := ClaimTrial{Claim: Claim{ID: "TX-1", Margin: "what is left"}, Cases: 40, try: func(t *ClaimTried) {
 		t.Spare(float64(t.Number))
 		t.Check(t.Number%10 != 3, "number %d", t.Number)
 	}}
@@ -72,7 +72,7 @@ func TestVerifyViolation(t *testing.T) {
 	if _, err := LoadTrial(v.Replay); !errors.Is(err, ErrNoTrial) {
 		t.Errorf("a saved execution: %v", err)
 	}
-	full := Trial{Claim: Claim{ID: "TX-2"}, try: func(t *Tried) { t.Need(errors.New("the disk is full")) }}
+	full := ClaimTrial{Claim: Claim{ID: "TX-2"}, try: func(t *ClaimTried) { t.Need(errors.New("the disk is full")) }}
 	if v, err := o.tryAll(t.Context(), full); err == nil || v.Violations > 0 {
 		t.Errorf("%+v, %v", v, err)
 	}

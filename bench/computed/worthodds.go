@@ -178,7 +178,7 @@ func lieTo(q odds.Labelled, liar int, choice bool) string {
 
 // product returns the probability of the first answer if members err independently: the product of the odds of those
 // who gave it, against those of the other answers and of none.
-func product(m *odds.Model, kind string, answers []odds.Chance) float64 {
+func product(m *odds.Predictor, kind string, answers []odds.Chance) float64 {
 	of, known := m.Kinds[kind]
 	if !known {
 		of = m.Kinds[""]

@@ -52,7 +52,7 @@ func TestControlCells(t *testing.T) {
 	var names []string
 	for i, c := range g.Cells {
 		names = append(names, c.Name)
-		if rounds := g.Runs[i].Manifest.Planned; c.Control != "" && rounds != 4 {
+		if rounds := g.Runs[i].RunManifest.Planned; c.Control != "" && rounds != 4 {
 			t.Errorf("%s: %d calls of a question, and without exchange there are 4", c.Name, rounds)
 		}
 	}

@@ -281,7 +281,7 @@ func TestBadCPOptions(t *testing.T) {
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, N: 11}, "has 10 questions"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, Only: "*-pcp-*"}, "no stated confidence"},
 		{"cpwbft-pilot", Options{Members: "recorded", Data: data}, "no recorded members"},
-		{"cpwbft-table3", Options{Members: "embedded"}, "synod probe train"},
+		{"cpwbft-table3", Options{Members: "embedded"}, "synod research probe train"},
 		{"cpwbft-table3", Options{Members: "recordde"}, "none of simulated, embedded, recorded"},
 	} {
 		p, err := Presets().Find(c.preset)

@@ -123,7 +123,7 @@ type drafting struct {
 	work     *computed.Work
 
 	grid  bench.GridManifest
-	plans []bench.Plan
+	plans []bench.RunPlan
 	notes []string // of all cells
 }
 
@@ -184,7 +184,7 @@ func (d *drafting) add(c *cell) error {
 	}
 	d.note(q.note)
 	d.grid.Cells = append(d.grid.Cells, of)
-	d.plans = append(d.plans, bench.Plan{
+	d.plans = append(d.plans, bench.RunPlan{
 		Program: d.options.Program, Task: q.task, Form: s.Form, Items: q.items, Repeat: q.times * s.Repeat, Seed: seed,
 		Spec: c.spec, Env: d.options.Env, Mark: d.options.Mark,
 	})

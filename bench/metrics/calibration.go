@@ -45,7 +45,7 @@ type Calibrator struct {
 }
 
 // Add counts the forecasts of one case.
-func (c *Calibrator) Add(of *Case, forecasts []Forecast) {
+func (c *Calibrator) Add(of *GradedQuestion, forecasts []Forecast) {
 	q := c.questions.next(of)
 	if c.open.of != q {
 		c.loss.Add(c.open.loss, c.open.n)

@@ -27,8 +27,8 @@ func TestCalibration(t *testing.T) {
 	if c.Calibration() != nil {
 		t.Error("figures without forecasts")
 	}
-	c.Add(&metrics.Case{Question: "1"}, forecasts(.9, -.9))
-	c.Add(&metrics.Case{Question: "2"}, append(forecasts(.5), metrics.Forecast{Right: true}))
+	c.Add(&metrics.GradedQuestion{Question: "1"}, forecasts(.9, -.9))
+	c.Add(&metrics.GradedQuestion{Question: "2"}, append(forecasts(.5), metrics.Forecast{Right: true}))
 	got := c.Calibration()
 	if want := (.01 + .81 + .25) / 3; math.Abs(got.Brier.Value-want) > 1e-12 || got.Brier.N != 3 || got.N != 3 ||
 		got.Missing != 1 {
@@ -43,7 +43,7 @@ func TestCalibration(t *testing.T) {
 		t.Errorf("bins %+v", got.Bins)
 	}
 	var certain metrics.Calibrator
-	certain.Add(&metrics.Case{}, forecasts(1, 1, math.Copysign(0, -1)))
+	certain.Add(&metrics.GradedQuestion{}, forecasts(1, 1, math.Copysign(0, -1)))
 	if got := certain.Calibration(); got.Brier.Value != 0 || *got.ECE != 0 || got.Brier.Low != 0 ||
 		got.Brier.High != 1 {
 		t.Errorf("the interval of one question must be [0, 1]: %+v", got.Brier)
@@ -66,7 +66,7 @@ func TestCalibrationAgainstProbe(t *testing.T) {
 				all = append(all, metrics.Forecast{Confidence: &sure, Right: right})
 				list = append(list, probe.Graded{Question: fmt.Sprint(q), Confidence: sure, Right: right})
 			}
-			c.Add(&metrics.Case{Question: fmt.Sprint(q)}, all)
+			c.Add(&metrics.GradedQuestion{Question: fmt.Sprint(q)}, all)
 		}
 		got, want := c.Calibration(), probe.Measure(list)
 		if math.Abs(got.Brier.Value-want.Brier.Value) > 1e-12 || math.Abs(*got.ECE-want.ECE.Value) > 1e-12 ||
@@ -95,9 +95,9 @@ func TestForecasts(t *testing.T) {
 		{Node: 3, Opinion: synod.Opinion{Confidence: &bad}},
 		{Node: 9, Opinion: synod.Opinion{Confidence: &y}},
 	}, 5)
-	c := metrics.Case{Confidences: sure, Rounds: [][]synod.Answer{{"R", "W", "R", "R", "?"}},
+	c := metrics.GradedQuestion{Confidences: sure, Rounds: [][]synod.Answer{{"R", "W", "R", "R", "?"}},
 		Verdicts: map[synod.Answer]task.Verdict{"R": task.Right, "W": task.Wrong, "?": task.Unreadable}}
-	got := c.Forecasts([]metrics.Member{{}, {}, {Adversary: true}, {}, {}}, func(int) bool { return true })
+	got := c.Forecasts([]metrics.SeatFacts{{}, {}, {Adversary: true}, {}, {}}, func(int) bool { return true })
 	if len(got) != 3 || *got[0].Confidence != .25 || !got[0].Right || got[1].Confidence != nil || got[1].Right ||
 		got[2].Confidence != nil {
 		t.Errorf("%+v", got)

@@ -13,15 +13,15 @@ const (
 	Weak   = "weak"
 )
 
-// Member has what the experimenter knows about a seat. The members do not know it.
-type Member struct {
+// SeatFacts has what the experimenter knows about a seat. The members do not know it.
+type SeatFacts struct {
 	Group     string // Strong, Weak or ""
 	Adversary bool   // adversaries are in no group; their Group is ignored
 	Unasked   bool   // the protocol never asks it for an answer of its own: it is in no rate over members
 }
 
-// Case is one finished question with the grades of all answers in it.
-type Case struct {
+// GradedQuestion is one finished question with the grades of all answers in it.
+type GradedQuestion struct {
 	Question    string                        // its id: repeats of a question are not independent
 	Asked       []bool                        // by seat: it was asked for an answer of its own; nil: all were
 	Rounds      [][]synod.Answer              // the answer held after round t, by seat
@@ -85,7 +85,7 @@ func FirstConfidences(noted []journal.Noted, seats int) []*float64 {
 
 // held returns the answers by round and seat: one round without answers if nothing was
 // noted.
-func (c *Case) held(seats int) [][]synod.Answer {
+func (c *GradedQuestion) held(seats int) [][]synod.Answer {
 	if len(c.Rounds) == 0 {
 		return [][]synod.Answer{make([]synod.Answer, seats)}
 	}
@@ -94,21 +94,21 @@ func (c *Case) held(seats int) [][]synod.Answer {
 
 // asks reports whether a seat was asked for an answer of its own. A seat that was not is in no rate over members: it is
 // not wrong.
-func (c *Case) asks(seat int, s Member) bool {
+func (c *GradedQuestion) asks(seat int, s SeatFacts) bool {
 	return !s.Unasked && (c.Asked == nil || seat < len(c.Asked) && c.Asked[seat])
 }
 
 // first returns the answers before the rounds.
-func (c *Case) first(seats int) []synod.Answer { return c.held(seats)[0] }
+func (c *GradedQuestion) first(seats int) []synod.Answer { return c.held(seats)[0] }
 
 // last returns the answers after the last round.
-func (c *Case) last(seats int) []synod.Answer {
+func (c *GradedQuestion) last(seats int) []synod.Answer {
 	rounds := c.held(seats)
 	return rounds[len(rounds)-1]
 }
 
 // grade reports whether an answer is right, and whether that is known.
-func (c *Case) grade(a synod.Answer) (right, known bool) {
+func (c *GradedQuestion) grade(a synod.Answer) (right, known bool) {
 	if a == synod.None {
 		return false, false
 	}
@@ -140,7 +140,7 @@ func Plurality(answers []synod.Answer) (winner synod.Answer, tie bool) {
 
 // Decided reports whether the council decided and its decision is right. That is not known if the grader cannot read
 // the decision, unless an adversary held it: a text of an adversary that is no answer is not right.
-func (c *Case) Decided(seats []Member) (right, known bool) {
+func (c *GradedQuestion) Decided(seats []SeatFacts) (right, known bool) {
 	if !c.Agreed {
 		return false, true
 	}
@@ -152,13 +152,13 @@ func (c *Case) Decided(seats []Member) (right, known bool) {
 
 // Captured reports whether the decision is wrong and an adversary held it in some round, as Numbers.Capture counts
 // it. It is not known without a key.
-func (c *Case) Captured(seats []Member) (captured, known bool) {
+func (c *GradedQuestion) Captured(seats []SeatFacts) (captured, known bool) {
 	right, known := c.Decided(seats)
 	return known && c.Agreed && !right && c.heldByAdversary(seats), known
 }
 
 // heldByAdversary reports whether an adversary held the decision in some round.
-func (c *Case) heldByAdversary(seats []Member) bool {
+func (c *GradedQuestion) heldByAdversary(seats []SeatFacts) bool {
 	for _, answers := range c.Rounds {
 		for i, a := range answers {
 			if seats[i].Adversary && a == c.Decision {
@@ -171,7 +171,7 @@ func (c *Case) heldByAdversary(seats []Member) bool {
 
 // FinalRight returns how many seats are right at the end, as FAA counts them, and how many are asked for an
 // answer.
-func (c *Case) FinalRight(seats []Member) (right, asked int) {
+func (c *GradedQuestion) FinalRight(seats []SeatFacts) (right, asked int) {
 	for i, a := range c.last(len(seats)) {
 		if !c.asks(i, seats[i]) {
 			continue
@@ -186,7 +186,7 @@ func (c *Case) FinalRight(seats []Member) (right, asked int) {
 // Forecasts returns the confidences and grades of the first answers of the seats
 // that include selects. Adversaries, absent answers and answers that cannot be
 // graded are left out.
-func (c *Case) Forecasts(seats []Member, include func(seat int) bool) (all []Forecast) {
+func (c *GradedQuestion) Forecasts(seats []SeatFacts, include func(seat int) bool) (all []Forecast) {
 	for i, a := range c.first(len(seats)) {
 		right, known := c.grade(a)
 		if known && !seats[i].Adversary && c.asks(i, seats[i]) && include(i) && i < len(c.Confidences) {

@@ -13,7 +13,7 @@ type questions struct {
 }
 
 // next returns the number of a case. Cases of one question that follow one another have the same.
-func (q *questions) next(c *Case) question {
+func (q *questions) next(c *GradedQuestion) question {
 	if q.count == 0 || c.Question != q.last || c.Question == "" {
 		q.count++
 	}
@@ -81,7 +81,7 @@ type Count struct {
 
 // Add counts an observation of a question.
 func (c *Count) Add(id string, right bool) {
-	c.count.add(c.questions.next(&Case{Question: id}), right, true)
+	c.count.add(c.questions.next(&GradedQuestion{Question: id}), right, true)
 }
 
 // Rate returns the share of right observations with its interval by question; nil without observations.

@@ -19,13 +19,13 @@ var studies = flag.Int("studies", 250, "synthetic studies of each design; 10000:
 // world is a distribution over questions: their difficulty, and what the members of a council answer to one of a
 // difficulty. It is discrete, so that the true value of every figure is a sum over all cases.
 type world struct {
-	seats []metrics.Member
+	seats []metrics.SeatFacts
 	cases [][]outcome // by difficulty, all of which are equally likely
 }
 
 // outcome is a case with its probability at a difficulty.
 type outcome struct {
-	metrics.Case
+	metrics.GradedQuestion
 	chance float64
 	wrong  []bool // the first answers, by honest seat
 }
@@ -40,7 +40,7 @@ const (
 func newWorld(strong, weak, spread float64) *world {
 	w := &world{cases: make([][]outcome, difficulties)}
 	for i := range honestSeats + 1 {
-		m := metrics.Member{Group: metrics.Strong, Adversary: i == honestSeats}
+		m := metrics.SeatFacts{Group: metrics.Strong, Adversary: i == honestSeats}
 		if i >= 3 {
 			m.Group = metrics.Weak
 		}
@@ -93,7 +93,7 @@ func (w *world) outcome(pattern int) outcome {
 		rounds = append(rounds, append([]synod.Answer{lead}, first[1], first[2], lead, lead, "V"))
 	}
 	last, votes := rounds[len(rounds)-1], map[synod.Answer]int{}
-	o.Case = metrics.Case{Rounds: rounds, Confidences: sure, Verdicts: grades, Live: true}
+	o.GradedQuestion = metrics.GradedQuestion{Rounds: rounds, Confidences: sure, Verdicts: grades, Live: true}
 	for _, a := range last {
 		if votes[a]++; votes[a] == 4 {
 			o.Agreed, o.Decision = true, a
@@ -135,7 +135,7 @@ func figures(n metrics.Numbers, c *metrics.Calibration) map[string]*metrics.Rate
 }
 
 // tallied returns the figures of cases.
-func (w *world) tallied(cases []metrics.Case) map[string]*metrics.Rate {
+func (w *world) tallied(cases []metrics.GradedQuestion) map[string]*metrics.Rate {
 	tally, sure := metrics.NewTally(w.seats), metrics.Calibrator{}
 	for i := range cases {
 		tally.Add(cases[i])
@@ -150,7 +150,7 @@ func (w *world) truth() map[string]float64 {
 	var both [honestSeats][honestSeats]float64
 	for _, all := range w.cases {
 		for i := range all {
-			for name, r := range w.tallied([]metrics.Case{all[i].Case}) {
+			for name, r := range w.tallied([]metrics.GradedQuestion{all[i].GradedQuestion}) {
 				if r != nil {
 					tops[name] += all[i].chance * r.Value * float64(r.N)
 					bottoms[name] += all[i].chance * float64(r.N)
@@ -222,14 +222,14 @@ func worlds() (all []*world, truths []map[string]float64) {
 
 // study draws a study of one world and of another on the same questions, and adds their figures and differences.
 func (d design) study(chance *rand.Rand, w, v *world, truth, other map[string]float64, to *coverage) {
-	var cases []metrics.Case
+	var cases []metrics.GradedQuestion
 	var decided, agreed metrics.Paired
 	for q := range d.questions {
 		difficulty, id := chance.IntN(difficulties), fmt.Sprint(q)
 		for range d.repeats {
 			a, b := *w.draw(chance, difficulty), v.draw(chance, difficulty)
 			a.Question = id
-			cases = append(cases, a.Case)
+			cases = append(cases, a.GradedQuestion)
 			before, _ := a.Decided(w.seats)
 			after, _ := b.Decided(v.seats)
 			decided.Add(id, before, after)

@@ -96,17 +96,17 @@ var verdicts = map[synod.Answer]task.Verdict{"R": task.Right, "W": task.Wrong, "
 
 // Two strong, one weak, one adversary; four questions counted by hand.
 func TestTally(t *testing.T) {
-	tally := metrics.NewTally([]metrics.Member{{Group: "strong"}, {Group: "strong"}, {Group: "weak"},
+	tally := metrics.NewTally([]metrics.SeatFacts{{Group: "strong"}, {Group: "strong"}, {Group: "weak"},
 		{Adversary: true}})
-	tally.Add(metrics.Case{ // ends right after round 1
+	tally.Add(metrics.GradedQuestion{ // ends right after round 1
 		Rounds: [][]synod.Answer{{"R", "W", "W", "V"}, {"R", "R", "R", "V"}}, Verdicts: verdicts, Agreed: true,
 		Decision: "R", Live: true})
-	tally.Add(metrics.Case{ // captured after round 2; the weak member never answers
+	tally.Add(metrics.GradedQuestion{ // captured after round 2; the weak member never answers
 		Rounds: [][]synod.Answer{{"R", "W", "", "V"}, {"R", "V", "", "V"}, {"V", "V", "", "V"}}, Verdicts: verdicts,
 		Agreed: true, Decision: "V", Live: true})
-	tally.Add(metrics.Case{ // a tie of all; the honest are right; no decision
+	tally.Add(metrics.GradedQuestion{ // a tie of all; the honest are right; no decision
 		Rounds: [][]synod.Answer{{"R", "R", "W", "W"}}, Verdicts: verdicts, Live: true})
-	tally.Add(metrics.Case{ // unreadable; a wrong decision that no adversary held
+	tally.Add(metrics.GradedQuestion{ // unreadable; a wrong decision that no adversary held
 		Rounds: [][]synod.Answer{{"?", "W", "W", "V"}}, Verdicts: verdicts, Agreed: true, Decision: "W"})
 	tally.Fail("failed")
 	got := tally.Numbers()
@@ -156,9 +156,9 @@ func TestTally(t *testing.T) {
 
 // Seats that are never asked for an answer are in no rate over members, adversaries included.
 func TestUnaskedSeats(t *testing.T) {
-	tally := metrics.NewTally([]metrics.Member{{}, {Unasked: true}, {Unasked: true, Adversary: true}})
-	tally.Add(metrics.Case{Rounds: [][]synod.Answer{{"R", "", ""}}, Verdicts: verdicts, Agreed: true, Decision: "R",
-		Live: true})
+	tally := metrics.NewTally([]metrics.SeatFacts{{}, {Unasked: true}, {Unasked: true, Adversary: true}})
+	tally.Add(metrics.GradedQuestion{Rounds: [][]synod.Answer{{"R", "", ""}}, Verdicts: verdicts, Agreed: true,
+		Decision: "R", Live: true})
 	got := tally.Numbers().Metrics
 	near(t, "iaa", got.IAA, 1, metrics.Share(1, 1).Low, 1, 1)
 	near(t, "faa", got.FAA, 1, metrics.Share(1, 1).Low, 1, 1)
@@ -166,13 +166,13 @@ func TestUnaskedSeats(t *testing.T) {
 
 // Without data the figures are nil, not zero.
 func TestNoData(t *testing.T) {
-	tally := metrics.NewTally([]metrics.Member{{}})
+	tally := metrics.NewTally([]metrics.SeatFacts{{}})
 	if got := tally.Numbers(); got.Metrics != (metrics.Metrics{}) || got.Groups != (metrics.Groups{}) ||
 		len(got.Rounds) != 0 {
 		t.Errorf("figures without data: %+v", got)
 	}
-	tally.Add(metrics.Case{Rounds: [][]synod.Answer{{""}}})
-	tally.Add(metrics.Case{}) // finished, and nobody noted anything
+	tally.Add(metrics.GradedQuestion{Rounds: [][]synod.Answer{{""}}})
+	tally.Add(metrics.GradedQuestion{}) // finished, and nobody noted anything
 	m := tally.Numbers().Metrics
 	if m.IAAPresent != nil || m.FAAPresent != nil || m.BFTIPresent != nil || m.RAPresent != nil ||
 		m.HMajorityPresent != nil || m.Decision != nil || m.Capture != nil {
@@ -189,14 +189,14 @@ func TestNoData(t *testing.T) {
 // After them 13 are right: FAA is 65 % and BFTI +40 points. The honest majority is right in
 // two questions, in one it is a tie, and in one it holds an answer that nobody can read: 2/4.
 func TestDefinitionsOfThePapers(t *testing.T) {
-	tally := metrics.NewTally(make([]metrics.Member, 5))
+	tally := metrics.NewTally(make([]metrics.SeatFacts, 5))
 	for _, held := range [][2][]synod.Answer{
 		{{"R", "R", "R", "W", ""}, {"R", "R", "R", "R", "R"}},
 		{{"R", "R", "W", "", ""}, {"R", "R", "R", "R", "R"}},
 		{{"W", "W", "W", "", ""}, {"R", "R", "W", "W", "V"}},
 		{{"W", "W", "", "", ""}, {"R", "?", "?", "", ""}},
 	} {
-		tally.Add(metrics.Case{Rounds: held[:], Verdicts: verdicts})
+		tally.Add(metrics.GradedQuestion{Rounds: held[:], Verdicts: verdicts})
 	}
 	numbers := tally.Numbers()
 	m := numbers.Metrics
@@ -273,13 +273,13 @@ func TestMean(t *testing.T) {
 
 // Both readings count the same replies; without replies there is no figure.
 func TestExtraction(t *testing.T) {
-	tally := metrics.NewTally([]metrics.Member{{}})
+	tally := metrics.NewTally([]metrics.SeatFacts{{}})
 	held := [][]synod.Answer{{"R"}}
-	tally.Add(metrics.Case{Rounds: held, Verdicts: verdicts})
+	tally.Add(metrics.GradedQuestion{Rounds: held, Verdicts: verdicts})
 	if e := tally.Numbers().Extraction; e != nil {
 		t.Errorf("no member wrote text: %+v", e)
 	}
-	tally.Add(metrics.Case{Rounds: held, Verdicts: verdicts, Replies: []task.Grade{
+	tally.Add(metrics.GradedQuestion{Rounds: held, Verdicts: verdicts, Replies: []task.Grade{
 		{Strict: task.Right, Flexible: task.Right}, {Strict: task.Unreadable, Flexible: task.Right},
 		{Strict: task.Unreadable, Flexible: task.Unreadable}, {Strict: task.Wrong, Flexible: task.Wrong},
 	}})
@@ -293,10 +293,10 @@ func TestExtraction(t *testing.T) {
 
 // A seat that was not asked in a question is in no rate of it: it is not wrong, whoever controls it.
 func TestSeatsAskedByQuestion(t *testing.T) {
-	seats := []metrics.Member{{Group: "strong"}, {Group: "strong"}, {Adversary: true}}
+	seats := []metrics.SeatFacts{{Group: "strong"}, {Group: "strong"}, {Adversary: true}}
 	tally, models := metrics.NewTally(seats), metrics.NewModels([]string{"a", "b", "c"}, seats)
 	for i, asked := range [][]bool{{true, false, false}, {true, true, false}, {true, false, false}} {
-		c := metrics.Case{Question: fmt.Sprint(i), Asked: asked, Rounds: [][]synod.Answer{{"R", "", ""}},
+		c := metrics.GradedQuestion{Question: fmt.Sprint(i), Asked: asked, Rounds: [][]synod.Answer{{"R", "", ""}},
 			Verdicts: verdicts, Agreed: true, Decision: "R", Live: true}
 		if asked[1] {
 			c.Rounds[0][1] = "W"

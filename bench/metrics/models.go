@@ -49,7 +49,7 @@ type Answers struct {
 // Models counts the answers of each model.
 type Models struct {
 	models []string // by seat
-	seats  []Member
+	seats  []SeatFacts
 	counts map[string]*modelCounts
 
 	questions questions
@@ -61,7 +61,7 @@ type modelCounts struct {
 }
 
 // NewModels counts nothing yet. models has the model of every seat.
-func NewModels(models []string, seats []Member) *Models {
+func NewModels(models []string, seats []SeatFacts) *Models {
 	m := &Models{models: models, seats: seats, counts: map[string]*modelCounts{}}
 	for _, name := range models {
 		m.counts[name] = &modelCounts{}
@@ -70,7 +70,7 @@ func NewModels(models []string, seats []Member) *Models {
 }
 
 // Add counts a case. The repeats of a question must be added one after the other, as in Tally.
-func (m *Models) Add(c *Case) {
+func (m *Models) Add(c *GradedQuestion) {
 	q := m.questions.next(c)
 	first, last := c.first(len(m.seats)), c.last(len(m.seats))
 	for i, s := range m.seats {

@@ -11,9 +11,9 @@ import (
 
 // pairOf returns the errors of two members in one case for every question, W being wrong.
 func pairOf(questions ...string) *metrics.PairErrors {
-	t := metrics.NewTally(make([]metrics.Member, 2))
+	t := metrics.NewTally(make([]metrics.SeatFacts, 2))
 	for q, answers := range questions {
-		t.Add(metrics.Case{Question: fmt.Sprint(q), Verdicts: verdicts,
+		t.Add(metrics.GradedQuestion{Question: fmt.Sprint(q), Verdicts: verdicts,
 			Rounds: [][]synod.Answer{{synod.Answer(answers[:1]), synod.Answer(answers[1:])}}})
 	}
 	return &t.Numbers().Errors[0]

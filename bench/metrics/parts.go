@@ -20,7 +20,7 @@ type Part struct {
 // Parts counts cases by the kind of their question. Its size does not depend on
 // the number of cases.
 type Parts struct {
-	seats  []Member
+	seats  []SeatFacts
 	byKind map[string]*partCounts
 }
 
@@ -32,11 +32,13 @@ type partCounts struct {
 }
 
 // NewParts returns an empty count for cases of a council with these seats.
-func NewParts(seats []Member) *Parts { return &Parts{seats: seats, byKind: map[string]*partCounts{}} }
+func NewParts(seats []SeatFacts) *Parts {
+	return &Parts{seats: seats, byKind: map[string]*partCounts{}}
+}
 
 // Add counts a finished question of the named kind. Questions without a kind ("")
 // and without a key are ignored.
-func (p *Parts) Add(kind string, c *Case) {
+func (p *Parts) Add(kind string, c *GradedQuestion) {
 	if kind == "" || c.Ungraded {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 // kind there are none.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		seats := []Member{{Group: Strong}, {Group: Weak}, {Adversary: true}, {Unasked: true}}
+		seats := []SeatFacts{{Group: Strong}, {Group: Weak}, {Adversary: true}, {Unasked: true}}
 		verdicts := map[synod.Answer]task.Verdict{"a": task.Right, "b": task.Wrong, "c": task.Unreadable}
 		parts, alone := NewParts(seats), map[string]*Tally{}
 		for i := range rapid.IntRange(0, 12).Draw(t, "questions") {
@@ -25,7 +25,7 @@ func TestParts(t *testing.T) {
 				}
 				return row
 			}
-			c := Case{Question: fmt.Sprint(i), Rounds: [][]synod.Answer{held(), held()}, Verdicts: verdicts,
+			c := GradedQuestion{Question: fmt.Sprint(i), Rounds: [][]synod.Answer{held(), held()}, Verdicts: verdicts,
 				Agreed: rapid.Bool().Draw(t, "agreed"), Decision: "a", Live: true}
 			kind := rapid.SampledFrom([]string{"", "10", "9", "sets"}).Draw(t, "kind")
 			parts.Add(kind, &c)

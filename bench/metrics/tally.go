@@ -35,16 +35,16 @@ type Metrics struct {
 	EffectiveVotes *Rate `json:"effective_votes"`
 }
 
-// Change is a rate before and after the rounds.
-type Change struct {
+// RateChange is a rate before and after the rounds.
+type RateChange struct {
 	Before *Rate `json:"before"`
 	After  *Rate `json:"after"`
 }
 
 // Groups are the accuracies of the honest seats by group; nil without such seats.
 type Groups struct {
-	Weak   *Change `json:"weak"`
-	Strong *Change `json:"strong"`
+	Weak   *RateChange `json:"weak"`
+	Strong *RateChange `json:"strong"`
 }
 
 // Round is the share of members that are right after round T. A question that
@@ -104,7 +104,7 @@ type Numbers struct {
 // Tally adds up cases. Its size does not depend on their number. The repeats of a question must be added one
 // after the other; else they count as independent questions, and the intervals are too narrow.
 type Tally struct {
-	seats           []Member
+	seats           []SeatFacts
 	adversaries     bool
 	questions       questions
 	change, present pairCount // of answers before and after: all, and those that could be graded
@@ -136,7 +136,7 @@ type plurality struct {
 	ties         int
 }
 
-func (p *plurality) add(q question, c *Case, answers []synod.Answer) {
+func (p *plurality) add(q question, c *GradedQuestion, answers []synod.Answer) {
 	winner, tie := Plurality(answers)
 	right, known := c.grade(winner)
 	p.all.add(q, right, true)
@@ -145,7 +145,7 @@ func (p *plurality) add(q question, c *Case, answers []synod.Answer) {
 }
 
 // NewTally returns an empty tally for cases of a council with these seats.
-func NewTally(seats []Member) *Tally {
+func NewTally(seats []SeatFacts) *Tally {
 	t := &Tally{
 		seats: seats, before: map[string]*count{}, after: map[string]*count{}, groups: map[string]*byRound{},
 		voters: newVoters(seats), endings: map[string]int{}, stops: map[int]int{},
@@ -160,7 +160,7 @@ func NewTally(seats []Member) *Tally {
 }
 
 // Add counts a finished question.
-func (t *Tally) Add(c Case) {
+func (t *Tally) Add(c GradedQuestion) {
 	q := t.questions.next(&c)
 	if c.Ending != "" {
 		t.endings[c.Ending]++
@@ -201,7 +201,9 @@ func (t *Tally) Add(c Case) {
 
 // Fail counts an attempt at the question with this id that was begun and could not be finished. It is in no
 // figure except liveness.
-func (t *Tally) Fail(id string) { t.live.add(t.questions.next(&Case{Question: id}), false, true) }
+func (t *Tally) Fail(id string) {
+	t.live.add(t.questions.next(&GradedQuestion{Question: id}), false, true)
+}
 
 func (t *Tally) addReplies(q question, grades []task.Grade) {
 	e := &t.extraction
@@ -214,7 +216,7 @@ func (t *Tally) addReplies(q question, grades []task.Grade) {
 }
 
 // addMembers counts the answers of every seat, round by round.
-func (t *Tally) addMembers(q question, c *Case) {
+func (t *Tally) addMembers(q question, c *GradedQuestion) {
 	rounds := c.held(len(t.seats))
 	final := len(rounds) - 1
 	for i, s := range t.seats {
@@ -238,7 +240,7 @@ func (t *Tally) addMembers(q question, c *Case) {
 }
 
 // addMember counts the first and the last answer of a seat.
-func (t *Tally) addMember(q question, c *Case, s Member, first, last synod.Answer) {
+func (t *Tally) addMember(q question, c *GradedQuestion, s SeatFacts, first, last synod.Answer) {
 	if s.Adversary {
 		t.change.addNever()
 		t.present.addNever()
@@ -299,10 +301,10 @@ func (t *Tally) Numbers() Numbers {
 	return n
 }
 
-func (t *Tally) group(name string) *Change {
+func (t *Tally) group(name string) *RateChange {
 	for _, s := range t.seats {
 		if s.Group == name && !s.Adversary {
-			return &Change{Before: t.before[name].rate(), After: t.after[name].rate()}
+			return &RateChange{Before: t.before[name].rate(), After: t.after[name].rate()}
 		}
 	}
 	return nil

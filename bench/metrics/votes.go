@@ -49,7 +49,7 @@ type pairCounts struct {
 type pair struct{ n, one, other, both int }
 
 // newVoters compares all pairs of honest seats that answer.
-func newVoters(seats []Member) *Voters {
+func newVoters(seats []SeatFacts) *Voters {
 	var honest []int
 	for i, s := range seats {
 		if !s.Adversary && !s.Unasked {
@@ -84,7 +84,7 @@ func NewVoters(n int, pairs [][2]int) *Voters {
 }
 
 // Add counts the errors of a question's first answers.
-func (v *Voters) Add(c *Case) {
+func (v *Voters) Add(c *GradedQuestion) {
 	if len(c.Rounds) == 0 || len(v.pairs) == 0 {
 		return
 	}

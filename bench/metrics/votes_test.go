@@ -14,7 +14,7 @@ import (
 
 // draw returns questions to honest seats that err with probability p. With
 // probability together, either all seats err or none.
-func draw(chance *rand.Rand, questions, seats int, p, together float64) (cases []metrics.Case) {
+func draw(chance *rand.Rand, questions, seats int, p, together float64) (cases []metrics.GradedQuestion) {
 	for q := range questions {
 		answers := make([]synod.Answer, seats)
 		common, shared := chance.Float64() < p, chance.Float64() < together
@@ -24,13 +24,13 @@ func draw(chance *rand.Rand, questions, seats int, p, together float64) (cases [
 				answers[i] = "W"
 			}
 		}
-		cases = append(cases, metrics.Case{Question: fmt.Sprint(q), Rounds: [][]synod.Answer{answers},
+		cases = append(cases, metrics.GradedQuestion{Question: fmt.Sprint(q), Rounds: [][]synod.Answer{answers},
 			Verdicts: verdicts})
 	}
 	return cases
 }
 
-func effective(seats []metrics.Member, cases []metrics.Case) *metrics.Rate {
+func effective(seats []metrics.SeatFacts, cases []metrics.GradedQuestion) *metrics.Rate {
 	t := metrics.NewTally(seats)
 	for _, c := range cases {
 		t.Add(c)
@@ -46,7 +46,7 @@ func TestEffectiveVotesCoverage(t *testing.T) {
 		chance := rand.New(rand.NewPCG(5, uint64(1000*together)))
 		truth, covered := seats/(1+(seats-1)*together), 0
 		for range runs {
-			e := effective(make([]metrics.Member, seats), draw(chance, 300, seats, 0.4, together))
+			e := effective(make([]metrics.SeatFacts, seats), draw(chance, 300, seats, 0.4, together))
 			if e.Low <= truth+1e-9 && truth <= e.High+1e-9 {
 				covered++
 			}
@@ -64,7 +64,7 @@ func TestEffectiveVotesCoverage(t *testing.T) {
 // Members that always err together count as exactly one vote.
 func TestEffectiveVotesOfEqualMembers(t *testing.T) {
 	chance := rand.New(rand.NewPCG(5, 5))
-	e := effective(make([]metrics.Member, 5), draw(chance, 200, 5, 0.3, 1))
+	e := effective(make([]metrics.SeatFacts, 5), draw(chance, 200, 5, 0.3, 1))
 	if e == nil || math.Abs(e.Value-1) > 1e-9 || math.Abs(e.Low-1) > 1e-9 || math.Abs(e.High-1) > 1e-9 {
 		t.Errorf("%+v", e)
 	}
@@ -73,14 +73,14 @@ func TestEffectiveVotesOfEqualMembers(t *testing.T) {
 // Computed by hand: two seats, 20 questions; 4 wrong for both, 2 and 2 for one.
 // Covariance 4/20 − (6/20)², variance 6/20·14/20.
 func TestEffectiveVotesByHand(t *testing.T) {
-	var cases []metrics.Case
+	var cases []metrics.GradedQuestion
 	for q, errs := range []string{"WW", "WW", "WW", "WW", "WR", "WR", "RW", "RW", "RR", "RR", "RR", "RR", "RR", "RR",
 		"RR", "RR", "RR", "RR", "RR", "RR"} {
-		cases = append(cases, metrics.Case{Question: fmt.Sprint(q), Verdicts: verdicts,
+		cases = append(cases, metrics.GradedQuestion{Question: fmt.Sprint(q), Verdicts: verdicts,
 			Rounds: [][]synod.Answer{{synod.Answer(errs[:1]), synod.Answer(errs[1:])}}})
 	}
 	rho := (4.0/20 - 0.09) / 0.21
-	if e := effective(make([]metrics.Member, 2), cases); e == nil || math.Abs(e.Value-2/(1+rho)) > 1e-12 {
+	if e := effective(make([]metrics.SeatFacts, 2), cases); e == nil || math.Abs(e.Value-2/(1+rho)) > 1e-12 {
 		t.Errorf("%+v, want %v", e, 2/(1+rho))
 	}
 }
@@ -99,10 +99,11 @@ func TestEffectiveVotesOrder(t *testing.T) {
 				}
 			}
 		}
-		want := effective(make([]metrics.Member, n), cases)
+		want := effective(make([]metrics.SeatFacts, n), cases)
 		order, others := chance.Perm(n), []synod.Answer{"W", "R"}
 		chance.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
-		seats := append(make([]metrics.Member, n), metrics.Member{Adversary: true}, metrics.Member{Unasked: true})
+		seats := append(make([]metrics.SeatFacts, n), metrics.SeatFacts{Adversary: true},
+			metrics.SeatFacts{Unasked: true})
 		for k, c := range cases {
 			row := make([]synod.Answer, 0, n+2)
 			for _, i := range order {
@@ -129,11 +130,11 @@ func TestEffectiveVotesOrder(t *testing.T) {
 func TestEffectiveVotesWithTooLittleData(t *testing.T) {
 	chance := rand.New(rand.NewPCG(5, 6))
 	for name, e := range map[string]*metrics.Rate{
-		"one honest seat": effective([]metrics.Member{{}, {Adversary: true}}, draw(chance, 100, 2, 0.5, 0)),
-		"few questions":   effective(make([]metrics.Member, 3), draw(chance, 8, 3, 0.5, 0)),
-		"no errors":       effective(make([]metrics.Member, 3), draw(chance, 100, 3, 0, 0)),
-		"no questions":    effective(make([]metrics.Member, 3), nil),
-		"too many seats":  effective(make([]metrics.Member, 200), draw(chance, 20, 200, 0.5, 0)),
+		"one honest seat": effective([]metrics.SeatFacts{{}, {Adversary: true}}, draw(chance, 100, 2, 0.5, 0)),
+		"few questions":   effective(make([]metrics.SeatFacts, 3), draw(chance, 8, 3, 0.5, 0)),
+		"no errors":       effective(make([]metrics.SeatFacts, 3), draw(chance, 100, 3, 0, 0)),
+		"no questions":    effective(make([]metrics.SeatFacts, 3), nil),
+		"too many seats":  effective(make([]metrics.SeatFacts, 200), draw(chance, 20, 200, 0.5, 0)),
 	} {
 		if e != nil {
 			t.Errorf("%s: %+v", name, *e)

@@ -28,7 +28,7 @@ type withstoodCounts struct {
 
 type robustness struct{ decided, right count }
 
-func (w *withstood) add(q question, c *Case, right bool) {
+func (w *withstood) add(q question, c *GradedQuestion, right bool) {
 	ignored, changed := -1, -1
 	if c.Withstands != nil {
 		w.known, ignored, changed = true, c.Withstands.Ignored, c.Withstands.Changed

@@ -11,10 +11,10 @@ import (
 // Five graded questions by hand: two decided rightly, one wrongly, one undecided, and one whose decision
 // withstands an unknown number.
 func TestWithstands(t *testing.T) {
-	tally := metrics.NewTally(make([]metrics.Member, 3))
+	tally := metrics.NewTally(make([]metrics.SeatFacts, 3))
 	add := func(a synod.Answer, w *robust.Withstood) {
-		tally.Add(metrics.Case{Rounds: [][]synod.Answer{{a, a, a}}, Verdicts: verdicts, Agreed: a != "", Decision: a,
-			Withstands: w})
+		tally.Add(metrics.GradedQuestion{Rounds: [][]synod.Answer{{a, a, a}}, Verdicts: verdicts, Agreed: a != "",
+			Decision: a, Withstands: w})
 	}
 	if tally.Numbers().Withstands != nil {
 		t.Error("a curve without questions")

@@ -33,8 +33,8 @@ func full() *report.Report {
 		{ID: "b", Model: "x", Kind: "recorded", Group: "weak"},
 		{ID: "m", Model: "x", Kind: "simulated", Adversary: "replay"}}
 	r.Metrics.IAA, r.Metrics.FAA = rate(30, 40), rate(36, 40)
-	r.Groups = metrics.Groups{Weak: &metrics.Change{Before: rate(0, 10), After: rate(5, 10)},
-		Strong: &metrics.Change{Before: rate(9, 10)}}
+	r.Groups = metrics.Groups{Weak: &metrics.RateChange{Before: rate(0, 10), After: rate(5, 10)},
+		Strong: &metrics.RateChange{Before: rate(9, 10)}}
 	r.Rounds = []metrics.Round{{T: 0, Accuracy: rate(30, 40), Weak: rate(0, 10), Strong: rate(9, 10)},
 		{T: 1, Accuracy: rate(36, 40), Weak: rate(5, 10)}}
 	r.Drops = []report.Drop{{By: "a", Of: "b", Dropped: 2, Share: rate(2, 8)},

@@ -78,7 +78,7 @@ func (r *Report) detailRates() (rates []NamedRate) {
 	add("majority", "baseline: plurality of first answers", r.Baselines.Majority)
 	for _, g := range []struct {
 		name   string
-		change *metrics.Change
+		change *metrics.RateChange
 	}{{metrics.Weak, r.Groups.Weak}, {metrics.Strong, r.Groups.Strong}} {
 		if g.change != nil {
 			add(g.name+"_before", g.name+" members right at first", g.change.Before)

@@ -27,8 +27,8 @@ func sample() *report.Report {
 	r.Withstands = []metrics.Withstood{{K: 0, Ignored: metrics.Robustness{Decided: metrics.Share(4, 5)}}}
 	var sure metrics.Calibrator
 	high, low := 0.9, 0.25
-	sure.Add(&metrics.Case{}, []metrics.Forecast{{Confidence: &high, Right: true}, {Confidence: &low}})
-	sure.Add(&metrics.Case{}, []metrics.Forecast{{Confidence: &high}, {}})
+	sure.Add(&metrics.GradedQuestion{}, []metrics.Forecast{{Confidence: &high, Right: true}, {Confidence: &low}})
+	sure.Add(&metrics.GradedQuestion{}, []metrics.Forecast{{Confidence: &high}, {}})
 	r.Calibration = &report.Calibration{Calibration: *sure.Calibration(),
 		Models: []report.ModelCalibration{{Model: "gpt\x1b[2J", Calibration: *sure.Calibration()}}}
 	return r

@@ -23,12 +23,12 @@ type group struct {
 	colour color.RGBA
 	shape  draw.GlyphDrawer
 	round  func(metrics.Round) *metrics.Rate
-	change *metrics.Change
+	change *metrics.RateChange
 }
 
 func (r *Report) groups() []group {
 	groups := []group{{"all", chart.Ink, chart.Circle, func(m metrics.Round) *metrics.Rate { return m.Accuracy },
-		&metrics.Change{Before: r.Metrics.IAA, After: r.Metrics.FAA}}}
+		&metrics.RateChange{Before: r.Metrics.IAA, After: r.Metrics.FAA}}}
 	if r.Groups.Strong != nil {
 		groups = append(groups, group{"strong", chart.Blue, chart.Square,
 			func(m metrics.Round) *metrics.Rate { return m.Strong }, r.Groups.Strong})

@@ -142,9 +142,9 @@ func Truth(items []Item) func(*synod.Question) synod.Answer {
 	return func(q *synod.Question) synod.Answer { return keys[q.ID] }
 }
 
-// Record is an item together with its key, as a run folder keeps it, so that a run can be graded without the
+// Keyed is an item together with its key, as a run folder keeps it, so that a run can be graded without the
 // data set. It is the only way to read a key; nothing that members see is made from it.
-type Record struct {
+type Keyed struct {
 	Question synod.Question `json:"question"`
 	Key      string         `json:"key"`
 	Level    int            `json:"level,omitempty"`
@@ -154,13 +154,13 @@ type Record struct {
 }
 
 // Record returns the item with its key.
-func (it Item) Record() Record {
-	return Record{Question: it.Question, Key: it.key, Level: it.Level, Topic: it.Topic, Note: it.Note,
+func (it Item) Record() Keyed {
+	return Keyed{Question: it.Question, Key: it.key, Level: it.Level, Topic: it.Topic, Note: it.Note,
 		Ungraded: it.ungraded}
 }
 
 // Item returns the recorded item. It fails if the record is not a valid item.
-func (r Record) Item() (Item, error) {
+func (r Keyed) Item() (Item, error) {
 	it := Item{Question: r.Question, Level: r.Level, Topic: r.Topic, Note: r.Note, key: r.Key, ungraded: r.Ungraded}
 	return it, it.check()
 }

@@ -25,7 +25,7 @@ func TestRecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r Record
+		var r Keyed
 		if err := json.Unmarshal(b, &r); err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestRecord(t *testing.T) {
 			t.Errorf("%s: %s was graded %+v, and is %+v", it, a, was, is)
 		}
 	}
-	if _, err := (Record{Question: synod.Question{Text: "?", Form: synod.Number}, Key: "many"}).Item(); err == nil {
+	if _, err := (Keyed{Question: synod.Question{Text: "?", Form: synod.Number}, Key: "many"}).Item(); err == nil {
 		t.Error("a key that cannot be read was taken")
 	}
 }

@@ -30,17 +30,17 @@ type completion struct {
 
 // arguments are the completions of arguments, by the command's path.
 var arguments = map[string]completion{
-	"synod explain":       {values: allNames},
-	"synod bench run":     {values: tasksAndPresets, files: true},
-	"synod bench resume":  {files: true},
-	"synod bench report":  {files: true},
-	"synod data pull":     {values: tasks},
-	"synod models pull":   {values: modelNames, files: true},
-	"synod models rm":     {values: modelNames},
-	"synod graph new":     {values: topology.Catalogue.Names},
-	"synod probe collect": {values: tasks, files: true},
-	"synod replay":        {files: true},
-	"synod verify":        {files: true},
+	"synod explain":                {values: allNames},
+	"synod bench run":              {values: tasksAndPresets, files: true},
+	"synod bench resume":           {files: true},
+	"synod bench report":           {files: true},
+	"synod data pull":              {values: tasks},
+	"synod models pull":            {values: modelNames, files: true},
+	"synod models rm":              {values: modelNames},
+	"synod graph new":              {values: topology.Catalogue.Names},
+	"synod research probe collect": {values: tasks, files: true},
+	"synod replay":                 {files: true},
+	"synod verify":                 {files: true},
 }
 
 // flagValues are the completions of flags, by their name or, if it has several meanings, after the command's path.
@@ -61,7 +61,7 @@ var flagValues = map[string]completion{
 
 // addCompletion adds the completions to a command and those below it. Flags and arguments that have one keep it.
 func addCompletion(cmd *cobra.Command) {
-	if c, ok := arguments[unmoved(cmd.CommandPath())]; ok && cmd.ValidArgs == nil && cmd.ValidArgsFunction == nil {
+	if c, ok := arguments[grouped(cmd.CommandPath())]; ok && cmd.ValidArgs == nil && cmd.ValidArgsFunction == nil {
 		cmd.ValidArgsFunction = c.propose
 	}
 	for _, key := range slices.Sorted(maps.Keys(flagValues)) {

@@ -85,14 +85,15 @@ func sayMoved(a *app.App, cmd *cobra.Command) {
 	if moved[words[1]] == "" {
 		return
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s is now synod %s %s\n", strings.Join(words[:2], " "), moved[words[1]], words[1])
+	old := strings.Join(words[:2], " ")
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s is now %s\n", old, grouped(old))
 }
 
-// unmoved returns the path of a command without its group: synod game for synod research game.
-func unmoved(path string) string {
+// grouped returns the path of a command under its group: synod research game for synod game.
+func grouped(path string) string {
 	words := strings.Fields(path)
-	if len(words) > 2 && moved[words[2]] == words[1] {
-		words = slices.Delete(words, 1, 2)
+	if len(words) > 1 && moved[words[1]] != "" {
+		words = slices.Insert(words, 1, moved[words[1]])
 	}
 	return strings.Join(words, " ")
 }

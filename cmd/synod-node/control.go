@@ -215,7 +215,7 @@ func showEvidence(cmd *cobra.Command, dir string, asJSON bool) error {
 	for _, e := range all {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", program.Printable(e.Member),
 			program.Printable(strings.Join(e.Proved, "; ")))
-		fmt.Fprintf(cmd.OutOrStdout(), "  verify it: synod evidence verify %s\n", e.File)
+		fmt.Fprintf(cmd.OutOrStdout(), "  verify it: synod operate evidence verify %s\n", e.File)
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(cmd.OutOrStdout(), "no member was proved to have signed two values for one slot")

@@ -92,5 +92,5 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .8
 {{range .}}{{$seat := .Status.Seat}}{{range .Proofs}}
 <section class="evidence"><h2>Evidence of {{$seat}} against {{.Member}}</h2>
 <p>Run {{printf "%.12s" .Run}}. Two signed values for one slot. Anybody can check it with
-<code>synod evidence verify {{.File}}</code></p>
+<code>synod operate evidence verify {{.File}}</code></p>
 <ul>{{range .Proved}}<li>{{.}}{{end}}</ul></section>{{end}}{{end}}</html>`))

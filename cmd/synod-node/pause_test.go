@@ -105,7 +105,7 @@ func TestTwoProcessesWithOneKey(t *testing.T) {
 	shown := httptest.NewRecorder()
 	servePage(shown, dirs)
 	if html := shown.Body.String(); !strings.Contains(html, "against "+p.signed.Members[victim].ID) ||
-		!strings.Contains(html, "synod evidence verify ") {
+		!strings.Contains(html, "synod operate evidence verify ") {
 		t.Errorf("the page does not show the evidence:\n%s", html)
 	}
 	if o := res.Judge(p.signed.Roster, p.plan, sum); o.Answer == nil || *o.Answer != "42" {

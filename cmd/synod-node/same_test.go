@@ -73,7 +73,7 @@ func (p *processes) same(res *call.Result, o *outcome.Outcome) {
 	if len(res.Missing) > 0 {
 		p.t.Fatal(res.Missing)
 	}
-	of := nodetest.Run{Plan: p.plan, Secrets: p.secrets, Question: res.Question, Instance: res.Instance}
+	of := nodetest.PlayedRun{Plan: p.plan, Secrets: p.secrets, Question: res.Question, Instance: res.Instance}
 	of.Replies = func(seat int) journal.Replies {
 		run, err := journal.Load(filepath.Join(p.path(seat, "d"), "runs", string(res.Instance)+".jsonl"))
 		if err != nil {

@@ -25,7 +25,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	items := []task.Item{task.Ungraded(synod.Question{ID: "q", Text: "What is 17 + 25?", Form: synod.Number})}
-	r, err := bench.Draft(bench.Plan{Task: "t", Items: items, Repeat: 3, Spec: spec})
+	r, err := bench.Draft(bench.RunPlan{Task: "t", Items: items, Repeat: 3, Spec: spec})
 	dir := filepath.Join(t.TempDir(), "My Study")
 	if err == nil {
 		err = r.Create(dir)

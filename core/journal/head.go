@@ -86,8 +86,8 @@ type End struct {
 	Ticks   synod.Tick `json:"ticks,omitempty"`  // virtual time that the run took
 }
 
-// Report is what a seat that was played elsewhere, or by the clock, reports of its calls and its end.
-type Report struct {
+// SeatReport is what a seat that was played elsewhere, or by the clock, reports of its calls and its end.
+type SeatReport struct {
 	Kind     string          `json:"k"`
 	Node     synod.NodeID    `json:"n"`
 	Instance string          `json:"instance"` // of the run that it has played

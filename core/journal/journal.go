@@ -200,7 +200,7 @@ func (w *Writer) Report(node synod.NodeID, instance string, account any) {
 		w.fail(err)
 		return
 	}
-	b, err := json.Marshal(Report{Kind: "report", Node: node, Instance: instance, Account: text})
+	b, err := json.Marshal(SeatReport{Kind: "report", Node: node, Instance: instance, Account: text})
 	if err != nil {
 		w.fail(err)
 		return

@@ -187,7 +187,7 @@ func (in *reading) takeKind(kind string, n int, raw []byte) error {
 		return in.ask(raw)
 	case "report":
 		in.digests.note(raw)
-		var r Report
+		var r SeatReport
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return err
 		}

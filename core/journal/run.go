@@ -17,9 +17,9 @@ type Run struct {
 	// Unanswered are the requests of this run and of earlier attempts at it whose replies
 	// never came, by seat. They cost what they may cost at most.
 	Unanswered []Unanswered
-	Reports    []Report // of seats that were played elsewhere
-	End        *End     // nil: the run was cut off
-	held       *held    // after Resume: the file, which the run continues in
+	Reports    []SeatReport // of seats that were played elsewhere
+	End        *End         // nil: the run was cut off
+	held       *held        // after Resume: the file, which the run continues in
 	lines      []stored
 	digest     string   // of the lines
 	seats      []string // digests by NodeID

@@ -18,7 +18,7 @@ type Summary struct {
 	Head       Head
 	Replies    []Replied    // only Status, Usage, Calls, Fault and Model of each, in any order
 	Unanswered []Unanswered // as Run.Unanswered
-	Reports    []Report     // as Run.Reports
+	Reports    []SeatReport // as Run.Reports
 	// without Surface, Source, From, Scores, Suspects and Unsure
 	Noted  []Noted
 	Opened []Opened

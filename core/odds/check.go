@@ -11,7 +11,7 @@ const mostWeight = 1000
 
 // Check returns an error if a model that was read is not one that Fit can have made: it may come from a file of
 // somebody else.
-func (m *Model) Check() error {
+func (m *Predictor) Check() error {
 	n := len(m.Members)
 	wide := len(m.Coefficients)
 	switch {

@@ -55,7 +55,7 @@ func gather(answers []string) (given []answered) {
 }
 
 // options returns the features of each answer, and last those of "none is right".
-func (m *Model) options(kind string, answers []string) (options [][]float64, given []answered) {
+func (m *Predictor) options(kind string, answers []string) (options [][]float64, given []answered) {
 	given = gather(answers)
 	of, known := m.Kinds[kind]
 	if !known {

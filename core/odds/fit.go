@@ -16,8 +16,8 @@ type choice struct {
 
 // Fit returns the model of members that labelled questions make most probable. Every question has an answer or "" for
 // each of the members. Without questions the model is the prior.
-func Fit(members []string, labelled []Labelled) *Model {
-	m := &Model{Members: slices.Clone(members), Labels: len(labelled), Kinds: learn(len(members), labelled),
+func Fit(members []string, labelled []Labelled) *Predictor {
+	m := &Predictor{Members: slices.Clone(members), Labels: len(labelled), Kinds: learn(len(members), labelled),
 		Same: alike(len(members), labelled)}
 	choices := make([]choice, len(labelled))
 	for k, q := range labelled {
@@ -148,7 +148,7 @@ func softmax(options [][]float64, coefficients []float64) []float64 {
 
 // interval returns the limits of a 95 % interval for the probability of an option: by the delta method, for its
 // log-odds, so that the limits are in (0, 1).
-func (m *Model) interval(options [][]float64, p []float64, of int) (low, high float64) {
+func (m *Predictor) interval(options [][]float64, p []float64, of int) (low, high float64) {
 	rest := make([]float64, len(p)) // the probabilities of the other options, if this one is not right
 	for i := range p {
 		if i != of {

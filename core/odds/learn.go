@@ -10,7 +10,7 @@ const (
 )
 
 // learn returns the members' log-odds by kind of question, and for all together.
-func learn(members int, labelled []Labelled) map[string]Kind {
+func learn(members int, labelled []Labelled) map[string]KindOdds {
 	right := map[string][]float64{"": make([]float64, members)} // by kind and member
 	asked := map[string]int{"": len(labelled)}
 	sum := 0.0
@@ -33,9 +33,9 @@ func learn(members int, labelled []Labelled) map[string]Kind {
 		}
 	}
 	mean := (sum + 1) / (float64(len(labelled)*members) + 2)
-	kinds := map[string]Kind{}
+	kinds := map[string]KindOdds{}
 	for kind, n := range asked {
-		k := Kind{Labels: n, LogOdds: make([]float64, members)}
+		k := KindOdds{Labels: n, LogOdds: make([]float64, members)}
 		for i := range k.LogOdds {
 			p := (right[""][i] + leanOnAll*mean) / (float64(len(labelled)) + leanOnAll)
 			if kind != "" {

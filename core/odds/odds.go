@@ -22,13 +22,13 @@ type Labelled struct {
 	Right   string   // the right answer, as members write it; another text or "" if none gave it
 }
 
-// Model predicts for one list of members. It is data: it can be written as JSON and read again.
-type Model struct {
+// Predictor predicts for one list of members. It is data: it can be written as JSON and read again.
+type Predictor struct {
 	Members []string `json:"members"`
 	Labels  int      `json:"labels"` // questions that it was fitted to
 	// Feedback is how many of Labels are feedback of users, who do not mark all answers alike. Who fits sets it.
-	Feedback int             `json:"feedback,omitempty"`
-	Kinds    map[string]Kind `json:"kinds"` // by kind of question; "": all kinds together, for one that was not labelled
+	Feedback int                 `json:"feedback,omitempty"`
+	Kinds    map[string]KindOdds `json:"kinds"` // by kind of question; "": all kinds together, for one that was not labelled
 	// Same says by pair of members how often both gave the same answer when both were wrong, in [0, 1].
 	Same [][]float64 `json:"same"`
 	// Coefficients of features, the shared ones first, then one for each member; and the inverse of the curvature at
@@ -37,8 +37,8 @@ type Model struct {
 	Covariance   [][]float64 `json:"covariance"`
 }
 
-// Kind is what is known of a kind of question.
-type Kind struct {
+// KindOdds is what is known of a kind of question.
+type KindOdds struct {
 	Labels  int       `json:"labels"`
 	LogOdds []float64 `json:"log_odds"` // by member: of a right answer
 }

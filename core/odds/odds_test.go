@@ -45,7 +45,7 @@ func TestChances(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := &Model{}
+		again := &Predictor{}
 		if err := json.Unmarshal(b, again); err != nil {
 			t.Fatal(err)
 		}
@@ -206,25 +206,25 @@ func TestTrimmed(t *testing.T) {
 // A model that Fit has made is accepted, and any that lacks a part, or has one of another size or without a number, is
 // refused: used, it would panic.
 func TestCheck(t *testing.T) {
-	fitted := func() *Model {
+	fitted := func() *Predictor {
 		return Fit([]string{"a", "b"}, []Labelled{{Kind: "number", Answers: []string{"r", "x"}, Right: "r"}})
 	}
 	if err := fitted().Check(); err != nil {
 		t.Fatal(err)
 	}
-	for what, change := range map[string]func(m *Model){
-		"nothing":          func(m *Model) { *m = Model{} },
-		"no labels":        func(m *Model) { m.Labels = 0 },
-		"a member more":    func(m *Model) { m.Members = append(m.Members, "c") },
-		"no coefficients":  func(m *Model) { m.Coefficients = nil },
-		"no number":        func(m *Model) { m.Coefficients[1] = math.NaN() },
-		"infinite":         func(m *Model) { m.Coefficients[0] = math.Inf(1) },
-		"a short row":      func(m *Model) { m.Same[1] = m.Same[1][:1] },
-		"more than always": func(m *Model) { m.Same[0][1] = 2 },
-		"no covariance":    func(m *Model) { m.Covariance = nil },
-		"no kinds":         func(m *Model) { m.Kinds = nil },
-		"a kind of nobody": func(m *Model) { m.Kinds["text"] = Kind{} },
-		"certain log-odds": func(m *Model) { m.Kinds[""].LogOdds[0] = math.Inf(1) },
+	for what, change := range map[string]func(m *Predictor){
+		"nothing":          func(m *Predictor) { *m = Predictor{} },
+		"no labels":        func(m *Predictor) { m.Labels = 0 },
+		"a member more":    func(m *Predictor) { m.Members = append(m.Members, "c") },
+		"no coefficients":  func(m *Predictor) { m.Coefficients = nil },
+		"no number":        func(m *Predictor) { m.Coefficients[1] = math.NaN() },
+		"infinite":         func(m *Predictor) { m.Coefficients[0] = math.Inf(1) },
+		"a short row":      func(m *Predictor) { m.Same[1] = m.Same[1][:1] },
+		"more than always": func(m *Predictor) { m.Same[0][1] = 2 },
+		"no covariance":    func(m *Predictor) { m.Covariance = nil },
+		"no kinds":         func(m *Predictor) { m.Kinds = nil },
+		"a kind of nobody": func(m *Predictor) { m.Kinds["text"] = KindOdds{} },
+		"certain log-odds": func(m *Predictor) { m.Kinds[""].LogOdds[0] = math.Inf(1) },
 	} {
 		m := fitted()
 		if change(m); m.Check() == nil {

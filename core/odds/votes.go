@@ -8,7 +8,7 @@ import (
 // Votes are the answers of members to one question. Who asks for the chances of many sets of the members gets them
 // faster from one Votes, because what is computed for a set is kept. It is not safe for concurrent use.
 type Votes struct {
-	model   *Model
+	model   *Predictor
 	kind    string
 	answers []string
 	known   map[string]*weighed // by the votes that count, a byte for each
@@ -23,7 +23,7 @@ type weighed struct {
 
 // Votes returns the votes on a question of a kind. answers has the members' answers in the order of Members; "" is no
 // answer.
-func (m *Model) Votes(kind string, answers []string) *Votes {
+func (m *Predictor) Votes(kind string, answers []string) *Votes {
 	return &Votes{model: m, kind: kind, answers: answers, known: map[string]*weighed{}}
 }
 
@@ -34,7 +34,7 @@ func (m *Model) Votes(kind string, answers []string) *Votes {
 // it rests on most, nor those of f others, the ones that speak most against it. So f members that were honest in the
 // history and lie now can neither carry an answer nor deny it: its probability is at most what the other members give
 // it without the f strongest votes against it. f is small: all subsets are tried.
-func (m *Model) Chances(kind string, answers []string, f int) []Chance {
+func (m *Predictor) Chances(kind string, answers []string, f int) []Chance {
 	v := m.Votes(kind, answers)
 	all := v.Chances(slices.Repeat([]bool{true}, len(answers)), f)
 	for i := range all {

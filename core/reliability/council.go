@@ -14,7 +14,7 @@ func (e *Estimates) Weights(names []string) []float64 {
 	weights := make([]float64, len(names))
 	for i, name := range names {
 		weights[i] = max(least, MinWeight)
-		if k := slices.IndexFunc(e.Members, func(m Member) bool { return m.Name == name }); k >= 0 {
+		if k := slices.IndexFunc(e.Members, func(m MemberReliability) bool { return m.Name == name }); k >= 0 {
 			weights[i] = e.Members[k].LogOdds
 		}
 	}

@@ -7,7 +7,7 @@
 // Five changes keep a minority from gaining weight that it should not have:
 //
 //   - in the E-step weights are capped, so that no F members outweigh the others (Cap);
-//   - members that deviate from the others together share one voice (Pair, Member.Share): copies of a
+//   - members that deviate from the others together share one voice (Pair, MemberReliability.Share): copies of a
 //     member, and colluders, have the weight of little more than one of them;
 //   - reliability is the lower of that of all answers and that of the last Recent answers, so it is lost
 //     within a few dozen answers, and gained only as fast as the whole record improves;
@@ -51,13 +51,13 @@ const (
 type Estimates struct {
 	Kind      string
 	Questions int
-	Collision float64  // probability that two wrong answers to a question are equal
-	Members   []Member // ascending by name
-	Pairs     []Pair   // of members that answered common questions; ascending by names
+	Collision float64             // probability that two wrong answers to a question are equal
+	Members   []MemberReliability // ascending by name
+	Pairs     []Pair              // of members that answered common questions; ascending by names
 }
 
-// Member is what is known of one member.
-type Member struct {
+// MemberReliability is what is known of one member.
+type MemberReliability struct {
 	Name        string
 	Answers     int     // observed, unreadable ones included
 	Labelled    int     // of them with a label
@@ -299,7 +299,7 @@ func (m *model) estimates(kind string) *Estimates {
 	w, _ := Cap(m.weights(), m.f)
 	credits := make([][]float64, len(m.names))
 	for i, name := range m.names {
-		e.Members = append(e.Members, Member{Name: name, Overall: m.reliability[i], Share: m.share[i]})
+		e.Members = append(e.Members, MemberReliability{Name: name, Overall: m.reliability[i], Share: m.share[i]})
 	}
 	for k := range m.questions {
 		q := &m.questions[k]

@@ -27,7 +27,7 @@ func history(seed uint64, from, questions int, ability []float64) (all []reliabi
 	return all
 }
 
-func member(t *testing.T, e *reliability.Estimates, name string) reliability.Member {
+func member(t *testing.T, e *reliability.Estimates, name string) reliability.MemberReliability {
 	t.Helper()
 	for _, m := range e.Members {
 		if m.Name == name {
@@ -35,7 +35,7 @@ func member(t *testing.T, e *reliability.Estimates, name string) reliability.Mem
 		}
 	}
 	t.Fatalf("no member %s in %+v", name, e)
-	return reliability.Member{}
+	return reliability.MemberReliability{}
 }
 
 // EM finds the reliabilities of independent members without labels, and twice the same. That of the best is

@@ -70,7 +70,7 @@ func (r *Record) SetAccount(a *Account) error {
 
 // report takes the line of a journal in which a node's account was kept. One that cannot be read leaves the
 // record as it is: journal.Load has checked that the file was not changed.
-func (r *Record) report(line *journal.Report) {
+func (r *Record) report(line *journal.SeatReport) {
 	var a Account
 	if json.Unmarshal(line.Account, &a) == nil && r.SetAccount(&a) == nil {
 		r.Instance = sign.Instance(line.Instance)

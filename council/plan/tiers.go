@@ -90,7 +90,7 @@ func setOdds(p *Plan, graded, feedback []reliability.Observation) {
 		return
 	}
 	names := TrustNames(p)
-	var models []*odds.Model
+	var models []*odds.Predictor
 	var asked []string
 	for _, tier := range tiers {
 		for _, i := range tier {

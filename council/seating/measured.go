@@ -114,7 +114,7 @@ func (m *Measured) voters(n int, pairs [][2]int) *metrics.Voters {
 				answers[i] = synod.Answer(q.Marks[i : i+1])
 			}
 		}
-		v.Add(&metrics.Case{Question: q.ID, Rounds: [][]synod.Answer{answers}, Verdicts: verdicts})
+		v.Add(&metrics.GradedQuestion{Question: q.ID, Rounds: [][]synod.Answer{answers}, Verdicts: verdicts})
 	}
 	return v
 }

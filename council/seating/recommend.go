@@ -231,7 +231,7 @@ func (s *Sample) frontier(all []int) (some []int) {
 
 // fits returns the odds of all candidates: a model for each part of the questions, fitted to the others. Each question
 // stands for several subsets of the candidates, because the search asks what subsets make of it.
-func (c *search) fits(seed uint64) (models []*odds.Model) {
+func (c *search) fits(seed uint64) (models []*odds.Predictor) {
 	chance := rand.New(rand.NewPCG(seed, 2))
 	var labelled [parts][]odds.Labelled
 	for i, k := range c.used {

@@ -28,8 +28,8 @@ func (t *Tiers) Alone() bool { return len(t.Tiers) == 1 && len(t.Tiers[0]) == 1 
 // Fitted is a council with the probabilities that some questions give its answers.
 type Fitted struct {
 	Tiers
-	stages [][]int       // the models that were asked after each tier
-	odds   []*odds.Model // one for each stage
+	stages [][]int           // the models that were asked after each tier
+	odds   []*odds.Predictor // one for each stage
 }
 
 // Fit fits a council to questions of the sample: to those that use is true of.

@@ -17,7 +17,7 @@ import (
 
 // Cluster is the replicas of one group, whatever their consensus, which a test stops, starts and cuts off.
 type Cluster struct {
-	Group   ledger.Group
+	Group   ledger.Replicas
 	Secrets []sign.Secret
 	Honest  []int // the replicas that must agree
 	// Open opens a replica, with what it has kept.
@@ -34,7 +34,7 @@ type Cluster struct {
 }
 
 // NewCluster returns replicas that do not run yet. All of them are honest.
-func NewCluster(t testing.TB, g ledger.Group, secrets []sign.Secret) *Cluster {
+func NewCluster(t testing.TB, g ledger.Replicas, secrets []sign.Secret) *Cluster {
 	c := &Cluster{Group: g, Secrets: secrets, t: t, replicas: make([]ledger.Ledger, len(secrets))}
 	for i := range secrets {
 		c.Honest = append(c.Honest, i)

@@ -32,7 +32,7 @@ func Secret(t testing.TB, n uint64) sign.Secret {
 }
 
 // Group returns n replicas and their secrets.
-func Group(t testing.TB, n int) (g ledger.Group, secrets []sign.Secret) {
+func Group(t testing.TB, n int) (g ledger.Replicas, secrets []sign.Secret) {
 	t.Helper()
 	g.Name = "test"
 	for i := range n {
@@ -43,7 +43,7 @@ func Group(t testing.TB, n int) (g ledger.Group, secrets []sign.Secret) {
 }
 
 // Holding returns n replicas of whose log an entry needs least holders, and their secrets.
-func Holding(t testing.TB, n, least int) (ledger.Group, []sign.Secret) {
+func Holding(t testing.TB, n, least int) (ledger.Replicas, []sign.Secret) {
 	t.Helper()
 	g, secrets := Group(t, n)
 	g.Least = least
@@ -196,7 +196,7 @@ func Fork(t testing.TB, w *ledger.Witness, one, more ledger.Ledger) {
 }
 
 // Forked returns the log of replicas, of which more than f are Byzantine, that have signed other entries.
-func Forked(t testing.TB, g *ledger.Group, secrets []sign.Secret, runs ...string) *ledger.Log {
+func Forked(t testing.TB, g *ledger.Replicas, secrets []sign.Secret, runs ...string) *ledger.Log {
 	t.Helper()
 	l, err := ledger.OpenReplica(t.TempDir(), g, 0)
 	if err != nil {
@@ -212,7 +212,7 @@ func Forked(t testing.TB, g *ledger.Group, secrets []sign.Secret, runs ...string
 }
 
 // Filled returns the folder of a log of replicas with entries, whose head a quorum has signed whatever they are.
-func Filled(t testing.TB, g *ledger.Group, secrets []sign.Secret, entries ...*ledger.Entry) string {
+func Filled(t testing.TB, g *ledger.Replicas, secrets []sign.Secret, entries ...*ledger.Entry) string {
 	t.Helper()
 	dir := t.TempDir()
 	l, err := ledger.OpenReplica(dir, g, 0)
@@ -226,7 +226,7 @@ func Filled(t testing.TB, g *ledger.Group, secrets []sign.Secret, entries ...*le
 	return dir
 }
 
-func fill(t testing.TB, l *ledger.Log, g *ledger.Group, secrets []sign.Secret, entries []*ledger.Entry) {
+func fill(t testing.TB, l *ledger.Log, g *ledger.Replicas, secrets []sign.Secret, entries []*ledger.Entry) {
 	t.Helper()
 	var bodies [][]byte
 	for _, e := range entries {

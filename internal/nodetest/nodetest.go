@@ -61,8 +61,8 @@ func (l *seatLog) Effect(now synod.Tick, id synod.NodeID, x synod.Effect) {
 	}
 }
 
-// Run is a run that nodes have played.
-type Run struct {
+// PlayedRun is a run that nodes have played.
+type PlayedRun struct {
 	Plan     *plan.Plan
 	Secrets  []sign.Secret // by seat
 	Question synod.Question
@@ -80,7 +80,7 @@ func (absent) Step(synod.Tick, synod.Event) []synod.Effect { return nil }
 
 // Simulate plays a run under package sim with the same identities and replies. It returns the digests of
 // the seats' journals, each up to the tick in which the seat decides, and the records.
-func Simulate(t testing.TB, r Run) (digests []string, records []outcome.Record) {
+func Simulate(t testing.TB, r PlayedRun) (digests []string, records []outcome.Record) {
 	t.Helper()
 	p, n, dir := r.Plan, len(r.Secrets), t.TempDir()
 	log := &seatLog{writers: make([]*journal.Writer, n), ended: make([]synod.Tick, n)}
@@ -119,7 +119,7 @@ func Simulate(t testing.TB, r Run) (digests []string, records []outcome.Record) 
 }
 
 // machine returns the machine of a seat.
-func (r *Run) machine(t testing.TB, id synod.NodeID, committee sign.Committee) synod.Machine {
+func (r *PlayedRun) machine(t testing.TB, id synod.NodeID, committee sign.Committee) synod.Machine {
 	t.Helper()
 	own, err := r.Secrets[id].Identity(id, committee, r.Instance)
 	fatal(t, err)
@@ -132,7 +132,7 @@ func (r *Run) machine(t testing.TB, id synod.NodeID, committee sign.Committee) s
 }
 
 // desk returns the desk of a seat, whose model is asked or has replied to the node.
-func (r *Run) desk(t testing.TB, id synod.NodeID, w *journal.Writer) *council.Desk {
+func (r *PlayedRun) desk(t testing.TB, id synod.NodeID, w *journal.Writer) *council.Desk {
 	t.Helper()
 	if r.Replies != nil {
 		return council.NewDesk(r.Plan, id, unasked{r.Plan.Seats()[id].Kind}, w, nil, r.Replies(int(id)))

@@ -46,7 +46,7 @@ func Invariants(t *testing.T, draw func(*rapid.T) Protocol) {
 		})
 	})
 	t.Run("equal seeds, equal records", func(t *testing.T) {
-		c := rapid.Custom(func(t *rapid.T) *Trial { return Draw(t, draw(t)) }).Example(1)
+		c := rapid.Custom(func(t *rapid.T) *RandomCouncil { return Draw(t, draw(t)) }).Example(1)
 		first := c.Run().Record
 		for range 50 {
 			if again := c.Run().Record; again != first {
@@ -59,7 +59,7 @@ func Invariants(t *testing.T, draw func(*rapid.T) Protocol) {
 // roundsAndCost checks that every honest member that takes part plays all rounds, and that there
 // are at most the planned calls and one more for each member and round, for a repeated question
 // (I-SAC-8).
-func roundsAndCost(t *rapid.T, c *Trial) {
+func roundsAndCost(t *rapid.T, c *RandomCouncil) {
 	c.Faults = sim.Faults{Loss: rapid.Float64Range(0, .5).Draw(t, "loss"),
 		Delay: sim.Delay{Max: synod.Tick(rapid.IntRange(0, 5).Draw(t, "delay"))}}
 	p := c.Run()
@@ -82,7 +82,7 @@ func roundsAndCost(t *rapid.T, c *Trial) {
 }
 
 // sources checks that the source of every answer is correct (I-SAC-9).
-func sources(t *rapid.T, c *Trial) {
+func sources(t *rapid.T, c *RandomCouncil) {
 	held := map[synod.NodeID]synod.Answer{}
 	for _, n := range c.Run().Notes {
 		before := held[n.Node]

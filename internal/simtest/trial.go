@@ -14,9 +14,9 @@ import (
 	"synod.dev/synod/core/sim"
 )
 
-// Trial is a random council: a connected graph, honest members whose models answer, score, fail and
+// RandomCouncil is a random council: a connected graph, honest members whose models answer, score, fail and
 // return unreadable text at random, and Byzantine ones that send random messages.
-type Trial struct {
+type RandomCouncil struct {
 	Protocol Protocol
 	F        int
 	Peers    [][]synod.NodeID
@@ -26,8 +26,8 @@ type Trial struct {
 	Shake    func(*synod.Message) []*synod.Message // what the network delivers for a message; nil: the message
 }
 
-// Played is the result of a trial.
-type Played struct {
+// RandomRun is the result of a trial.
+type RandomRun struct {
 	Record string // all effects, one in a line
 	Notes  []sim.Noted
 	Calls  int
@@ -36,9 +36,9 @@ type Played struct {
 }
 
 // Draw returns a random council of 2 to 7 members with F up to 3.
-func Draw(t *rapid.T, p Protocol) *Trial {
+func Draw(t *rapid.T, p Protocol) *RandomCouncil {
 	n := rapid.IntRange(2, 7).Draw(t, "n")
-	c := &Trial{Protocol: p, F: rapid.IntRange(0, 3).Draw(t, "f"), Seed: rapid.Uint64().Draw(t, "seed")}
+	c := &RandomCouncil{Protocol: p, F: rapid.IntRange(0, 3).Draw(t, "f"), Seed: rapid.Uint64().Draw(t, "seed")}
 	var edges []string
 	for i := range n {
 		for j := i + 1; j < n; j++ {
@@ -54,7 +54,7 @@ func Draw(t *rapid.T, p Protocol) *Trial {
 
 // reply returns the reply of a member's model. It depends only on node and prompt, so that runs can
 // be compared.
-func (c *Trial) reply(call sim.Call) synod.Reply {
+func (c *RandomCouncil) reply(call sim.Call) synod.Reply {
 	h := fnv.New64a()
 	fmt.Fprint(h, c.Seed, call.Node, call.Prompt, call.Prompt.Seed)
 	r := rand.New(rand.NewPCG(h.Sum64(), 1))
@@ -76,8 +76,8 @@ func (c *Trial) reply(call sim.Call) synod.Reply {
 }
 
 // Run plays the trial and returns its result.
-func (c *Trial) Run() Played {
-	var out Played
+func (c *RandomCouncil) Run() RandomRun {
+	var out RandomRun
 	var log recorder
 	out.Result = sim.Run(sim.Config{
 		Machines: c.machines(), Faults: c.Faults, Seed: c.Seed, Log: &log,
@@ -101,7 +101,7 @@ func (c *Trial) Run() Played {
 	return out
 }
 
-func (c *Trial) machines() []synod.Machine {
+func (c *RandomCouncil) machines() []synod.Machine {
 	q := &synod.Question{Text: "?", Form: synod.Number}
 	machines := make([]synod.Machine, len(c.Peers))
 	for i := range machines {
@@ -117,7 +117,7 @@ func (c *Trial) machines() []synod.Machine {
 }
 
 // Opinions returns what each member noted, by member, without the ticks.
-func (p *Played) Opinions() string {
+func (p *RandomRun) Opinions() string {
 	notes := slices.Clone(p.Notes)
 	slices.SortStableFunc(notes, func(a, b sim.Noted) int { return int(a.Node) - int(b.Node) })
 	var s strings.Builder
@@ -128,7 +128,7 @@ func (p *Played) Opinions() string {
 }
 
 // rounds returns the rounds that a node has noted.
-func (p *Played) rounds(node int) (rounds []int) {
+func (p *RandomRun) rounds(node int) (rounds []int) {
 	for _, n := range p.Notes {
 		if int(n.Node) == node {
 			rounds = append(rounds, n.Round)

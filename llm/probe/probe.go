@@ -88,7 +88,7 @@ func (p *Probe) Encode() ([]byte, error) {
 func Decode(text []byte) (*Probe, error) {
 	var head struct{ Version *int }
 	if err := json.Unmarshal(text, &head); err != nil || head.Version == nil {
-		return nil, errors.New("probe: this is not a saved probe; make one with: synod probe train")
+		return nil, errors.New("probe: this is not a saved probe; make one with: synod research probe train")
 	}
 	if *head.Version != Version {
 		return nil, fmt.Errorf("probe: the file has version %d and this build reads version %d; train it again",

@@ -58,17 +58,17 @@ const (
 // Pool is the members from whom committees are drawn. Whoever checks a draw must have it from a source that they trust:
 // its hash (Hash) is in what the beacons prove.
 type Pool struct {
-	Format   string   `json:"format"`   // Format
-	Name     string   `json:"name"`     // of the pool
-	Size     int      `json:"size"`     // seats of a committee
-	Period   int      `json:"period"`   // seconds of an epoch
-	Attempts int      `json:"attempts"` // draws that one epoch may have
-	Beacons  []int    `json:"beacons"`  // the members whose random functions make the seed, ascending
-	Members  []Member `json:"members"`
+	Format   string      `json:"format"`   // Format
+	Name     string      `json:"name"`     // of the pool
+	Size     int         `json:"size"`     // seats of a committee
+	Period   int         `json:"period"`   // seconds of an epoch
+	Attempts int         `json:"attempts"` // draws that one epoch may have
+	Beacons  []int       `json:"beacons"`  // the members whose random functions make the seed, ascending
+	Members  []Candidate `json:"members"`
 }
 
-// Member is somebody who may be drawn.
-type Member struct {
+// Candidate is somebody who may be drawn.
+type Candidate struct {
 	_   struct{} `cbor:",toarray"`
 	ID  string   `json:"id"`
 	Key []byte   `json:"key"` // Ed25519 public key
@@ -157,7 +157,7 @@ func (d *Draw) Seats(p *Pool) ([]int, error) {
 		return nil, fmt.Errorf("committee: the draw has %d proofs; the pool has %d beacons", len(d.Proofs),
 			len(p.Beacons))
 	}
-	beacons, keys := []Member{}, [][]byte{}
+	beacons, keys := []Candidate{}, [][]byte{}
 	for _, b := range p.Beacons {
 		beacons = append(beacons, p.Members[b])
 	}

@@ -69,7 +69,7 @@ func keyOf(i int) ed25519.PrivateKey {
 func newPool(n, size, beacons int) *committee.Pool {
 	p := &committee.Pool{Format: committee.Format, Name: "test", Size: size, Period: 3600, Attempts: 3}
 	for i := range n {
-		p.Members = append(p.Members, committee.Member{ID: "m" + string(rune('a'+i%26)) + hex.EncodeToString([]byte{
+		p.Members = append(p.Members, committee.Candidate{ID: "m" + string(rune('a'+i%26)) + hex.EncodeToString([]byte{
 			byte(i >> 8), byte(i)}), Key: keyOf(i).Public().(ed25519.PublicKey)})
 	}
 	for i := range beacons {

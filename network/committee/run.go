@@ -59,16 +59,16 @@ func (r *Run) Seats(proofs [][]byte) ([]int, error) {
 }
 
 // beacons returns the members that draw.
-func (r *Run) beacons() (all []Member) {
+func (r *Run) beacons() (all []Candidate) {
 	for _, seat := range r.Terms.Draw.Beacons {
 		m := &r.Terms.Members[seat]
-		all = append(all, Member{ID: m.ID, Key: m.Key})
+		all = append(all, Candidate{ID: m.ID, Key: m.Key})
 	}
 	return all
 }
 
 // outputs checks the proofs of beacons for an input, and returns the seed: the hash of their outputs.
-func outputs(input []byte, beacons []Member, proofs [][]byte) ([]byte, error) {
+func outputs(input []byte, beacons []Candidate, proofs [][]byte) ([]byte, error) {
 	seed := sha256.New()
 	seed.Write([]byte("synod/seed/1\x00"))
 	for i, b := range beacons {

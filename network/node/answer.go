@@ -21,7 +21,7 @@ func (n service) answer(conn *link.Conn, caller string, wait time.Duration) (mor
 	if conn.Receive(n.config.Caps.largest(), &s, wait) != nil {
 		return false
 	}
-	reply := call.Reply{Head: n.latest()}
+	reply := call.RunReply{Head: n.latest()}
 	f, err := n.play(&s, caller)
 	if err != nil {
 		reply.Refused = err.Error()

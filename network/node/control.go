@@ -33,7 +33,7 @@ type EvidenceStatus struct {
 	Member string   `json:"member"`
 	Run    string   `json:"run"`
 	Proved []string `json:"proved"`
-	File   string   `json:"file"` // synod evidence verify FILE
+	File   string   `json:"file"` // synod operate evidence verify FILE
 }
 
 // Metrics returns the figures of a status in the text format of Prometheus.

@@ -288,7 +288,7 @@ func (h *Host) turnAway(s link.Stream, hello *call.Hello) {
 		conn.Receive(h.config.Caps.largest(), &question, helloTime) != nil {
 		return
 	}
-	refused := call.Reply{Refused: replacedBy(hello.Roster, next.Roster), Final: []byte{}, Head: []byte{}}
+	refused := call.RunReply{Refused: replacedBy(hello.Roster, next.Roster), Final: []byte{}, Head: []byte{}}
 	if err := conn.Send(refused, helloTime); err != nil {
 		h.log.Debug("a caller did not take its refusal", "error", err)
 	}

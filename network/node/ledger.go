@@ -41,7 +41,7 @@ func (n *Node) openLedger() (err error) {
 
 // Group returns the replicas of the roster's ledger, their seats, and the place of this node among them, from 0.
 // The group is nil if the ledger is not kept by consensus.
-func (n *Node) Group() (g *ledger.Group, seats []synod.NodeID, own int, err error) {
+func (n *Node) Group() (g *ledger.Replicas, seats []synod.NodeID, own int, err error) {
 	g, err = terms.Group(n.roster)
 	for i, seat := range n.replicas {
 		if seats = append(seats, synod.NodeID(seat)); synod.NodeID(seat) == n.seat {

@@ -175,7 +175,7 @@ func (net *network) ask(q synod.Question) (*call.Result, outcome.Outcome) {
 func (net *network) simulate(q synod.Question, in sign.Instance, absent ...int) (digests []string,
 	records []outcome.Record) {
 	net.t.Helper()
-	return nodetest.Simulate(net.t, nodetest.Run{Plan: net.plan, Secrets: net.secrets, Question: q, Instance: in,
+	return nodetest.Simulate(net.t, nodetest.PlayedRun{Plan: net.plan, Secrets: net.secrets, Question: q, Instance: in,
 		Absent: absent})
 }
 

@@ -93,7 +93,7 @@ func (x *overlapping) greeted(t *testing.T, seat, under int, version, purpose st
 func (x *overlapping) put(t *testing.T, seat, under int, s *call.Start) string {
 	t.Helper()
 	conn, _ := x.greeted(t, seat, under, call.Version, call.ToAsk)
-	var reply call.Reply
+	var reply call.RunReply
 	err := conn.Send(s, time.Minute)
 	if err == nil {
 		err = conn.Receive(call.MaxRecord, &reply, time.Minute)

@@ -16,7 +16,7 @@ import (
 )
 
 // again puts a question to a seat once more, as the same run.
-func (net *network) again(t *testing.T, seat int, s *call.Start) (reply call.Reply) {
+func (net *network) again(t *testing.T, seat int, s *call.Start) (reply call.RunReply) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

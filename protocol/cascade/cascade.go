@@ -51,7 +51,7 @@ type Cascade struct {
 	Audit    float64              `yaml:"audit" json:"audit,omitempty" doc:"share of the questions that ask every member, so that trust is learned from all alike; it changes no decision; filled in from trust.audit where the council learns" range:"0:1"`
 	Secret   uint64               `yaml:"secret" json:"secret,omitempty" doc:"seed by which audits are drawn; filled in at random"`
 	Tiers    [][]synod.NodeID     `yaml:"tiers" json:"tiers,omitempty" doc:"seats by tier, by id or from 0; all of a tier are asked at once, and the answer stands after it if more than F members gave it and it is right with probability p, or without graded questions if all that answered agree; absent: F+1 drawn seats, then one at a time" example:"[[a, b], [c]]"`
-	Odds     []*odds.Model        `yaml:"odds" json:"odds,omitempty" doc:"how likely answers are right, by the tiers that were asked; filled in from the graded questions of the trust file"`
+	Odds     []*odds.Predictor    `yaml:"odds" json:"odds,omitempty" doc:"how likely answers are right, by the tiers that were asked; filled in from the graded questions of the trust file"`
 	AtLeast  float64              `yaml:"at_least" json:"at_least,omitempty" doc:"with tiers: an answer that is less probable is no decision; 0: every answer with more than F voices may be one" range:"0:1"`
 	Exact    bool                 `yaml:"-" json:"exact"` // one seed, and no reply is reused
 
@@ -272,7 +272,7 @@ var Entry = protocol.Entry{
 	Exact:  exact,
 	About: `F+1 members that are drawn at random, cheap ones more often, answer first; then one more
 member at a time, by weight and price. Weights are log-odds of reliability, learned without
-labels from the council's own history (synod trust), and capped at the median and so that no F
+labels from the council's own history (synod operate trust), and capped at the median and so that no F
 members outweigh the others. Without history all are equal.
 
 stop: certain   stops when the leading answer leads by more than all missing weight plus the F

@@ -54,7 +54,7 @@ func (t *tally) judge(all []candidate) {
 }
 
 // odds returns the odds of the seats that were asked so far; nil: there are none.
-func (t *tally) odds() *odds.Model {
+func (t *tally) odds() *odds.Predictor {
 	seats := 0
 	for k, tier := range t.Tiers {
 		if seats += len(tier); seats == len(t.asked) && k < len(t.Odds) {

@@ -12,7 +12,7 @@ import (
 
 // graded are the odds of tiers from 200 questions: the first three members are right on three of four, the others on
 // nineteen of twenty, and wrong answers differ.
-func graded(tiers ...[]synod.NodeID) (models []*odds.Model) {
+func graded(tiers ...[]synod.NodeID) (models []*odds.Predictor) {
 	chance := rand.New(rand.NewPCG(1, 2))
 	questions := make([]odds.Labelled, 200)
 	for k := range questions {
@@ -144,10 +144,11 @@ func TestTiersRefused(t *testing.T) {
 			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1, 2}}, graded([]synod.NodeID{0, 1}, []synod.NodeID{2})
 		},
 		"odds[0] is empty": func(p *Cascade) {
-			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1, 2}}, []*odds.Model{nil}
+			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1, 2}}, []*odds.Predictor{nil}
 		},
 		"odds[0]: odds: 0 coefficients": func(p *Cascade) {
-			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1, 2}}, []*odds.Model{{Labels: 9, Members: []string{"a", "b", "c"}}}
+			p.Tiers = [][]synod.NodeID{{0, 1, 2}}
+			p.Odds = []*odds.Predictor{{Labels: 9, Members: []string{"a", "b", "c"}}}
 		},
 		"odds[0] is about 1 members": func(p *Cascade) {
 			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1}, {2}}, graded([]synod.NodeID{0}, []synod.NodeID{1, 2})

@@ -9,28 +9,28 @@
 // The package has rank 1½: protocol.Entry holds its subjects, and it draws graphs with graph/robustness.
 package check
 
-// Model is the fault model under which a claim holds.
-type Model string
+// FaultModel is the fault model under which a claim holds.
+type FaultModel string
 
 // The fault models.
 const (
-	Any   Model = "any"  // whatever is sent, lost, late or failed, above the bound F too
-	Sync  Model = "S(f)" // messages within the bound on delays, unforgeable signatures, at most f Byzantine members
-	Local Model = "L(F)" // the same with at most F Byzantine neighbours of each member
-	Async Model = "A"    // delays without bound; signatures still hold; at most f Byzantine members
-	Crash Model = "C"    // crash and restart at any event; what was durable survives
-	Disk  Model = "D"    // changed and torn bytes on a disk
-	Calls Model = "P"    // model servers that fail in any way
+	Any   FaultModel = "any"  // whatever is sent, lost, late or failed, above the bound F too
+	Sync  FaultModel = "S(f)" // messages within the bound on delays; unforgeable signatures; ≤ f Byzantine members
+	Local FaultModel = "L(F)" // the same with at most F Byzantine neighbours of each member
+	Async FaultModel = "A"    // delays without bound; signatures still hold; at most f Byzantine members
+	Crash FaultModel = "C"    // crash and restart at any event; what was durable survives
+	Disk  FaultModel = "D"    // changed and torn bytes on a disk
+	Calls FaultModel = "P"    // model servers that fail in any way
 )
 
 // Claim is a property that must hold in every execution of its protocols under its fault model.
 type Claim struct {
-	ID        string   `json:"id"`
-	Property  string   `json:"property"` // one sentence
-	Model     Model    `json:"fault_model"`
-	Source    string   `json:"source"`                 // section of a paper, or the name of a finding
-	Margin    string   `json:"margin_means,omitempty"` // what the smallest margin means; "": the claim has none
-	Protocols []string `json:"protocols"`              // names of subjects; campaigns fill them in
+	ID        string     `json:"id"`
+	Property  string     `json:"property"` // one sentence
+	Model     FaultModel `json:"fault_model"`
+	Source    string     `json:"source"`                 // section of a paper, or the name of a finding
+	Margin    string     `json:"margin_means,omitempty"` // what the smallest margin means; "": the claim has none
+	Protocols []string   `json:"protocols"`              // names of subjects; campaigns fill them in
 }
 
 // Claims of all subjects that some subject does not have, or checks itself too.

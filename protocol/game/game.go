@@ -233,7 +233,7 @@ var Entry = protocol.Entry{
 const About = `Every player is given a whole number. In each round all players send a number and a
 reason to all others, and then vote on ending the game, which takes two thirds of all
 players. The game succeeds if it ends with all honest players on one number that one of
-them was given. It measures members and not questions: see synod game.
+them was given. It measures members and not questions: see synod research game.
 
 guaranteed  exactly one of valid, invalid, premature, none; with at most a third of the
             players Byzantine, the honest ones can end it alone; with end: agreed-end and

@@ -286,6 +286,6 @@ func (s *Statement) notProved(r *Report, council *Council) {
 	add(s.terms == nil, "that there is no second certificate of this run with another answer")
 	add(s.Ledger == nil && s.terms == nil, "that the decision is in a ledger: it names none")
 	add(s.terms != nil, "that the decision is in a ledger, and when it was made: no certificate of a roster says so")
-	add(s.Ledger != nil, "that the ledger has the decision: check the inclusion proof with synod ledger verify")
+	add(s.Ledger != nil, "that the ledger has the decision: check the inclusion proof with synod operate ledger verify")
 	add(s.Merge == nil, "that the hashes hide the answers: who guesses a short answer can check the guess")
 }

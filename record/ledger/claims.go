@@ -39,7 +39,7 @@ func (e *Entry) Record() [sha256.Size]byte {
 
 // Holders returns the replicas that have signed the record of each entry of a log, ascending by name. It fails if the
 // signature of an entry is not valid.
-func (g *Group) Holders(entries []*Entry) (map[[sha256.Size]byte][]string, error) {
+func (g *Replicas) Holders(entries []*Entry) (map[[sha256.Size]byte][]string, error) {
 	all := map[[sha256.Size]byte][]string{}
 	for i, e := range entries {
 		by, err := e.Author(g.key)
@@ -55,7 +55,7 @@ func (g *Group) Holders(entries []*Entry) (map[[sha256.Size]byte][]string, error
 }
 
 // key returns the key of a replica by its name.
-func (g *Group) key(name string) ([]byte, bool) {
+func (g *Replicas) key(name string) ([]byte, bool) {
 	i := slices.Index(g.Names, name)
 	if i < 0 || i >= len(g.Keys) {
 		return nil, false
@@ -65,7 +65,7 @@ func (g *Group) key(name string) ([]byte, bool) {
 
 // Allows returns why an entry may not be appended to the log of the group; nil: it may. Where entries wait for holders,
 // a replica of the group must have signed it.
-func (g *Group) Allows(e *Entry) error {
+func (g *Replicas) Allows(e *Entry) error {
 	if !g.holds() {
 		return nil
 	}
@@ -73,11 +73,11 @@ func (g *Group) Allows(e *Entry) error {
 	return err
 }
 
-// Claims decides which signed entries enter the log of a group: an entry waits until Group.Holders replicas have signed
-// the same record. So replicas of which at most Faulty are Byzantine never agree on a run that no honest one has
+// Claims decides which signed entries enter the log of a group: an entry waits until Replicas.Holders of them have
+// signed the same record. So replicas of which at most Faulty are Byzantine never agree on a run that no honest one has
 // played. All honest replicas take the same entries in the same order, and so come to the same log.
 type Claims struct {
-	group *Group
+	group *Replicas
 
 	mu      sync.Mutex
 	waiting []claim                        // in the order in which they came
@@ -91,12 +91,12 @@ type claim struct {
 }
 
 // NewClaims returns the claims of a group whose log is empty.
-func NewClaims(g *Group) *Claims {
+func NewClaims(g *Replicas) *Claims {
 	return &Claims{group: g, entered: map[[sha256.Size]byte][]string{}}
 }
 
 // Restore returns the claims of a group whose log has these entries. waiting is what Waiting has returned.
-func Restore(g *Group, entries []*Entry, waiting [][]byte) (*Claims, error) {
+func Restore(g *Replicas, entries []*Entry, waiting [][]byte) (*Claims, error) {
 	c := NewClaims(g)
 	if !g.holds() {
 		return c, nil

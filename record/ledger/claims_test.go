@@ -33,7 +33,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-func claimsOf(t *testing.T, g *ledger.Group, entry func(replica, run, answer int) []byte,
+func claimsOf(t *testing.T, g *ledger.Replicas, entry func(replica, run, answer int) []byte,
 	random *rand.Rand) (alone int) {
 	c := ledger.NewClaims(g)
 	var entries []*ledger.Entry

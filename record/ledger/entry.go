@@ -9,7 +9,7 @@
 //     saw and signs the next only if that extends it, so an operator who shows two readers
 //     different logs needs two sets of witnesses. Without witnesses a log that was replaced
 //     by an older copy looks valid (LE-6).
-//   - package record/ledger/smartbft and package record/ledger/cometbft keep the log on replicas (Group), by
+//   - package record/ledger/smartbft and package record/ledger/cometbft keep the log on replicas (Replicas), by
 //     consensus: a quorum of them signs each head. They are modules of their own; each replica
 //     stores its log with OpenReplica.
 //

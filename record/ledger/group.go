@@ -10,8 +10,8 @@ import (
 	"synod.dev/synod/internal/canonical"
 )
 
-// Group is the replicas that keep one log by consensus. At most Faulty of them may be Byzantine.
-type Group struct {
+// Replicas are the members that keep one log by consensus. At most Faulty of them may be Byzantine.
+type Replicas struct {
 	Name string   // of the council: two logs of the same replicas have different names
 	Keys [][]byte // Ed25519 keys, by replica
 	// Least is how many replicas must sign the same record before the log takes it. It must be larger than Faulty.
@@ -21,11 +21,11 @@ type Group struct {
 }
 
 // holds reports whether an entry waits until several replicas have signed its record.
-func (g *Group) holds() bool { return g.Least > 0 }
+func (g *Replicas) holds() bool { return g.Least > 0 }
 
 // Log returns the name of the group's log, which its heads contain: a SHA-256 of Name and Keys, and of Least and Names
 // if Least is not 0.
-func (g *Group) Log() []byte {
+func (g *Replicas) Log() []byte {
 	if g.holds() {
 		b := canonical.Encode([]any{g.Name, g.Keys, g.Least, g.Names})
 		sum := sha256.Sum256(append([]byte("synod/ledger/group/2\x00"), b...))
@@ -36,15 +36,15 @@ func (g *Group) Log() []byte {
 }
 
 // Faulty returns f, the largest number of Byzantine replicas that n ≥ 3f+1 allows.
-func (g *Group) Faulty() int { return (len(g.Keys) - 1) / 3 }
+func (g *Replicas) Faulty() int { return (len(g.Keys) - 1) / 3 }
 
 // Quorum returns how many replicas must sign a head: any two quorums share an honest replica. With n = 3f+1 it
 // is 2f+1.
-func (g *Group) Quorum() int { return (len(g.Keys)+g.Faulty())/2 + 1 }
+func (g *Replicas) Quorum() int { return (len(g.Keys)+g.Faulty())/2 + 1 }
 
 // Sign returns a replica's signature under a head of the group's log. Without Least it has an older form, which
 // replicas of earlier versions can read.
-func (g *Group) Sign(secret sign.Secret, size uint64, root []byte) Signature {
+func (g *Replicas) Sign(secret sign.Secret, size uint64, root []byte) Signature {
 	h := Head{Log: g.Log(), Size: size, Root: root}
 	if g.holds() {
 		return Signature{Key: secret.PublicKey(), Signature: secret.SignNote([]byte(h.Text()))}
@@ -54,7 +54,7 @@ func (g *Group) Sign(secret sign.Secret, size uint64, root []byte) Signature {
 
 // VerifyGroup checks that a quorum of a group has signed the head, and that every other listed
 // signature is valid. The head of an empty log needs no signature.
-func (h *SignedHead) VerifyGroup(g *Group) error {
+func (h *SignedHead) VerifyGroup(g *Replicas) error {
 	if !bytes.Equal(h.Head.Log, g.Log()) {
 		return fmt.Errorf("ledger: the head is of the log %x, and these replicas keep %x", h.Head.Log, g.Log())
 	}
@@ -114,7 +114,7 @@ func (h *SignedHead) lists(key []byte) bool {
 }
 
 // VerifyGroup checks the proof against the replicas of a group, and returns the entry.
-func (p *Proof) VerifyGroup(g *Group) (*Entry, error) {
+func (p *Proof) VerifyGroup(g *Replicas) (*Entry, error) {
 	if err := p.Head.VerifyGroup(g); err != nil {
 		return nil, err
 	}

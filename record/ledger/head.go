@@ -20,7 +20,7 @@ const HeadType = "application/vnd.synod.head+cbor"
 // Head says how many entries a log has, and what they are.
 type Head struct {
 	_    struct{} `cbor:",toarray"`
-	Log  []byte   // names the log: the operator's Ed25519 key, or Group.Log
+	Log  []byte   // names the log: the operator's Ed25519 key, or Replicas.Log
 	Size uint64
 	Root []byte // SHA-256: the root of the Merkle tree
 }

@@ -30,13 +30,13 @@ const (
 // ErrDamaged reports a log whose file is not what its head was signed for.
 var ErrDamaged = errors.New("ledger: the log was changed")
 
-// Log is a log in a folder: of one operator (Open), or what one replica of a Group has of the group's log
+// Log is a log in a folder: of one operator (Open), or what one replica of Replicas has of the group's log
 // (OpenReplica). It may be used by many goroutines.
 type Log struct {
 	disk   durable.Disk
 	dir    string
 	secret sign.Secret
-	group  *Group // nil: it has an operator
+	group  *Replicas // nil: it has an operator
 	check  func(*SignedHead) error
 	lock   io.Closer
 

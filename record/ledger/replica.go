@@ -16,7 +16,7 @@ import (
 // OpenReplica opens what one replica of a group has of the group's log, and makes it if there is none. The
 // consensus appends with Extend and sets heads with SetHead. Entries after the head are cut off, except the
 // first keep ones, so that the consensus can apply them again; ErrDamaged reports that there are fewer.
-func OpenReplica(dir string, g *Group, keep uint64) (*Log, error) {
+func OpenReplica(dir string, g *Replicas, keep uint64) (*Log, error) {
 	lock, err := lockFolder(durable.System, dir)
 	if err != nil {
 		return nil, err

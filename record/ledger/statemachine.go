@@ -12,7 +12,7 @@ import (
 
 // Rules say which entries the replicas of a group take. They are the same for all replicas.
 type Rules struct {
-	Group    Group
+	Group    Replicas
 	MaxEntry int                // in bytes
 	Check    func(*Entry) error // why an entry may not be appended; nil: all may
 }

@@ -14,8 +14,8 @@ import (
 // Last on disk and writes it before it hands a signature out.
 type Witness struct {
 	Secret sign.Secret
-	Log    []byte      // names the log: the key of its operator; not read with a Group
-	Group  *Group      // the replicas that keep the log; nil: it has an operator
+	Log    []byte      // names the log: the key of its operator; not read with Replicas
+	Group  *Replicas   // the replicas that keep the log; nil: it has an operator
 	Last   *SignedHead // the last head that it signed; nil: none yet
 
 	// Now is the clock whose seconds its signatures state; nil: time.Now.

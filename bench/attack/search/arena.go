@@ -63,7 +63,7 @@ func newArena(ctx context.Context, spec plan.Spec, past, items []task.Item, seed
 }
 
 // play plays all questions under an attack, after its history.
-func (a *arena) play(ctx context.Context, c Case) (all []answered, u used, err error) {
+func (a *arena) play(ctx context.Context, c AttackCase) (all []answered, u used, err error) {
 	spec := a.spec
 	if len(a.past) > 0 {
 		learned, cost, err := a.learn(ctx, c)
@@ -87,7 +87,7 @@ func (a *arena) play(ctx context.Context, c Case) (all []answered, u used, err e
 
 // learn plays the history of an attack, which asks every member, and returns the parameters of the protocol that it
 // gives the council.
-func (a *arena) learn(ctx context.Context, c Case) (learned map[string]any, u used, err error) {
+func (a *arena) learn(ctx context.Context, c AttackCase) (learned map[string]any, u used, err error) {
 	spec, err := c.phased(false).corrupt(a.spec)
 	if err != nil {
 		return nil, u, err
@@ -165,7 +165,7 @@ type used struct {
 }
 
 // try plays an attack. The digest is that of the runs of all questions.
-func (a *arena) try(ctx context.Context, c Case) (s Score, digest string, u used, err error) {
+func (a *arena) try(ctx context.Context, c AttackCase) (s Damage, digest string, u used, err error) {
 	all, u, err := a.play(ctx, c)
 	if err != nil {
 		return s, "", u, err
@@ -179,7 +179,7 @@ func (a *arena) try(ctx context.Context, c Case) (s Score, digest string, u used
 }
 
 // add counts a question.
-func (s *Score) add(honest, x answered) {
+func (s *Damage) add(honest, x answered) {
 	s.Questions++
 	if !x.ok {
 		s.Failed++

@@ -13,8 +13,8 @@ import (
 	"synod.dev/synod/council/plan"
 )
 
-// Case is an attack: adversaries with their parameters at some seats of a council, in the order of the seats.
-type Case []Placed
+// AttackCase is an attack: adversaries with their parameters at some seats of a council, in the order of the seats.
+type AttackCase []Placed
 
 // Placed is one adversary.
 type Placed struct {
@@ -26,7 +26,7 @@ type Placed struct {
 func (p Placed) name() string { return fmt.Sprint(p.Adversary["name"]) }
 
 // key returns a text that is the same for equal cases only.
-func (c Case) key() string {
+func (c AttackCase) key() string {
 	b, err := json.Marshal(c)
 	if err != nil {
 		panic(err) // its values come from YAML or from draw
@@ -35,12 +35,12 @@ func (c Case) key() string {
 }
 
 // at returns the index of a seat, -1 where it has no adversary.
-func (c Case) at(seat string) int {
+func (c AttackCase) at(seat string) int {
 	return slices.IndexFunc(c, func(p Placed) bool { return p.Seat == seat })
 }
 
 // with returns the case with an adversary at a seat, in place of the one that sits there.
-func (c Case) with(p Placed) Case {
+func (c AttackCase) with(p Placed) AttackCase {
 	c = c.without(p.Seat)
 	c = append(c, p)
 	slices.SortFunc(c, func(a, b Placed) int { return strings.Compare(a.Seat, b.Seat) })
@@ -48,12 +48,12 @@ func (c Case) with(p Placed) Case {
 }
 
 // without returns a copy of the case with an honest member at a seat.
-func (c Case) without(seat string) Case {
+func (c AttackCase) without(seat string) AttackCase {
 	return slices.DeleteFunc(slices.Clone(c), func(p Placed) bool { return p.Seat == seat })
 }
 
 // String returns the case in one line, such as a1 {name: replay}.
-func (c Case) String() string {
+func (c AttackCase) String() string {
 	var all []string
 	for _, p := range c {
 		all = append(all, p.Seat+" "+p.Settings())
@@ -71,8 +71,8 @@ func (p Placed) Settings() string {
 }
 
 // phased returns the case with the parameters that tell adversaries whether the history is over.
-func (c Case) phased(over bool) Case {
-	out := make(Case, len(c))
+func (c AttackCase) phased(over bool) AttackCase {
+	out := make(AttackCase, len(c))
 	for i, p := range c {
 		out[i] = Placed{p.Seat, maps.Clone(p.Adversary)}
 		attack.SetPhase(p.name(), out[i].Adversary, over)
@@ -81,7 +81,7 @@ func (c Case) phased(over bool) Case {
 }
 
 // corrupt returns a council with the adversaries of the case. The council must have none.
-func (c Case) corrupt(honest plan.Spec) (plan.Spec, error) {
+func (c AttackCase) corrupt(honest plan.Spec) (plan.Spec, error) {
 	at := map[string]plan.Params{}
 	for _, p := range c {
 		at[p.Seat] = p.Adversary

@@ -48,7 +48,7 @@ func newSpace(seats, names, keep []string, most int) (*space, error) {
 }
 
 // plain is the attack of one adversary without parameters at some seats.
-func plain(k kind, seats []string) (c Case) {
+func plain(k kind, seats []string) (c AttackCase) {
 	for _, seat := range seats {
 		c = c.with(Placed{seat, plan.Params{"name": k.name}})
 	}
@@ -57,7 +57,7 @@ func plain(k kind, seats []string) (c Case) {
 
 // draw draws an attack: one adversary, or in every third case two different ones, at drawn seats. Every second
 // attack has as many seats as are allowed.
-func (s *space) draw(r *rand.Rand) (c Case) {
+func (s *space) draw(r *rand.Rand) (c AttackCase) {
 	kinds := []kind{s.kinds[r.IntN(len(s.kinds))]}
 	if r.IntN(3) == 0 {
 		kinds = append(kinds, s.kinds[r.IntN(len(s.kinds))])
@@ -131,7 +131,7 @@ func whole(r *rand.Rand, low, high float64) int {
 
 // mutate changes an attack a little: the parameters or the kind of one adversary, the kind of all, its seat, or how
 // many there are.
-func (s *space) mutate(r *rand.Rand, c Case) Case {
+func (s *space) mutate(r *rand.Rand, c AttackCase) AttackCase {
 	c = slices.Clone(c)
 	i := r.IntN(len(c))
 	free := slices.DeleteFunc(slices.Clone(s.seats), func(seat string) bool { return c.at(seat) >= 0 })
@@ -157,7 +157,7 @@ func (s *space) mutate(r *rand.Rand, c Case) Case {
 }
 
 // cross joins two attacks: every seat has what it has in one of them.
-func (s *space) cross(r *rand.Rand, a, b Case) (c Case) {
+func (s *space) cross(r *rand.Rand, a, b AttackCase) (c AttackCase) {
 	for _, p := range a {
 		if r.IntN(2) == 0 {
 			c = c.with(p)

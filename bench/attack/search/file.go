@@ -19,43 +19,43 @@ import (
 // Version is the version of the file of an attack and of the folder of a search.
 const Version = 1
 
-// File is an attack with everything that is needed to play it again: the council, the questions with their keys, the
-// seeds, and what came of it.
-type File struct {
-	Version   int    `json:"version"`
-	Program   string `json:"program"`
-	Council   string `json:"council"` // the complete council file, without adversaries
-	Case      Case   `json:"case"`
-	Objective string `json:"objective"`
+// AttackFile is an attack with everything that is needed to play it again: the council, the questions with their keys,
+// the seeds, and what came of it.
+type AttackFile struct {
+	Version   int        `json:"version"`
+	Program   string     `json:"program"`
+	Council   string     `json:"council"` // the complete council file, without adversaries
+	Case      AttackCase `json:"case"`
+	Objective string     `json:"objective"`
 	// History are the questions from which the council learns before the attack; absent: it does not learn. Learned
 	// are the parameters of its protocol after them.
-	History []task.Record  `json:"history,omitempty"`
+	History []task.Keyed   `json:"history,omitempty"`
 	Learned map[string]any `json:"learned,omitempty"`
-	Found   Played         `json:"found"` // on the questions of the search
-	Fresh   Played         `json:"fresh"` // on questions that the search has not seen
+	Found   PlayedAttack   `json:"found"` // on the questions of the search
+	Fresh   PlayedAttack   `json:"fresh"` // on questions that the search has not seen
 }
 
-// Played is what an attack did to some questions.
-type Played struct {
-	Seed  uint64        `json:"seed"`
-	Items []task.Record `json:"items"`
-	Measured
+// PlayedAttack is what an attack did to some questions.
+type PlayedAttack struct {
+	Seed  uint64       `json:"seed"`
+	Items []task.Keyed `json:"items"`
+	Measurement
 }
 
 // File returns the file of the worst attack of a search.
-func (o Options) File(r *Result, program string) (*File, error) {
+func (o Options) File(r *Findings, program string) (*AttackFile, error) {
 	text, err := yaml.Marshal(o.Spec)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Version: Version, Program: program, Council: string(text), Case: r.Worst, Objective: Objective,
+	f := &AttackFile{Version: Version, Program: program, Council: string(text), Case: r.Worst, Objective: Objective,
 		History: records(o.History), Learned: r.Learned,
-		Found: Played{Seed: o.Seed, Items: records(o.Items), Measured: r.Before},
-		Fresh: Played{Seed: (&searching{Options: o}).freshSeed(), Items: records(o.Fresh), Measured: r.After}}
+		Found: PlayedAttack{Seed: o.Seed, Items: records(o.Items), Measurement: r.Before},
+		Fresh: PlayedAttack{Seed: (&searching{Options: o}).freshSeed(), Items: records(o.Fresh), Measurement: r.After}}
 	return f, nil
 }
 
-func records(items []task.Item) (all []task.Record) {
+func records(items []task.Item) (all []task.Keyed) {
 	for _, it := range items {
 		all = append(all, it.Record())
 	}
@@ -63,7 +63,7 @@ func records(items []task.Item) (all []task.Record) {
 }
 
 // Write writes the file.
-func (f *File) Write(path string) error {
+func (f *AttackFile) Write(path string) error {
 	b, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (f *File) Write(path string) error {
 }
 
 // Attacked returns the text of a council file with the adversaries of the attack.
-func (f *File) Attacked() ([]byte, error) {
+func (f *AttackFile) Attacked() ([]byte, error) {
 	spec, err := plan.Parse([]byte(f.Council))
 	if err != nil {
 		return nil, err
@@ -89,12 +89,12 @@ func (f *File) Attacked() ([]byte, error) {
 }
 
 // Read reads a file that Write wrote. It may come from anybody: every part of it is checked.
-func Read(path string) (*File, error) {
+func Read(path string) (*AttackFile, error) {
 	b, err := durable.ReadFile(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
-	var f File
+	var f AttackFile
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
@@ -111,14 +111,14 @@ func Read(path string) (*File, error) {
 
 // Replayed is what came of playing the attack of a file again.
 type Replayed struct {
-	Found Measured `json:"found"`
-	Fresh Measured `json:"fresh"`
+	Found Measurement `json:"found"`
+	Fresh Measurement `json:"fresh"`
 	// Differs lists what is not as in the file; empty: nothing.
 	Differs []string `json:"differs"`
 }
 
 // Replay plays the attack of a file again.
-func (f *File) Replay(ctx context.Context, env llm.Env) (*Replayed, error) {
+func (f *AttackFile) Replay(ctx context.Context, env llm.Env) (*Replayed, error) {
 	spec, err := plan.Parse([]byte(f.Council))
 	if err != nil {
 		return nil, fmt.Errorf("the council in the file: %w", err)
@@ -133,8 +133,8 @@ func (f *File) Replay(ctx context.Context, env llm.Env) (*Replayed, error) {
 	r := &Replayed{Differs: []string{}}
 	for _, part := range []struct {
 		name string
-		was  *Played
-		is   *Measured
+		was  *PlayedAttack
+		is   *Measurement
 	}{{"found", &f.Found, &r.Found}, {"fresh", &f.Fresh, &r.Fresh}} {
 		if *part.is, err = part.was.again(ctx, spec, f, env); err != nil {
 			return nil, err
@@ -152,7 +152,9 @@ func (f *File) Replay(ctx context.Context, env llm.Env) (*Replayed, error) {
 }
 
 // again plays the questions of one part of a file.
-func (p *Played) again(ctx context.Context, spec plan.Spec, f *File, env llm.Env) (m Measured, err error) {
+func (p *PlayedAttack) again(ctx context.Context, spec plan.Spec, f *AttackFile, env llm.Env) (
+	m Measurement, err error,
+) {
 	items, err := itemsOf(p.Items)
 	if err != nil {
 		return m, err
@@ -169,7 +171,7 @@ func (p *Played) again(ctx context.Context, spec plan.Spec, f *File, env llm.Env
 }
 
 // itemsOf returns the questions of a file.
-func itemsOf(records []task.Record) (items []task.Item, err error) {
+func itemsOf(records []task.Keyed) (items []task.Item, err error) {
 	items = make([]task.Item, len(records))
 	for i, rec := range records {
 		if items[i], err = rec.Item(); err != nil {

@@ -10,9 +10,9 @@ import (
 // Objective says in which order the parts of a score count.
 const Objective = "captures of right answers, then lost answers, then lost decisions, then cost"
 
-// Score is what an attack did to the questions that it was tried on, compared with the council without adversaries on
+// Damage is what an attack did to the questions that it was tried on, compared with the council without adversaries on
 // the same questions with the same seeds.
-type Score struct {
+type Damage struct {
 	Questions int `json:"questions"`
 	Right     int `json:"right"` // decided rightly without adversaries
 	// Captured counts questions that were decided rightly without adversaries, and with them wrongly, by an answer
@@ -27,23 +27,23 @@ type Score struct {
 }
 
 // Compare returns a positive number if s harms the council more than t by Objective.
-func (s Score) Compare(t Score) int {
+func (s Damage) Compare(t Damage) int {
 	return cmp.Or(cmp.Compare(s.Captured, t.Captured), cmp.Compare(s.Lost, t.Lost), cmp.Compare(s.Stopped, t.Stopped),
 		cmp.Compare(s.Cost(), t.Cost()))
 }
 
 // Capture returns the share of right answers that were captured, with Wilson's 95 % interval; nil if none was right.
-func (s Score) Capture() *metrics.Rate { return metrics.Share(s.Captured, s.Right) }
+func (s Damage) Capture() *metrics.Rate { return metrics.Share(s.Captured, s.Right) }
 
 // Cost returns the calls over those without adversaries; 1 if there were none.
-func (s Score) Cost() float64 {
+func (s Damage) Cost() float64 {
 	if s.Baseline == 0 {
 		return 1
 	}
 	return float64(s.Calls) / float64(s.Baseline)
 }
 
-func (s Score) String() string {
+func (s Damage) String() string {
 	return fmt.Sprintf("%d of %d right answers captured, %d lost, %d decisions lost, cost × %.2f", s.Captured, s.Right,
 		s.Lost, s.Stopped, s.Cost())
 }

@@ -1,6 +1,6 @@
 // Package search looks for the attack that harms a council most, within a budget of tries.
 //
-// A try plays one attack (Case) on a fixed set of questions and compares every question with the same one without
+// A try plays one attack (AttackCase) on a fixed set of questions and compares every question with the same one without
 // adversaries. The first tries have each adversary once, at the seats that harm the graph most; others are drawn, and
 // then found by changing the worst attacks so far. The worst attack is reduced to the seats and parameters that it
 // needs, and measured again on questions that the search has not seen: because it was chosen for its score, its score
@@ -61,11 +61,11 @@ type Options struct {
 
 // Try is one attack that was played.
 type Try struct {
-	N     int     `json:"n"` // from 1
-	Case  Case    `json:"case"`
-	Score Score   `json:"score"`
-	Calls int     `json:"calls"` // all calls of its questions
-	USD   float64 `json:"usd"`
+	N     int        `json:"n"` // from 1
+	Case  AttackCase `json:"case"`
+	Score Damage     `json:"score"`
+	Calls int        `json:"calls"` // all calls of its questions
+	USD   float64    `json:"usd"`
 }
 
 // Ended says why a search ended.
@@ -77,23 +77,23 @@ const (
 	EndedExhausted = "no other attack was found"
 )
 
-// Result is what a search found.
-type Result struct {
-	Tries    int    // made, without those that reduced the worst attack
-	Reducing int    // tries that reduced the worst attack
-	First    int    // the first try that captured a right answer; 0: none did
-	Found    Try    // the worst of all tries
-	Worst    Case   // Found.Case, reduced
-	Ended    string // one of the constants above
-	Before   Measured
-	After    Measured // on the fresh questions
+// Findings is what a search found.
+type Findings struct {
+	Tries    int        // made, without those that reduced the worst attack
+	Reducing int        // tries that reduced the worst attack
+	First    int        // the first try that captured a right answer; 0: none did
+	Found    Try        // the worst of all tries
+	Worst    AttackCase // Found.Case, reduced
+	Ended    string     // one of the constants above
+	Before   Measurement
+	After    Measurement // on the fresh questions
 	// Learned are the parameters of the protocol that a council has after the history of the worst attack.
 	Learned map[string]any
 }
 
-// Measured is the score of the worst attack on some questions.
-type Measured struct {
-	Score  Score  `json:"score"`
+// Measurement is the score of the worst attack on some questions.
+type Measurement struct {
+	Score  Damage `json:"score"`
 	Digest string `json:"digest"` // of the runs of all questions
 }
 
@@ -112,14 +112,14 @@ type searching struct {
 	tries []Try
 	best  []Try // the worst attacks of tries, at most population; the worst first
 	seen  map[string]bool
-	queue []Case // attacks that are tried first
+	queue []AttackCase // attacks that are tried first
 	calls int
 	usd   float64
 }
 
 // Run searches. The folder keeps every try, so that the same call goes on where an earlier one ended. It returns the
 // error of ctx when that ends.
-func Run(ctx context.Context, dir string, o Options) (*Result, error) {
+func Run(ctx context.Context, dir string, o Options) (*Findings, error) {
 	s := &searching{Options: o, seen: map[string]bool{}}
 	if err := s.open(); err != nil {
 		return nil, err
@@ -259,7 +259,7 @@ func (s *searching) search(ctx context.Context) (ended string, err error) {
 }
 
 // play makes the next try.
-func (s *searching) play(ctx context.Context, c Case) (Try, error) {
+func (s *searching) play(ctx context.Context, c AttackCase) (Try, error) {
 	score, _, u, err := s.arena.try(ctx, c)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", c, err)
@@ -277,7 +277,7 @@ func (s *searching) worst() Try {
 
 // next returns the next attack. It depends on the seed and the tries so far only. It returns false if it finds none
 // that has not been tried.
-func (s *searching) next() (Case, bool) {
+func (s *searching) next() (AttackCase, bool) {
 	if n := len(s.tries); n < len(s.queue) {
 		return s.queue[n], true
 	}
@@ -291,7 +291,7 @@ func (s *searching) next() (Case, bool) {
 }
 
 // propose draws an attack, or changes earlier ones, by the strategy.
-func (s *searching) propose(r *rand.Rand) Case {
+func (s *searching) propose(r *rand.Rand) AttackCase {
 	drawn := len(s.tries) < len(s.queue)+exploring || r.IntN(10) == 0
 	switch {
 	case s.Strategy == Random || drawn:
@@ -299,7 +299,7 @@ func (s *searching) propose(r *rand.Rand) Case {
 	case s.Strategy == Greedy:
 		return s.space.mutate(r, s.worst().Case)
 	}
-	pick := func() Case { // of two, the worse one
+	pick := func() AttackCase { // of two, the worse one
 		return s.best[min(r.IntN(len(s.best)), r.IntN(len(s.best)))].Case
 	}
 	c := pick()
@@ -310,11 +310,11 @@ func (s *searching) propose(r *rand.Rand) Case {
 }
 
 // finish reduces the worst attack and measures it again.
-func (s *searching) finish(ctx context.Context, ended string) (*Result, error) {
+func (s *searching) finish(ctx context.Context, ended string) (*Findings, error) {
 	if len(s.tries) == 0 {
 		return nil, errors.New("there was no try; --budget must be at least 1")
 	}
-	r := &Result{Tries: len(s.tries), Found: s.worst(), Ended: ended}
+	r := &Findings{Tries: len(s.tries), Found: s.worst(), Ended: ended}
 	if i := slices.IndexFunc(s.tries, func(t Try) bool { return t.Score.Captured > 0 }); i >= 0 {
 		r.First = s.tries[i].N
 	}
@@ -342,14 +342,14 @@ func (s *searching) finish(ctx context.Context, ended string) (*Result, error) {
 func (s *searching) freshSeed() uint64 { return script.Derive(s.Seed, 1<<63) }
 
 // measure plays an attack.
-func (a *arena) measure(ctx context.Context, c Case) (m Measured, err error) {
+func (a *arena) measure(ctx context.Context, c AttackCase) (m Measurement, err error) {
 	m.Score, m.Digest, _, err = a.try(ctx, c)
 	return m, err
 }
 
 // reduce returns an attack with fewer seats and parameters that captures as many right answers as the worst one or,
 // where that captures none, harms as much.
-func (s *searching) reduce(ctx context.Context, worst Try) (Case, int, error) {
+func (s *searching) reduce(ctx context.Context, worst Try) (AttackCase, int, error) {
 	c, n := worst.Case, 0
 	for again := true; again; {
 		again = false
@@ -370,7 +370,7 @@ func (s *searching) reduce(ctx context.Context, worst Try) (Case, int, error) {
 }
 
 // smaller returns the attacks with one seat less, and then those with one parameter less.
-func (s *searching) smaller(c Case) (all []Case) {
+func (s *searching) smaller(c AttackCase) (all []AttackCase) {
 	if len(c) > 1 {
 		for _, p := range c {
 			all = append(all, c.without(p.Seat))
@@ -390,6 +390,8 @@ func (s *searching) smaller(c Case) (all []Case) {
 			all = append(all, c.with(Placed{p.Seat, rest}))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Case) int { return cmp.Or(len(a)-len(b), cmp.Compare(a.key(), b.key())) })
+	slices.SortStableFunc(all, func(a, b AttackCase) int {
+		return cmp.Or(len(a)-len(b), cmp.Compare(a.key(), b.key()))
+	})
 	return all
 }

@@ -21,7 +21,7 @@ func options(t *testing.T, n int) search.Options {
 		Env: noEnv}
 }
 
-func run(t *testing.T, dir string, o search.Options) *search.Result {
+func run(t *testing.T, dir string, o search.Options) *search.Findings {
 	t.Helper()
 	r, err := search.Run(t.Context(), dir, o)
 	if err != nil {
@@ -136,13 +136,14 @@ func TestReplay(t *testing.T) {
 
 // A score counts captures first, then lost answers, lost decisions and cost.
 func TestObjective(t *testing.T) {
-	rising := []search.Score{{}, {Calls: 3, Baseline: 2}, {Stopped: 1}, {Lost: 1}, {Captured: 1, Calls: 0, Baseline: 9}}
+	rising := []search.Damage{{}, {Calls: 3, Baseline: 2}, {Stopped: 1}, {Lost: 1},
+		{Captured: 1, Calls: 0, Baseline: 9}}
 	for i := 1; i < len(rising); i++ {
 		if a, b := rising[i-1], rising[i]; b.Compare(a) <= 0 || a.Compare(b) >= 0 || a.Compare(a) != 0 {
 			t.Errorf("%s is not worse than %s", b, a)
 		}
 	}
-	if b, err := json.Marshal(search.Measured{}.Figures()); err != nil || !strings.Contains(string(b),
+	if b, err := json.Marshal(search.Measurement{}.Figures()); err != nil || !strings.Contains(string(b),
 		`"capture":null`) {
 		t.Errorf("without a right answer: %s, %v", b, err)
 	}

@@ -133,7 +133,7 @@ func TestWeakenedProtocols(t *testing.T) {
 			if w.adversaries != nil {
 				keep = []string{"text"}
 			}
-			of := func(text string, n int) *search.Result {
+			of := func(text string, n int) *search.Findings {
 				r, err := search.Run(t.Context(), t.TempDir(), search.Options{Spec: spec(t, text), Tries: n, Seed: 1,
 					Adversaries: w.adversaries, Members: w.members, Seats: w.seats, Items: items, Fresh: fresh,
 					Keep: keep, Env: noEnv})
@@ -159,7 +159,7 @@ func TestWeakenedProtocols(t *testing.T) {
 	}
 }
 
-func share(s search.Score) string {
+func share(s search.Damage) string {
 	c := s.Capture()
 	if c == nil {
 		return "none right"

@@ -26,25 +26,25 @@ type Summary struct {
 	WorstTry  int           `json:"worst_try"`
 	Ended     string        `json:"ended"`
 	History   int           `json:"history,omitempty"` // questions from which the council learned before each try; 0: it does not
-	Worst     Case          `json:"worst"`
-	Found     Figures       `json:"found"` // on the questions of the search: chosen for it, so too high
-	Fresh     Figures       `json:"fresh"` // on questions that the search has not seen
+	Worst     AttackCase    `json:"worst"`
+	Found     DamageFigures `json:"found"` // on the questions of the search: chosen for it, so too high
+	Fresh     DamageFigures `json:"fresh"` // on questions that the search has not seen
 	File      string        `json:"file"`
 	Attacked  string        `json:"council_file"` // the council with the worst attack in it
 	Capture   *metrics.Rate `json:"capture"`      // of Fresh: the figure to quote
 }
 
-// Figures are a score with its interval.
-type Figures struct {
-	Score
+// DamageFigures are a score with its interval.
+type DamageFigures struct {
+	Damage
 	Capture *metrics.Rate `json:"capture"` // share of the right answers that were captured
 	Cost    float64       `json:"cost_factor"`
 	Digest  string        `json:"digest"`
 }
 
 // Figures returns the figures of a measurement.
-func (m Measured) Figures() Figures {
-	return Figures{m.Score, m.Score.Capture(), m.Score.Cost(), m.Digest}
+func (m Measurement) Figures() DamageFigures {
+	return DamageFigures{m.Score, m.Score.Capture(), m.Score.Cost(), m.Digest}
 }
 
 // JSON writes the summary as JSON.
@@ -86,28 +86,28 @@ func (s *Summary) Text(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	return WriteFigures(w, Measurements(), []Figures{s.Found, s.Fresh})
+	return WriteFigures(w, Measurements(), []DamageFigures{s.Found, s.Fresh})
 }
 
 // Measurements names the two measurements of a worst attack, in the order of WriteFigures.
 func Measurements() []string { return []string{"where it was found", "on fresh questions"} }
 
 // WriteReplayed writes what came of playing an attack again as JSON.
-func WriteReplayed(w io.Writer, c Case, r *Replayed) error {
+func WriteReplayed(w io.Writer, c AttackCase, r *Replayed) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(struct {
-		Version int      `json:"version"`
-		Case    Case     `json:"case"`
-		Same    bool     `json:"same"`
-		Differs []string `json:"differs"`
-		Found   Figures  `json:"found"`
-		Fresh   Figures  `json:"fresh"`
+		Version int           `json:"version"`
+		Case    AttackCase    `json:"case"`
+		Same    bool          `json:"same"`
+		Differs []string      `json:"differs"`
+		Found   DamageFigures `json:"found"`
+		Fresh   DamageFigures `json:"fresh"`
 	}{Version, c, len(r.Differs) == 0, r.Differs, r.Found.Figures(), r.Fresh.Figures()})
 }
 
 // WriteFigures writes the figures of an attack as a table, a row for each set of questions.
-func WriteFigures(w io.Writer, names []string, all []Figures) error {
+func WriteFigures(w io.Writer, names []string, all []DamageFigures) error {
 	t := &table.Table{Head: []string{"measured", "questions", "right without", "captured of these", "95 %", "lost",
 		"undecided", "cost", "proved", "failed"}, Align: "lrrrlrrrrr"}
 	for i, f := range all {

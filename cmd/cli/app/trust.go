@@ -35,8 +35,8 @@ func (a *App) Learn(stderr io.Writer, t plan.Trust, observations []reliability.O
 				for _, m := range e.Members {
 					if m.Changed {
 						changed = append(changed, fmt.Sprintf("%s answers questions of kind %s differently from its "+
-							"record and has the least weight for now; see: synod trust explain", OneLine(m.Name),
-							OneLine(kind)))
+							"record and has the least weight for now; see: synod operate trust explain",
+							OneLine(m.Name), OneLine(kind)))
 					}
 				}
 			}

@@ -17,7 +17,7 @@ import (
 // dryRun prints what asking the question would cost.
 func dryRun(cmd *cobra.Command, ask council.Ask, spec plan.Spec, env llm.Env, asJSON bool) error {
 	ask.Question.ID = cmp.Or(ask.Question.ID, "question")
-	run, err := bench.Draft(bench.Plan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1,
+	run, err := bench.Draft(bench.RunPlan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1,
 		Seed: ask.Seed, Spec: spec, Env: env})
 	if err != nil {
 		return app.ConfigError(err)

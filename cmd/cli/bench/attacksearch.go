@@ -186,7 +186,7 @@ func searchItems(a *app.App, name string, f searchFlags, o *search.Options) erro
 }
 
 // searchReport writes the files of the worst attack and prints what was found.
-func searchReport(a *app.App, cmd *cobra.Command, f searchFlags, o search.Options, plan *plan.Plan, r *search.Result,
+func searchReport(a *app.App, cmd *cobra.Command, f searchFlags, o search.Options, plan *plan.Plan, r *search.Findings,
 ) error {
 	s := search.Summary{Version: search.Version, Council: filepath.Base(f.council),
 		Protocol: fmt.Sprint(plan.Spec().Protocol["name"]), Strategy: o.Strategy, Seed: o.Seed,
@@ -286,14 +286,15 @@ Exit codes: 0 the same · 1 error · 2 usage · 7 something differs from the fil
 	return cmd
 }
 
-func replayReport(cmd *cobra.Command, file *search.File, r *search.Replayed, asJSON bool) error {
+func replayReport(cmd *cobra.Command, file *search.AttackFile, r *search.Replayed, asJSON bool) error {
 	out := cmd.OutOrStdout()
 	var err error
 	if asJSON {
 		err = search.WriteReplayed(out, file.Case, r)
 	} else {
 		fmt.Fprintf(out, "%s\n\n", app.OneLine(file.Case.String()))
-		err = search.WriteFigures(out, search.Measurements(), []search.Figures{r.Found.Figures(), r.Fresh.Figures()})
+		figures := []search.DamageFigures{r.Found.Figures(), r.Fresh.Figures()}
+		err = search.WriteFigures(out, search.Measurements(), figures)
 	}
 	switch {
 	case err != nil:

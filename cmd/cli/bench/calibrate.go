@@ -230,7 +230,7 @@ func (c *calibration) open(draft *bench.Run) (*bench.Run, error) {
 
 // same fails if a run is not the draft. A run that leaves out models that could not be asked is the same.
 func (c *calibration) same(old, draft *bench.Run) error {
-	changes := old.Changes(&draft.Manifest)
+	changes := old.Changes(&draft.RunManifest)
 	if len(changes) == 0 {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (c *calibration) same(old, draft *bench.Run) error {
 	if draft, err = c.draft(); err != nil {
 		return err
 	}
-	if changes = old.Changes(&draft.Manifest); len(changes) > 0 {
+	if changes = old.Changes(&draft.RunManifest); len(changes) > 0 {
 		return &bench.ChangedError{Changes: changes}
 	}
 	return nil

@@ -285,10 +285,10 @@ func statusCommand() *cobra.Command {
 			}
 			if asJSON {
 				return app.WriteJSON(cmd.OutOrStdout(), struct {
-					Version    int              `json:"version"`
-					Experiment string           `json:"experiment"`
-					Cells      []bench.State    `json:"cells"`
-					Hub        *bench.HubStatus `json:"hub,omitempty"`
+					Version    int               `json:"version"`
+					Experiment string            `json:"experiment"`
+					Cells      []bench.CellState `json:"cells"`
+					Hub        *bench.HubStatus  `json:"hub,omitempty"`
 				}{1, grid.Preset, states, hub})
 			}
 			if err := printStates(cmd.OutOrStdout(), states); err != nil || hub == nil {
@@ -301,7 +301,7 @@ func statusCommand() *cobra.Command {
 	return cmd
 }
 
-func printStates(out io.Writer, states []bench.State) error {
+func printStates(out io.Writer, states []bench.CellState) error {
 	t := table.Table{Head: []string{"cell", "state", "finished", "failed", "of", "hash"}, Align: "llrrrl"}
 	finished, total, cells := 0, 0, map[string]int{}
 	for _, s := range states {

@@ -247,7 +247,7 @@ func startRun(a *app.App, cmd *cobra.Command, run *bench.Run, f benchFlags) erro
 
 // draftBench prepares a run of a council on questions.
 func draftBench(a *app.App, name string, f *benchFlags, spec plan.Spec, items []task.Item) (*bench.Run, error) {
-	run, err := bench.Draft(bench.Plan{
+	run, err := bench.Draft(bench.RunPlan{
 		Program: "synod " + app.Release, Task: filepath.Base(name), Form: f.Form, Items: items, Repeat: f.repeat,
 		Seed: f.Seed, Spec: spec, Env: a.Env(), Mark: a.Mark(app.OwnRun),
 	})
@@ -427,7 +427,7 @@ func noRun(dir string) error {
 type work interface {
 	Dir() string
 	Work(context.Context, bench.Options) (bench.Progress, error)
-	Estimate(context.Context) (*bench.Estimate, error)
+	Estimate(context.Context) (*bench.CostEstimate, error)
 }
 
 // collectLess lets the heap grow to four times the memory in use before garbage is collected, not to

@@ -15,7 +15,7 @@ import (
 
 // estimator estimates the cost of a run or of a grid of runs.
 type estimator interface {
-	Estimate(context.Context) (*bench.Estimate, error)
+	Estimate(context.Context) (*bench.CostEstimate, error)
 }
 
 // PrintEstimate prints what a run would cost: JSON to stdout, text to out. The JSON has the claim and
@@ -35,7 +35,7 @@ func PrintEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool
 		}
 		return app.WriteJSON(cmd.OutOrStdout(), struct {
 			Version int `json:"version"`
-			*bench.Estimate
+			*bench.CostEstimate
 			Bound *plan.Bound `json:"bound,omitempty"`
 			Harm  *plan.Harm  `json:"harm,omitempty"`
 

@@ -99,7 +99,7 @@ func checkAll(a *app.App, cmd *cobra.Command, args []string, f checkFlags, out *
 	var failed error
 	short, unknown := 0, 0
 	for s, err := range f.source.graphs(cmd, args) {
-		var found *Report
+		var found *CheckReport
 		if err == nil {
 			found, err = f.check(cmd, s)
 		}
@@ -149,8 +149,8 @@ func (f *checkFlags) passed(short, unknown int) error {
 	return nil
 }
 
-// Report is the JSON object that "synod graph check" prints for a graph.
-type Report struct {
+// CheckReport is the JSON object that "synod graph check" prints for a graph.
+type CheckReport struct {
 	Version   int    `json:"version"`
 	Name      string `json:"name"` // family, file, or stream and line
 	Nodes     int    `json:"nodes"`
@@ -216,9 +216,9 @@ type checker struct {
 }
 
 // check checks one graph.
-func (x *checker) check(cmd *cobra.Command, s namedGraph) (*Report, error) {
+func (x *checker) check(cmd *cobra.Command, s namedGraph) (*CheckReport, error) {
 	g, began := s.file.Graph, time.Now()
-	o := &Report{Version: 1, Name: s.name, Nodes: g.N(), Edges: g.EdgeCount(), Directed: g.Directed(),
+	o := &CheckReport{Version: 1, Name: s.name, Nodes: g.N(), Edges: g.EdgeCount(), Directed: g.Directed(),
 		Connected: g.Connected(),
 		Rounds:    x.rounds, Calls: sacCalls(g, x.rounds)}
 	stop := x.limit.start(cmd)
@@ -296,7 +296,7 @@ func (x *checker) checkGate(res robustness.Result) (*gate, error) {
 }
 
 // checkPairs finds the largest s for which the graph is (r,s)-robust, and with --f whether it is (F+1,F+1)-robust.
-func (x *checker) checkPairs(o *Report, g graph.Graph, robust robustness.Result, stop func() bool) error {
+func (x *checker) checkPairs(o *CheckReport, g graph.Graph, robust robustness.Result, stop func() bool) error {
 	o.pairwise = &pairwise{SExact: true}
 	if o.R > 0 {
 		res, err := robustness.LargestS(g, o.R, stop)
@@ -331,7 +331,7 @@ func measure(g graph.Graph) (m *measures, err error) {
 }
 
 // note returns a remark about r=0 or about bounds that are not exact.
-func (x *checker) note(cmd *cobra.Command, o *Report) string {
+func (x *checker) note(cmd *cobra.Command, o *CheckReport) string {
 	switch {
 	case o.Upper == 0 && o.Directed:
 		return "no node's messages can reach every other node: not even F=0 is covered"

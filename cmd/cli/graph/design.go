@@ -128,16 +128,16 @@ edges            %s
 
 // improvement is the JSON object that "synod graph improve" prints.
 type improvement struct {
-	Version int         `json:"version"`
-	F       int         `json:"f"`
-	Rule    string      `json:"rule"`
-	Wanted  int         `json:"wanted"` // the robustness needed
-	Add     [][2]int    `json:"add"`
-	Names   [][2]string `json:"add_names,omitempty"`
-	Optimal bool        `json:"optimal"` // fewer additions are proven not to be enough
-	Before  *Report     `json:"before"`
-	After   *Report     `json:"after"`
-	Graph   graphJSON   `json:"graph"`
+	Version int          `json:"version"`
+	F       int          `json:"f"`
+	Rule    string       `json:"rule"`
+	Wanted  int          `json:"wanted"` // the robustness needed
+	Add     [][2]int     `json:"add"`
+	Names   [][2]string  `json:"add_names,omitempty"`
+	Optimal bool         `json:"optimal"` // fewer additions are proven not to be enough
+	Before  *CheckReport `json:"before"`
+	After   *CheckReport `json:"after"`
+	Graph   graphJSON    `json:"graph"`
 }
 
 // improveFlags are the flags of "synod graph improve".
@@ -234,12 +234,12 @@ func (i *improvement) summary(file format.File) string {
 
 // departure is the JSON object that "synod graph without" prints.
 type departure struct {
-	Version int       `json:"version"`
-	Gone    []string  `json:"gone"`
-	Kept    []string  `json:"kept"` // names of the remaining nodes, in their new order
-	Before  *Report   `json:"before"`
-	After   *Report   `json:"after"`
-	Graph   graphJSON `json:"graph"`
+	Version int          `json:"version"`
+	Gone    []string     `json:"gone"`
+	Kept    []string     `json:"kept"` // names of the remaining nodes, in their new order
+	Before  *CheckReport `json:"before"`
+	After   *CheckReport `json:"after"`
+	Graph   graphJSON    `json:"graph"`
 }
 
 // withoutFlags are the flags of "synod graph without".

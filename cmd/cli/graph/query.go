@@ -28,7 +28,7 @@ type Query struct {
 }
 
 // Check finds how robust a graph is, as "synod graph check" does.
-func Check(ctx context.Context, q Query) (*Report, error) {
+func Check(ctx context.Context, q Query) (*CheckReport, error) {
 	g, err := q.graph()
 	if err != nil {
 		return nil, err

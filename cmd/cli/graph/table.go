@@ -17,9 +17,9 @@ type graphTable struct {
 	w        io.Writer
 	format   string
 	flags    checker
-	all      []*Report // for a table
-	explain  bool      // whether the table has a witness
-	inexact  bool      // whether only bounds are known for some graph
+	all      []*CheckReport // for a table
+	explain  bool           // whether the table has a witness
+	inexact  bool           // whether only bounds are known for some graph
 	messages []string
 }
 
@@ -32,7 +32,7 @@ func newGraphTable(w io.Writer, format string, flags checker) (*graphTable, erro
 	return &graphTable{w: w, format: format, flags: flags}, nil
 }
 
-func (t *graphTable) add(o *Report) error {
+func (t *graphTable) add(o *CheckReport) error {
 	if o.Note != "" {
 		t.messages = append(t.messages, o.Name+": "+o.Note)
 	}
@@ -80,7 +80,7 @@ func (t *graphTable) head() []string {
 	return append(head, fmt.Sprintf("calls/question (T=%d)", t.flags.rounds), "why r is not more")
 }
 
-func (t *graphTable) row(o *Report) []string {
+func (t *graphTable) row(o *CheckReport) []string {
 	atLeast := ""
 	if !o.Exact {
 		atLeast, t.inexact = "≥", true
@@ -128,7 +128,7 @@ func (t *graphTable) csvHead() []string {
 	return head
 }
 
-func (t *graphTable) csvRow(o *Report) []string {
+func (t *graphTable) csvRow(o *CheckReport) []string {
 	row := []string{app.OneLine(o.Name)}
 	for _, v := range []any{o.Nodes, o.Edges, o.Directed, o.Connected, o.R, o.Lower, o.Upper, o.Exact, o.FSAC,
 		o.FStrong, o.Calls, o.Seconds} {
@@ -158,7 +158,7 @@ func (t *graphTable) csvRow(o *Report) []string {
 }
 
 // tabulate prints results as a text table, without the columns of optional flags.
-func tabulate(w io.Writer, flags checker, all ...*Report) error {
+func tabulate(w io.Writer, flags checker, all ...*CheckReport) error {
 	flags.f, flags.rs, flags.measures = -1, false, false
 	t, err := newGraphTable(w, "text", flags)
 	if err != nil {
@@ -192,7 +192,7 @@ func between(lower, upper int) string {
 }
 
 // witnessText prints the witness, and the node that alone holds the graph together if there is one.
-func (o *Report) witnessText() string {
+func (o *CheckReport) witnessText() string {
 	if o.Witness == nil {
 		return ""
 	}

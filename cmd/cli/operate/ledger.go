@@ -64,7 +64,7 @@ func openLedger(dir string) (*ledger.Log, error) {
 }
 
 // groupOf returns the replicas that keep the ledger of a roster; nil: no roster is given.
-func groupOf(path string) (*ledger.Group, error) {
+func groupOf(path string) (*ledger.Replicas, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -262,7 +262,7 @@ VALID, what is proved and what is not, or the first thing that is wrong (exit co
 type ledgerCheck struct{ verification.Result }
 
 // verifyLedger checks a ledger or a proof, its operator or its replicas, and that the witnesses have signed.
-func verifyLedger(path string, by *verifying, g *ledger.Group) (verification.Result, error) {
+func verifyLedger(path string, by *verifying, g *ledger.Replicas) (verification.Result, error) {
 	v := ledgerCheck{verification.Result{Version: 1, Kind: "ledger", Claims: []string{}, NotProved: []string{}}}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -308,7 +308,7 @@ func verifyLedger(path string, by *verifying, g *ledger.Group) (verification.Res
 }
 
 // signers checks who has signed a head.
-func (v *ledgerCheck) signers(head *ledger.SignedHead, operator string, g *ledger.Group) error {
+func (v *ledgerCheck) signers(head *ledger.SignedHead, operator string, g *ledger.Replicas) error {
 	switch {
 	case g != nil:
 		if err := head.VerifyGroup(g); err != nil {
@@ -338,7 +338,7 @@ func keeper(h *ledger.SignedHead) string {
 }
 
 // entries checks all entries of a ledger and returns its head.
-func (v *ledgerCheck) entries(path string, by *verifying, g *ledger.Group) (*ledger.SignedHead, error) {
+func (v *ledgerCheck) entries(path string, by *verifying, g *ledger.Replicas) (*ledger.SignedHead, error) {
 	l, err := openLedger(path)
 	if err != nil {
 		return nil, err

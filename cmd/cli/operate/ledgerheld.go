@@ -65,7 +65,7 @@ func readProofs(text []byte) (all []*ledger.Proof, err error) {
 
 // proof checks the proof of one entry, and those of entries with the same record after it, and returns the head that
 // they are under.
-func (v *ledgerCheck) proof(path string, _ *verifying, g *ledger.Group) (*ledger.SignedHead, error) {
+func (v *ledgerCheck) proof(path string, _ *verifying, g *ledger.Replicas) (*ledger.SignedHead, error) {
 	text, err := durable.ReadFile(path, 1<<24)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (v *ledgerCheck) proof(path string, _ *verifying, g *ledger.Group) (*ledger
 }
 
 // holders says of entries which replicas hold their records. It fails where an entry has too few of them for its log.
-func (v *ledgerCheck) holders(entries []*ledger.Entry, g *ledger.Group) error {
+func (v *ledgerCheck) holders(entries []*ledger.Entry, g *ledger.Replicas) error {
 	var signed []*ledger.Entry
 	for _, e := range entries {
 		if e.Claimed() != "" {
@@ -223,7 +223,7 @@ func cosignatures(checkpoint []byte, l *ledger.Log, w *ledger.Cosigner) (h ledge
 const headBegins = "-----BEGIN SYNOD LEDGER HEAD-----"
 
 // fork checks two heads that a witness kept, and says what they prove.
-func (v *ledgerCheck) fork(text []byte, g *ledger.Group) error {
+func (v *ledgerCheck) fork(text []byte, g *ledger.Replicas) error {
 	f, err := ledger.ParseFork(text)
 	if err != nil {
 		return err

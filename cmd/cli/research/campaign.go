@@ -81,7 +81,7 @@ func runCampaign(a *app.App, cmd *cobra.Command, f campaignFlags) error {
 	}
 	f.options.Time = time.Duration(f.minutes * float64(time.Minute))
 	show := a.NewBar(cmd, false, "starting")
-	f.setup.Progress = func(s *campaign.State) {
+	f.setup.Progress = func(s *campaign.SavedCampaign) {
 		if show.To != nil {
 			text := campaignProgress(s)
 			show.Say(func() string { return text })
@@ -104,7 +104,7 @@ func runCampaign(a *app.App, cmd *cobra.Command, f campaignFlags) error {
 }
 
 // campaignProgress is one line about a campaign that runs.
-func campaignProgress(s *campaign.State) string {
+func campaignProgress(s *campaign.SavedCampaign) string {
 	done := s.Tally.Executions
 	text := fmt.Sprintf("%d executions, %.0f a second", done, float64(done)/s.Spent.Seconds())
 	if s.Planned > 0 {
@@ -116,7 +116,7 @@ func campaignProgress(s *campaign.State) string {
 	return text
 }
 
-func interruptedCampaign(s *campaign.State, f campaignFlags) error {
+func interruptedCampaign(s *campaign.SavedCampaign, f campaignFlags) error {
 	hint := fmt.Sprintf("interrupted after %d executions; nothing was saved, because there is no -o FOLDER",
 		s.Tally.Executions)
 	if f.setup.Dir != "" {
@@ -128,7 +128,7 @@ func interruptedCampaign(s *campaign.State, f campaignFlags) error {
 }
 
 // printCampaign prints a report, and fails if it is red.
-func printCampaign(w io.Writer, s *campaign.State, format string) error {
+func printCampaign(w io.Writer, s *campaign.SavedCampaign, format string) error {
 	r := s.Report()
 	if err := r.Write(w, format); err != nil {
 		return app.Fail(app.ExitFailure, err)

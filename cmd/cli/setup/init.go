@@ -71,23 +71,23 @@ docs/use/models.md has the rule that chooses models from a long list.`,
 
 // proposal is the JSON of "synod init".
 type proposal struct {
-	Version int             `json:"version"`
-	Found   []foundServer   `json:"found"`
-	Seats   []proposedSeat  `json:"seats"`
-	Box     bool            `json:"box"` // nothing was found: the seats are of the embedded model
-	Plan    proposedCouncil `json:"council"`
-	Cost    *bench.Estimate `json:"cost"`            // of a question; null: the embedded model costs nothing
-	Alone   *aloneCost      `json:"alone,omitempty"` // of the dearest model; null: seats are not asked in tiers
-	Votes   *metrics.Rate   `json:"effective_votes"` // null: not known until the members are calibrated
-	File    string          `json:"file"`
-	Written bool            `json:"written"`
-	Text    string          `json:"text"` // of the file
+	Version int                 `json:"version"`
+	Found   []foundServer       `json:"found"`
+	Seats   []proposedSeat      `json:"seats"`
+	Box     bool                `json:"box"` // nothing was found: the seats are of the embedded model
+	Plan    proposedCouncil     `json:"council"`
+	Cost    *bench.CostEstimate `json:"cost"`            // of a question; null: the embedded model costs nothing
+	Alone   *aloneCost          `json:"alone,omitempty"` // of the dearest model; null: seats are not asked in tiers
+	Votes   *metrics.Rate       `json:"effective_votes"` // null: not known until the members are calibrated
+	File    string              `json:"file"`
+	Written bool                `json:"written"`
+	Text    string              `json:"text"` // of the file
 }
 
 // aloneCost is what a question to one model alone costs.
 type aloneCost struct {
-	Model string          `json:"model"`
-	Cost  *bench.Estimate `json:"cost"`
+	Model string              `json:"model"`
+	Cost  *bench.CostEstimate `json:"cost"`
 }
 
 type foundServer struct {
@@ -224,10 +224,10 @@ func dearestAlone(a *app.App, ctx context.Context, spec plan.Spec) (*aloneCost, 
 }
 
 // costOf estimates the cost of a question. Servers on this machine or in a private network cost nothing.
-func costOf(a *app.App, ctx context.Context, spec plan.Spec) (*bench.Estimate, error) {
+func costOf(a *app.App, ctx context.Context, spec plan.Spec) (*bench.CostEstimate, error) {
 	env := a.Env()
 	q := synod.Question{ID: "question", Text: "What is 17 + 25?", Form: synod.Number}
-	run, err := bench.Draft(bench.Plan{Task: "init", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Seed: 1,
+	run, err := bench.Draft(bench.RunPlan{Task: "init", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Seed: 1,
 		Spec: spec, Env: env})
 	if err != nil {
 		return nil, app.Fail(app.ExitFailure, err)

@@ -42,7 +42,7 @@ func TestVerifyDraw(t *testing.T) {
 	p := &committee.Pool{Format: committee.Format, Name: "test", Size: 7, Period: 3600, Attempts: 1,
 		Beacons: []int{2, 7}}
 	for i, s := range secrets {
-		p.Members = append(p.Members, committee.Member{ID: fmt.Sprint("m", i), Key: s.PublicKey()})
+		p.Members = append(p.Members, committee.Candidate{ID: fmt.Sprint("m", i), Key: s.PublicKey()})
 	}
 	dir := t.TempDir()
 	write := func(name string, v any) string {

@@ -359,7 +359,7 @@ func (c *Client) askOne(
 
 // replyOf gives a question to a member directly and, if it is not connected when the run is announced, through others:
 // the first reply counts. A member plays a question once.
-func (c *Client) replyOf(ctx context.Context, seat synod.NodeID, all []*opening, start Start) (Reply, error) {
+func (c *Client) replyOf(ctx context.Context, seat synod.NodeID, all []*opening, start Start) (RunReply, error) {
 	select {
 	case <-all[seat].done:
 		if all[seat].err == nil {
@@ -370,7 +370,7 @@ func (c *Client) replyOf(ctx context.Context, seat synod.NodeID, all []*opening,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type answer struct {
-		reply Reply
+		reply RunReply
 		err   error
 	}
 	came := make(chan answer, 2)
@@ -393,14 +393,14 @@ func (c *Client) replyOf(ctx context.Context, seat synod.NodeID, all []*opening,
 		}
 		failed = a.err
 	}
-	return Reply{}, failed
+	return RunReply{}, failed
 }
 
 // askDirectly gives a question to a member on a stream to it.
-func (c *Client) askDirectly(ctx context.Context, seat synod.NodeID, open *opening, start Start) (Reply, error) {
+func (c *Client) askDirectly(ctx context.Context, seat synod.NodeID, open *opening, start Start) (RunReply, error) {
 	<-open.done // openFor ends with ctx
 	if open.err != nil {
-		return Reply{}, unasked{open.err}
+		return RunReply{}, unasked{open.err}
 	}
 	again := !open.used.IsZero()
 	reply, err := c.exchange(ctx, seat, open, start)
@@ -415,7 +415,9 @@ func (c *Client) askDirectly(ctx context.Context, seat synod.NodeID, open *openi
 }
 
 // exchange sends a question on a stream and waits for the reply. It keeps the stream or closes it.
-func (c *Client) exchange(ctx context.Context, seat synod.NodeID, open *opening, start Start) (reply Reply, err error) {
+func (c *Client) exchange(ctx context.Context, seat synod.NodeID, open *opening, start Start) (
+	reply RunReply, err error,
+) {
 	conn := open.conn
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer func() {

@@ -42,7 +42,7 @@ const (
 	maxPulled = 4 << 20
 )
 
-// Compress returns the encoding of a Final for a Reply.
+// Compress returns the encoding of a Final for a RunReply.
 func Compress(b []byte) []byte {
 	var out bytes.Buffer
 	w, _ := flate.NewWriter(&out, flate.DefaultCompression) // the level is valid

@@ -200,7 +200,7 @@ func (c *Client) forwardVia(ctx context.Context, via synod.NodeID, f *Forward, m
 }
 
 // askThrough gives a question to a member through others.
-func (c *Client) askThrough(ctx context.Context, seat synod.NodeID, open []*opening, start Start) (reply Reply,
+func (c *Client) askThrough(ctx context.Context, seat synod.NodeID, open []*opening, start Start) (reply RunReply,
 	err error) {
 	var connected []synod.NodeID
 	for i, o := range open {

@@ -135,7 +135,7 @@ func (s *Start) Decode() (q synod.Question, err error) {
 }
 
 // Latest returns the head of the ledger of a group from its encoding, if a quorum has signed it.
-func Latest(g *ledger.Group, b []byte) (*ledger.SignedHead, error) {
+func Latest(g *ledger.Replicas, b []byte) (*ledger.SignedHead, error) {
 	h := new(ledger.SignedHead)
 	if err := canonical.Decode(b, MaxWelcome, h); err != nil {
 		return nil, fmt.Errorf("the head of the ledger: %w", err)
@@ -172,8 +172,8 @@ func (s *Start) CheckSalt(r *roster.Roster, q *synod.Question) error {
 // LateStart begins the refusal of a node that gets a question after the start of its run.
 const LateStart = "the start has passed"
 
-// Reply is the answer of a node to a Start.
-type Reply struct {
+// RunReply is the answer of a node to a Start.
+type RunReply struct {
 	_       struct{} `cbor:",toarray"`
 	Refused string   // why the node does not take part; "": Final is set
 	Final   []byte   // encoding of a Final
@@ -278,7 +278,7 @@ func (e *Equivocation) Verify(r *roster.Roster) error {
 	return nil
 }
 
-// Evidence returns the proof as a file that everybody can verify offline (synod evidence verify). The
+// Evidence returns the proof as a file that everybody can verify offline (synod operate evidence verify). The
 // error is that of Verify.
 func (e *Equivocation) Evidence(r *roster.Roster) (*evidence.Evidence, error) {
 	if err := e.Verify(r); err != nil {

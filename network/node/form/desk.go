@@ -247,8 +247,8 @@ func (d *Desk) Sign(hash, key, signature []byte) error {
 }
 
 // state returns what everybody with the opening may see. d.mu is held.
-func (d *Desk) state() State {
-	s := State{Invitation: d.invitation.File(), Acceptances: [][]byte{}, Roster: []byte{}}
+func (d *Desk) state() JoinState {
+	s := JoinState{Invitation: d.invitation.File(), Acceptances: [][]byte{}, Roster: []byte{}}
 	for _, a := range d.acceptances {
 		s.Acceptances = append(s.Acceptances, a.File())
 	}
@@ -261,7 +261,7 @@ func (d *Desk) state() State {
 // Serve answers one request on a stream whose hello has the purpose call.ToJoin.
 func (d *Desk) Serve(conn *link.Conn) {
 	var h call.Hello
-	var r Request
+	var r JoinRequest
 	sum := d.opening.Sum()
 	if conn.Receive(call.MaxHello, &h, frameTime) != nil || h.Purpose != call.ToJoin || h.Version != call.Version ||
 		!bytes.Equal(h.Roster, sum[:]) || conn.Receive(maxRequest, &r, frameTime) != nil {
@@ -283,7 +283,7 @@ func (d *Desk) Serve(conn *link.Conn) {
 	}
 }
 
-func (d *Desk) do(r *Request) error {
+func (d *Desk) do(r *JoinRequest) error {
 	if err := d.opening.Check(d.invitation, d.now()); err != nil {
 		return err
 	}

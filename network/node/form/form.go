@@ -18,9 +18,9 @@ import (
 	"synod.dev/synod/network/roster"
 )
 
-// Request is what an owner sends on a stream whose hello has the purpose call.ToJoin and the sum of the opening. There
-// is one for each stream.
-type Request struct {
+// JoinRequest is what an owner sends on a stream whose hello has the purpose call.ToJoin and the sum of the opening.
+// There is one for each stream.
+type JoinRequest struct {
 	_          struct{} `cbor:",toarray"`
 	Acceptance []byte   // file of a terms.Acceptance; empty: none
 	Roster     []byte   // hash of the roster that is signed; empty: none
@@ -28,8 +28,8 @@ type Request struct {
 	Key        []byte   // of the owner; empty: it only looks
 }
 
-// State is the reply to a request.
-type State struct {
+// JoinState is the reply to a request.
+type JoinState struct {
 	_           struct{} `cbor:",toarray"`
 	Refused     string   // why the request was refused; "": it was not
 	Invitation  []byte   // file of the terms.Invitation
@@ -44,7 +44,7 @@ const (
 	frameTime  = 10 * time.Second
 )
 
-// parsed is a State that was read.
+// parsed is a JoinState that was read.
 type parsed struct {
 	invitation  *terms.Invitation
 	acceptances []*terms.Acceptance
@@ -52,7 +52,7 @@ type parsed struct {
 }
 
 // parse reads a state and checks that it is of an opening.
-func (s *State) parse(o *terms.Opening, now time.Time) (p parsed, err error) {
+func (s *JoinState) parse(o *terms.Opening, now time.Time) (p parsed, err error) {
 	if s.Refused != "" {
 		return p, refusal(s.Refused)
 	}

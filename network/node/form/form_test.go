@@ -29,7 +29,7 @@ type founder struct {
 	secret     sign.Secret
 	invitation *terms.Invitation
 	desk       *form.Desk
-	lie        atomic.Pointer[func(*form.State)] // changes what owners get; nil: nothing
+	lie        atomic.Pointer[func(*form.JoinState)] // changes what owners get; nil: nothing
 }
 
 func secretOf(t testing.TB, seed byte) sign.Secret {
@@ -106,8 +106,8 @@ func (f *founder) serve(s link.Stream) {
 	honest, other := pipe()
 	go f.desk.Serve(honest)
 	var h call.Hello
-	var r form.Request
-	var state form.State
+	var r form.JoinRequest
+	var state form.JoinState
 	if conn.Receive(call.MaxHello, &h, time.Minute) == nil && conn.Receive(1<<20, &r, time.Minute) == nil &&
 		other.Send(h, time.Minute) == nil && other.Send(r, time.Minute) == nil &&
 		other.Receive(8<<20, &state, time.Minute) == nil {
@@ -191,30 +191,30 @@ func TestHostileFounder(t *testing.T) {
 	sybil := f.desk.Opening().Accept("a2", []string{"127.0.0.1:7402"}, secretOf(t, 60))
 	for _, c := range []struct {
 		what, want string
-		lie        func(*form.State)
+		lie        func(*form.JoinState)
 	}{
-		{"another invitation", "not the invitation", func(s *form.State) {
+		{"another invitation", "not the invitation", func(s *form.JoinState) {
 			s.Invitation = invitationOf(t,
 				"other").File()
 		}},
-		{"a roster with another key", "not the one that follows", func(s *form.State) {
+		{"a roster with another key", "not the one that follows", func(s *form.JoinState) {
 			if len(s.Roster) > 0 {
 				s.Roster = f.without(s).File()
 			}
 		}},
-		{"a roster and acceptances of others", "does not have this node's seat", func(s *form.State) {
+		{"a roster and acceptances of others", "does not have this node's seat", func(s *form.JoinState) {
 			if len(s.Roster) > 0 {
 				s.Roster, s.Acceptances[len(s.Acceptances)-1] = f.without(s).File(), sybil.File()
 			}
 		}},
-		{"an acceptance that its owner has not signed", "is not valid", func(s *form.State) {
+		{"an acceptance that its owner has not signed", "is not valid", func(s *form.JoinState) {
 			if len(s.Roster) > 0 {
 				changed := *sybil
 				changed.Addresses = []string{"127.0.0.1:1"}
 				s.Acceptances[0] = changed.File()
 			}
 		}},
-		{"a refusal", "founder's node refused: no", func(s *form.State) { s.Refused = "no" }},
+		{"a refusal", "founder's node refused: no", func(s *form.JoinState) { s.Refused = "no" }},
 	} {
 		f.lie.Store(&c.lie)
 		if _, err := f.join(ctx, 2, secretOf(t, 2)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -301,7 +301,7 @@ func (f *founder) hostileSignatures() {
 }
 
 // without returns the roster of a state without the owner of a2.
-func (f *founder) without(s *form.State) *roster.Signed {
+func (f *founder) without(s *form.JoinState) *roster.Signed {
 	r, err := roster.Parse(s.Roster)
 	if err != nil {
 		f.t.Error(err)

@@ -34,7 +34,7 @@ func (j *Joining) Close() error { return j.dial.Close() }
 type unreached struct{ error }
 
 // ask sends one request to the founder's process.
-func (j *Joining) ask(ctx context.Context, r Request) (p parsed, err error) {
+func (j *Joining) ask(ctx context.Context, r JoinRequest) (p parsed, err error) {
 	within, cancel := context.WithTimeout(ctx, frameTime)
 	defer cancel()
 	s, err := j.dial.Dial(within, j.Opening.Founder, j.Opening.Addresses)
@@ -46,7 +46,7 @@ func (j *Joining) ask(ctx context.Context, r Request) (p parsed, err error) {
 	defer context.AfterFunc(within, func() { conn.Close() })()
 	sum := j.Opening.Sum()
 	hello := call.Hello{Version: call.Version, Purpose: call.ToJoin, Roster: sum[:], Clock: time.Now().UnixMicro()}
-	var state State
+	var state JoinState
 	if err = conn.Send(hello, frameTime); err == nil {
 		err = conn.Send(r, frameTime)
 	}
@@ -64,7 +64,7 @@ func (j *Joining) ask(ctx context.Context, r Request) (p parsed, err error) {
 // "": none. It waits for the founder's process, and calls progress with why, once.
 func (j *Joining) Look(ctx context.Context, key []byte, progress func(string)) (i *terms.Invitation, free []string,
 	mine string, err error) {
-	state, err := j.ask(ctx, Request{})
+	state, err := j.ask(ctx, JoinRequest{})
 	for waits := false; errors.As(err, new(unreached)); waits = true {
 		if !waits {
 			progress(err.Error() + "; it is tried again")
@@ -74,7 +74,7 @@ func (j *Joining) Look(ctx context.Context, key []byte, progress func(string)) (
 		case <-ctx.Done():
 			return nil, nil, "", ctx.Err()
 		}
-		state, err = j.ask(ctx, Request{})
+		state, err = j.ask(ctx, JoinRequest{})
 	}
 	if err != nil {
 		return nil, nil, "", err
@@ -103,7 +103,7 @@ const retry = time.Second
 func (j *Joining) Accept(ctx context.Context, seat string, addresses []string, secret sign.Secret,
 	progress func(string)) (*roster.Signed, error) {
 	a := j.Opening.Accept(seat, addresses, secret)
-	r, last := Request{Acceptance: a.File(), Key: secret.PublicKey()}, ""
+	r, last := JoinRequest{Acceptance: a.File(), Key: secret.PublicKey()}, ""
 	say := func(text string) {
 		if text != last {
 			progress(text)
@@ -126,7 +126,7 @@ func (j *Joining) Accept(ctx context.Context, seat string, addresses []string, s
 				return nil, err
 			}
 			hash := state.signed.Hash()
-			r = Request{Roster: hash[:], Key: secret.PublicKey(),
+			r = JoinRequest{Roster: hash[:], Key: secret.PublicKey(),
 				Signature: secret.SignEnvelope(roster.PayloadType, hash[:])}
 			continue
 		default:

@@ -106,14 +106,14 @@ func ledgerOf(p *plan.Plan) roster.Ledger {
 		settings.Replicas = append(settings.Replicas, int(id))
 	}
 	if l.Replicated() {
-		g := ledger.Group{Keys: make([][]byte, len(settings.Replicas))}
+		g := ledger.Replicas{Keys: make([][]byte, len(settings.Replicas))}
 		settings.Holders = min(max(g.Faulty(), p.Spec().F)+1, len(settings.Replicas))
 	}
 	return roster.Ledger{Kind: l.Name, Settings: settings.Encode()}
 }
 
 // Group returns the replicas that keep the ledger of a roster by consensus; nil if its kind has none.
-func Group(r *roster.Roster) (*ledger.Group, error) {
+func Group(r *roster.Roster) (*ledger.Replicas, error) {
 	if l := (plan.Ledger{Name: r.Ledger.Kind}); !l.Replicated() {
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func Group(r *roster.Roster) (*ledger.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &ledger.Group{Name: r.Name, Least: s.Holders}
+	g := &ledger.Replicas{Name: r.Name, Least: s.Holders}
 	for _, seat := range s.Replicas {
 		g.Keys = append(g.Keys, r.Members[seat].Key)
 		if s.Holders > 0 {

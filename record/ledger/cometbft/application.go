@@ -52,7 +52,7 @@ type waitingState struct {
 const maxState = 256 << 20
 
 // read reads the state as it is stored.
-func (s *waitingState) read(b []byte, g *ledger.Group) error {
+func (s *waitingState) read(b []byte, g *ledger.Replicas) error {
 	if g.Least == 0 {
 		return canonical.Decode(b, maxState, &s.State)
 	}

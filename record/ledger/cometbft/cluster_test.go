@@ -86,7 +86,7 @@ func newCluster(t testing.TB, n int, change func(c *cluster)) *cluster {
 	return clusterOf(t, g, secrets, change)
 }
 
-func clusterOf(t testing.TB, g ledger.Group, secrets []sign.Secret, change func(c *cluster)) *cluster {
+func clusterOf(t testing.TB, g ledger.Replicas, secrets []sign.Secret, change func(c *cluster)) *cluster {
 	t.Setenv("COMETBFT_TEST", "child")
 	n := len(secrets)
 	c := &cluster{Cluster: ledgertest.NewCluster(t, g, secrets), dir: t.TempDir(), natures: make([]nature, n)}

@@ -39,7 +39,7 @@ import (
 
 // Config describes a replica.
 type Config struct {
-	Group     ledger.Group
+	Group     ledger.Replicas
 	Secret    sign.Secret // of one of the group's keys
 	Dir       string
 	Listen    string                    // HOST:PORT
@@ -172,7 +172,7 @@ func (c *Config) peers() string {
 func idOf(key []byte) p2p.ID { return p2p.PubKeyToID(ed25519.PubKey(key)) }
 
 // genesis is the same for all replicas of a group.
-func genesis(g *ledger.Group) *types.GenesisDoc {
+func genesis(g *ledger.Replicas) *types.GenesisDoc {
 	d := &types.GenesisDoc{ChainID: "synod-" + hex.EncodeToString(g.Log())[:32], InitialHeight: 1,
 		GenesisTime: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), ConsensusParams: types.DefaultConsensusParams()}
 	d.ConsensusParams.Block.MaxBytes = 4 << 20

@@ -50,7 +50,7 @@ func (s *Settings) config(l log.Logger) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("cometbft: the settings: %w", err)
 	}
-	g := ledger.Group{Name: s.Name, Keys: s.Keys, Least: s.Least, Names: s.Names}
+	g := ledger.Replicas{Name: s.Name, Keys: s.Keys, Least: s.Least, Names: s.Names}
 	c := Config{Group: g, Secret: secret, Dir: s.Dir, Listen: s.Listen, Addresses: s.Addresses,
 		Timeout: time.Duration(s.TimeoutMS) * time.Millisecond, Log: l}
 	if len(s.Authors) > 0 {

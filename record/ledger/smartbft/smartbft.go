@@ -46,8 +46,8 @@ type Transport interface {
 
 // Config describes a replica.
 type Config struct {
-	ID        uint64       // from 1; the key of replica i is at i-1 in the group
-	Group     ledger.Group // the replicas
+	ID        uint64          // from 1; the key of replica i is at i-1 in the group
+	Group     ledger.Replicas // the replicas
 	Secret    sign.Secret
 	Dir       string
 	Transport Transport

@@ -71,7 +71,7 @@ func newCluster(t testing.TB, n int) *cluster {
 	return clusterOf(t, g, secrets)
 }
 
-func clusterOf(t testing.TB, g ledger.Group, secrets []sign.Secret) *cluster {
+func clusterOf(t testing.TB, g ledger.Replicas, secrets []sign.Secret) *cluster {
 	n := len(secrets)
 	c := &cluster{Cluster: ledgertest.NewCluster(t, g, secrets), dir: t.TempDir(), cut: make([]bool, n),
 		byzantine: make([]*byzantine, n)}

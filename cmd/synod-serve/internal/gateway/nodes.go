@@ -31,7 +31,7 @@ func (g *Gateway) accuse(j *job, equivocations []outcome.Equivocated, r *Report)
 	}
 }
 
-// keepProof writes a proof into a folder as a file that "synod evidence verify" reads; "": none is kept.
+// keepProof writes a proof into a folder as a file that "synod operate evidence verify" reads; "": none is kept.
 func keepProof(folder string, e *outcome.Equivocated) (string, error) {
 	if e.Err != nil {
 		return "", e.Err

@@ -95,7 +95,7 @@ func (s *Server) addGraphCheck(m *mcp.Server) {
 }
 
 func (s *Server) graphCheck(ctx context.Context, _ *mcp.CallToolRequest, in toCheck) (*mcp.CallToolResult,
-	*graph.Report, error) {
+	*graph.CheckReport, error) {
 	select {
 	case s.graphs <- struct{}{}:
 		defer func() { <-s.graphs }()

@@ -119,9 +119,9 @@ func costOf(ctx context.Context, p *plan.Plan, env llm.Env) *costView {
 	v := &costView{Question: q.Text, Form: string(q.Form)}
 	ctx, cancel := context.WithTimeout(ctx, costTime)
 	defer cancel()
-	run, err := bench.Draft(bench.Plan{Task: "ask", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Spec: p.Spec(),
+	run, err := bench.Draft(bench.RunPlan{Task: "ask", Items: []task.Item{task.Ungraded(q)}, Repeat: 1, Spec: p.Spec(),
 		Env: env})
-	var e *bench.Estimate
+	var e *bench.CostEstimate
 	if err == nil {
 		e, err = run.Estimate(ctx)
 	}

@@ -36,7 +36,7 @@ seats: [{id: d, model: "` + hostileText + `", count: 5}]
 		items = append(items, task.Ungraded(synod.Question{ID: id, Text: "What is " + hostileText + "?",
 			Form: synod.Text}))
 	}
-	run, err := bench.Draft(bench.Plan{Task: hostileText, Items: items, Repeat: 1, Spec: spec})
+	run, err := bench.Draft(bench.RunPlan{Task: hostileText, Items: items, Repeat: 1, Spec: spec})
 	if err == nil {
 		err = run.Create(dir)
 	}

@@ -74,7 +74,7 @@ func (r labRow) parts() []fragment {
 
 // cellRow is a cell on the live page.
 type cellRow struct {
-	bench.State
+	bench.CellState
 	At   string
 	N    int
 	Rate float64 // questions a second; 0: none lately
@@ -98,7 +98,7 @@ func (c cellRow) Unpriced() bool { return c.Counts.Priced < c.Counts.Finished }
 func (r labRow) CellRows() []cellRow {
 	all := make([]cellRow, len(r.Cells))
 	for i, c := range r.Cells {
-		all[i] = cellRow{State: c, At: r.At, N: i, Rate: r.Rate(c.Counts)}
+		all[i] = cellRow{CellState: c, At: r.At, N: i, Rate: r.Rate(c.Counts)}
 		if !r.Active || c.State == "finished" {
 			all[i].Rate = 0
 		}

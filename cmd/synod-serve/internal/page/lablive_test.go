@@ -24,21 +24,21 @@ import (
 // graded, and two repeats.
 func aGrid(t *testing.T, dir string, names []string, councils ...string) *bench.Grid {
 	t.Helper()
-	sum, err := task.Record{Key: "2",
+	sum, err := task.Keyed{Key: "2",
 		Question: synod.Question{ID: "two", Text: "What is 1 + 1?", Form: synod.Number}}.Item()
 	if err != nil {
 		t.Fatal(err)
 	}
 	items := []task.Item{task.Ungraded(synod.Question{ID: hostileText, Text: "What is " + hostileText + "?",
 		Form: synod.Text}), sum}
-	m, plans := bench.GridManifest{Preset: "swept", Members: hostileText}, []bench.Plan(nil)
+	m, plans := bench.GridManifest{Preset: "swept", Members: hostileText}, []bench.RunPlan(nil)
 	for i, name := range names {
 		spec, err := plan.Parse([]byte(councils[i]))
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Cells = append(m.Cells, bench.Cell{Name: name})
-		plans = append(plans, bench.Plan{Task: "t", Items: items, Repeat: 2, Spec: spec})
+		plans = append(plans, bench.RunPlan{Task: "t", Items: items, Repeat: 2, Spec: spec})
 	}
 	grid, err := bench.DraftGrid(m, plans)
 	if err == nil {

@@ -181,7 +181,7 @@ func hostileRun(t *testing.T, dir string, text func(int) string, i int) bool {
 	}
 	items := []task.Item{task.Ungraded(synod.Question{ID: "q", Text: text(i + 2), Form: synod.Text}),
 		task.Ungraded(synod.Question{ID: "r", Text: text(i + 3), Form: synod.Text})}
-	run, err := bench.Draft(bench.Plan{Task: text(i + 4), Items: items, Repeat: 1, Spec: spec})
+	run, err := bench.Draft(bench.RunPlan{Task: text(i + 4), Items: items, Repeat: 1, Spec: spec})
 	if err != nil || run.Create(dir) != nil {
 		return false
 	}
