@@ -57,12 +57,16 @@ func full(own bool, most string) *wire.Error {
 		Message: most + ", and has as many now"}
 }
 
+func notJSON() *wire.Error {
+	return &wire.Error{HTTP: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
+		Message: "the body must be JSON, with the header Content-Type: application/json"}
+}
+
 // body reads the body of a request within its limit. Memory is taken as the body arrives, from what all requests
 // together may have, in which each key has its share; held is how much.
 func (g *Gateway) body(w http.ResponseWriter, r *http.Request, key string) (b []byte, held int64, e *wire.Error) {
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return nil, 0, &wire.Error{HTTP: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
-			Message: "the body must be JSON, with the header Content-Type: application/json"}
+		return nil, 0, notJSON()
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, 0, &wire.Error{HTTP: http.StatusUnsupportedMediaType, Code: "unsupported_encoding",

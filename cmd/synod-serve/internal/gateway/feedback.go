@@ -60,6 +60,9 @@ func (g *Gateway) labelled(answer func(*http.Request, *store.Key) (any, *wire.Er
 
 // label is POST /v1/synod/feedback.
 func (g *Gateway) label(r *http.Request, key *store.Key) (any, *wire.Error) {
+	if !isJSON(r.Header.Get("Content-Type")) { // a form of a foreign page cannot send it
+		return nil, notJSON()
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxMark))
 	if err != nil {
 		return nil, &wire.Error{HTTP: 413, Code: "body_too_large", Message: "the body cannot be read, or is longer " +

@@ -206,6 +206,9 @@ func TestFeedbackRefused(t *testing.T) {
 	if r := h.mark(t, run, right, "X-Api-Key", may); r.StatusCode != 200 {
 		t.Fatalf("%d %s", r.StatusCode, r.body)
 	}
+	if r := h.post(t, "/v1/synod/feedback", `{}`, "X-Api-Key", may, "Content-Type", "text/plain"); r.StatusCode != 415 {
+		t.Errorf("no JSON: %d", r.StatusCode)
+	}
 	for key, want := range map[string]bool{other: false, may: true} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, h.url+"/v1/synod/feedback/"+run, nil)
 		if err != nil {
