@@ -45,7 +45,6 @@ var naming = map[string]string{
 	"cmd/synod-serve/internal/wire/request.go":            "an example in an error",
 
 	"core/robust/withstands.go":   "a rule of votes",
-	"council/open.go":             "advice in an error, which names a protocol without graders",
 	"council/plan/certify.go":     "advice in errors, which name a protocol with certificates of merged values",
 	"council/plan/proposed.go":    "the default protocol of council files",
 	"council/plan/schema.go":      "rules of the game, which the schema lists",

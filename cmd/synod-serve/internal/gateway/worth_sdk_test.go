@@ -160,8 +160,8 @@ func TestOpenAITiersOfRecordedModels(t *testing.T) {
 		"graph: {family: complete}\nf: 1\nrule: {name: protocol}\nmodels:\n" + models + "seats:\n" +
 		"  - {id: mini, model: mini}\n  - {id: flash, model: flash}\n  - {id: deepseek, model: deepseek}\n" +
 		"  - {id: strong, model: strong}\n"})
-	fmt.Printf("%-24s %6s %6s %9s %8s %6s %6s\n", "300 recorded questions", "right", "wrong", "undecided", "USD", "p50 s",
-		"p95 s")
+	fmt.Printf("%-24s %6s %6s %9s %8s %6s %6s\n", "300 recorded questions", "right", "wrong", "undecided", "USD",
+		"p50 s", "p95 s")
 	right := map[string]int{}
 	spent := map[string]float64{}
 	for _, model := range []string{"tiers", "solo:strong"} {
