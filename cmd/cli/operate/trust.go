@@ -310,7 +310,11 @@ func observed(path string, labels bool) (all []reliability.Observation, err erro
 	var runs []*bench.Run
 	grid, err := bench.OpenGrid(path)
 	if err == nil {
-		runs = grid.Runs
+		for i, run := range grid.Runs {
+			if grid.Cells[i].Control == "" { // a control asks the same questions again, of hindered members
+				runs = append(runs, run)
+			}
+		}
 	} else if run, one := bench.Open(path); one == nil {
 		runs, err = []*bench.Run{run}, nil
 	} else if errors.Is(err, bench.ErrNoRun) {
