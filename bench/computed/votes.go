@@ -38,13 +38,13 @@ type voteRow struct {
 	Votes map[string]*string `json:"votes"`
 }
 
-// ErrNoVotes is the error for a computation on recorded votes without a folder that has them.
-var ErrNoVotes = errors.New("it needs recorded votes; give their folder with --data FOLDER")
+// errNoVotes is the error for a computation on recorded votes without a folder that has them.
+var errNoVotes = errors.New("it needs recorded votes; give their folder with --data FOLDER")
 
 // realVotes returns a set of recorded votes.
 func (w *Work) realVotes(folder, set string) (v *votes, err error) {
 	if folder == "" {
-		return nil, ErrNoVotes
+		return nil, errNoVotes
 	}
 	return w.readVotes(folder, set)
 }

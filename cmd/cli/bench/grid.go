@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod/bench"
-	"synod.dev/synod/bench/computed"
 	"synod.dev/synod/bench/manifest"
 	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/bench/report"
@@ -174,16 +173,15 @@ func bringFiles(a *app.App, cmd *cobra.Command, m *manifest.Manifest, grid *benc
 	return nil
 }
 
-// runPresets runs every preset in its complete form and prints one table of claims.
+// runPresets runs every preset that has claims of a paper in its complete form, and prints one table of claims.
 func runPresets(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options) error {
 	o.Full = true
 	var all report.Claims
 	for _, p := range manifest.Presets().All() {
-		grid, err := p.Manifest.Draft(o)
-		if errors.Is(err, computed.ErrNoVotes) {
-			a.Say(cmd, p.Name+" is left out: "+err.Error())
+		if len(p.Manifest.Claims) == 0 {
 			continue
 		}
+		grid, err := p.Manifest.Draft(o)
 		if err != nil {
 			return app.ConfigError(err)
 		}

@@ -60,7 +60,8 @@ JSON, YAML, promptfoo's tests or Inspect's samples (docs/measure/bench.md).
 A manifest describes an experiment: a grid of cells, each a run with its own council.
 A preset (synod list presets) is that of a paper. Members are simulated, embedded (the
 embedded model), recorded, or models that a council file defines. "all" runs every
-preset in the complete form (--full) into folders of -o, and prints one table of claims.
+preset with claims of a paper in the complete form (--full) into folders of -o, and prints
+one table of claims.
 
 A folder that has the same run already is resumed; one of another run is refused. That of
 an earlier version of a manifest is brought up to date: cells that have not changed are
