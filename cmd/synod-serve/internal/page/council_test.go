@@ -2,12 +2,13 @@ package page
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
@@ -39,15 +40,23 @@ func (s seen) wants(t *testing.T, status int, texts ...string) {
 	}
 }
 
-// nowhere is the address of a server that does not answer, and that no other test has called.
+// nowhere is the address of a server that does not answer. The port is bound, so that no other test gets it, and nobody
+// listens there, so that connections are refused.
 func nowhere(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	at, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint("127.0.0.1:", at.(*syscall.SockaddrInet4).Port)
 }
 
 // paid is a council whose model has a price, at a server that does not answer.
