@@ -244,7 +244,7 @@ func TestDiskFull(t *testing.T) {
 	g.end(syscall.SIGTERM) // the tables are made
 	g = startGateway(t, "trap '' XFSZ; ulimit -f 1500; ", s.args(url)...)
 	refused, answered := 0, 0
-	for i := range 400 {
+	for i := range 4000 {
 		status, body := g.ask("", "five", i)
 		var e struct {
 			Error struct{ Code string }
