@@ -60,9 +60,12 @@ func TestTLS(t *testing.T) {
 	trusted := x509.NewCertPool()
 	certify(t, cert, key, 1, trusted)
 	g := startGateway(t, "", append(s.args(filepath.Join(s.dir, "serve.db")), "--tls-cert", cert, "--tls-key", key)...)
-	if !strings.HasPrefix(g.url, "https://") || !strings.Contains(g.log.String(), "page of its owner: https://") {
+	if !strings.HasPrefix(g.url, "https://") {
 		t.Fatal(g.log)
 	}
+	waitFor(t, "the address of the page", func() bool {
+		return strings.Contains(g.log.String(), "page of its owner: https://")
+	})
 	serial := func(config *tls.Config) (int64, error) {
 		config.RootCAs = trusted
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}}
