@@ -15,6 +15,7 @@ import (
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council/plan"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
 )
 
@@ -26,6 +27,13 @@ func (r *Run) Report() (*report.Report, error) {
 	}
 	defer x.close()
 	return x.summarize()
+}
+
+// addUses adds what each seat used for a question.
+func addUses(sum, of []llm.Use) {
+	for i, u := range of {
+		sum[i].Plus(u)
+	}
 }
 
 // summarize computes the report. also is called for every finished question.
@@ -62,9 +70,7 @@ func (r *reader) summarize(also ...func(*result)) (*report.Report, error) {
 		r.follow(out, j, res)
 		r.timed(res, &latency, &elapsed)
 		count(out, res, h.seconds+float64(res.row.Ms)/1e3)
-		for i, u := range res.uses {
-			uses[i].Plus(u)
-		}
+		addUses(uses, res.uses)
 		digests.add(j.repeat, res.digest)
 	})
 	if err != nil {
@@ -77,9 +83,8 @@ func (r *reader) summarize(also ...func(*result)) (*report.Report, error) {
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Models, out.Setting = models.list(uses, r.prices()), r.setting(models)
 	r.aboutGraph(out)
-	out.Money = r.prices().Bill(uses)
+	out.Money, out.Digest = r.prices().Bill(uses), digests.String()
 	out.Cost = out.Money.Cost()
-	out.Digest = digests.String()
 	return out, nil
 }
 

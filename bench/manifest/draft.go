@@ -165,22 +165,8 @@ func (d *drafting) add(c *cell) error {
 	} else {
 		of.Params["control"] = c.control
 	}
-	switch {
-	case s.Blank != "":
-		d.grid.Blank = append(d.grid.Blank, bench.Blank{Cell: of, Why: s.Blank})
-		return nil
-	case s.Compute != nil:
-		how, compute, err := d.work.Figures(s.Compute,
-			computed.Trials{Number: s.Questions, Repeat: s.Repeat, Seed: seed})
-		if err != nil {
-			return fmt.Errorf("compute: %w", err)
-		}
-		d.grid.Computed = append(d.grid.Computed, bench.Computed{Cell: of, How: how, Of: compute})
-		return nil
-	case s.Reads.Of != "":
-		d.grid.Readings = append(d.grid.Readings, bench.Reading{Cell: of, How: s.Reads.How, Of: s.Reads.Of,
-			Rates: s.Reads.Rates})
-		return nil
+	if !s.runs() {
+		return d.withoutRun(s, of, seed)
 	}
 	d.note(q.note)
 	d.grid.Cells = append(d.grid.Cells, of)
@@ -188,6 +174,25 @@ func (d *drafting) add(c *cell) error {
 		Program: d.options.Program, Task: q.task, Form: s.Form, Items: q.items, Repeat: q.times * s.Repeat, Seed: seed,
 		Spec: c.spec, Env: d.options.Env, Mark: d.options.Mark,
 	})
+	return nil
+}
+
+// withoutRun adds a cell that is blank, is computed, or takes its figures from other cells.
+func (d *drafting) withoutRun(s *Settings, of bench.Cell, seed uint64) error {
+	switch {
+	case s.Blank != "":
+		d.grid.Blank = append(d.grid.Blank, bench.Blank{Cell: of, Why: s.Blank})
+	case s.Compute != nil:
+		how, compute, err := d.work.Figures(s.Compute,
+			computed.Trials{Number: s.Questions, Repeat: s.Repeat, Seed: seed})
+		if err != nil {
+			return fmt.Errorf("compute: %w", err)
+		}
+		d.grid.Computed = append(d.grid.Computed, bench.Computed{Cell: of, How: how, Of: compute})
+	default:
+		d.grid.Readings = append(d.grid.Readings, bench.Reading{Cell: of, How: s.Reads.How, Of: s.Reads.Of,
+			Rates: s.Reads.Rates})
+	}
 	return nil
 }
 

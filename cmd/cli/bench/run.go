@@ -454,30 +454,8 @@ func benchWork(a *app.App, cmd *cobra.Command, run work, f benchFlags) error {
 	tended()
 	dir := app.ShellWord(run.Dir())
 	resume := cmp.Or(f.again, "synod bench resume "+dir)
-	var changed *bench.ChangedError
-	var used *bench.BudgetError
-	switch {
-	case errors.Is(err, context.Canceled):
-		return app.Fail(app.ExitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and "+
-			"every reply is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
-	case bench.Damaged(err):
-		return unreportable(err)
-	case errors.Is(err, bench.ErrNotComputed):
-		return app.Fail(app.ExitUsage, err, "only the manifest can compute them; give it again, with the flags of "+
-			"before:\n  synod bench run MANIFEST.yaml -o "+dir)
-	case errors.As(err, &used) && f.again != "":
-		return app.Fail(app.ExitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Go on with a "+
-			"larger budget:\n  %s", done.Finished, done.Total, resume))
-	case errors.As(err, &used):
-		return app.Fail(app.ExitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Raise budget in "+
-			"the manifest and go on with:\n  synod bench run MANIFEST.yaml -o %s", done.Finished, done.Total, dir))
-	case errors.As(err, &changed):
-		return app.Fail(app.ExitUsage, err, "start a new run with: synod bench run … -o FOLDER")
-	case err != nil && done.Total == 0: // the work did not start
-		return app.Fail(app.ExitFailure, err)
-	case err != nil:
-		return app.Fail(app.ExitFailure, err, fmt.Sprintf("%d of %d questions are finished and kept. When the problem "+
-			"is solved, resume with:\n  %s", done.Finished, done.Total, resume))
+	if err := unfinished(err, done, dir, resume, f.again != ""); err != nil {
+		return err
 	}
 	if !a.Quiet {
 		app.PrintLine(cmd.ErrOrStderr(), fmt.Sprintf("%d of %d questions finished · %d calls now · see: synod bench "+
@@ -492,6 +470,37 @@ func benchWork(a *app.App, cmd *cobra.Command, run work, f benchFlags) error {
 	if done.Failed > 0 {
 		return app.Fail(app.ExitFailure, fmt.Errorf("%d of %d questions failed", done.Failed, done.Total),
 			"see the reasons with: synod bench report "+dir+"\ntry them again with:\n  "+resume)
+	}
+	return nil
+}
+
+// unfinished says why work ended early and how to go on; nil if it did not. again: the command that made the run
+// resumes it too.
+func unfinished(err error, done bench.Progress, dir, resume string, again bool) error {
+	var changed *bench.ChangedError
+	var used *bench.BudgetError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return app.Fail(app.ExitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and "+
+			"every reply is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
+	case bench.Damaged(err):
+		return unreportable(err)
+	case errors.Is(err, bench.ErrNotComputed):
+		return app.Fail(app.ExitUsage, err, "only the manifest can compute them; give it again, with the flags of "+
+			"before:\n  synod bench run MANIFEST.yaml -o "+dir)
+	case errors.As(err, &used) && again:
+		return app.Fail(app.ExitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Go on with a "+
+			"larger budget:\n  %s", done.Finished, done.Total, resume))
+	case errors.As(err, &used):
+		return app.Fail(app.ExitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Raise budget in "+
+			"the manifest and go on with:\n  synod bench run MANIFEST.yaml -o %s", done.Finished, done.Total, dir))
+	case errors.As(err, &changed):
+		return app.Fail(app.ExitUsage, err, "start a new run with: synod bench run … -o FOLDER")
+	case err != nil && done.Total == 0: // the work did not start
+		return app.Fail(app.ExitFailure, err)
+	case err != nil:
+		return app.Fail(app.ExitFailure, err, fmt.Sprintf("%d of %d questions are finished and kept. When the problem "+
+			"is solved, resume with:\n  %s", done.Finished, done.Total, resume))
 	}
 	return nil
 }

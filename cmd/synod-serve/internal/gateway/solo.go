@@ -47,10 +47,8 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 	if !llm.Relays(j.served.Model) {
 		return p.complete(d, w, r, body)
 	}
-	for _, key := range []string{"api_base", "base_url", "api_key"} {
-		if head.Members[key] != nil {
-			return wire.Unsupported(key, "a request cannot choose the model's server or its key; remove %s", key)
-		}
+	if e := choosesServer(head); e != nil {
+		return e
 	}
 	_, isChat := d.(chat)
 	if !isChat {
@@ -87,6 +85,16 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 		return p.relayTranslated(ctx, d, w, res)
 	}
 	return p.relayWhole(ctx, w, res)
+}
+
+// choosesServer refuses a request that names a server or a key of its own.
+func choosesServer(head wire.Head) *wire.Error {
+	for _, key := range []string{"api_base", "base_url", "api_key"} {
+		if head.Members[key] != nil {
+			return wire.Unsupported(key, "a request cannot choose the model's server or its key; remove %s", key)
+		}
+	}
+	return nil
 }
 
 var (

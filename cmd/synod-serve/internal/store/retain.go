@@ -39,20 +39,7 @@ func (s *Store) Retain(ctx context.Context, k Keep, journals string) (gone Gone,
 		if err := dropDays(journals, now.Add(-k.Age)); err != nil {
 			return gone, fmt.Errorf("store: retention: %w", err)
 		}
-		if err := s.run(func(ctx context.Context, tx *sql.Tx) error {
-			res, err := tx.ExecContext(ctx, "DELETE FROM requests WHERE begun < $1 AND ended > 0", before)
-			if err != nil {
-				return err
-			}
-			n, err := res.RowsAffected()
-			gone.Requests = int(n)
-			for _, table := range []string{"responses", "tasks"} {
-				if err == nil {
-					_, err = tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE at < $1", before)
-				}
-			}
-			return err
-		}); err != nil {
+		if gone.Requests, err = s.dropRequests(before); err != nil {
 			return gone, err
 		}
 	}
@@ -76,6 +63,25 @@ func (s *Store) Retain(ctx context.Context, k Keep, journals string) (gone Gone,
 		}
 		return err
 	})
+}
+
+// dropRequests removes what ended before a time, in milliseconds, and returns how many requests there were.
+func (s *Store) dropRequests(before int64) (gone int, err error) {
+	err = s.run(func(ctx context.Context, tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, "DELETE FROM requests WHERE begun < $1 AND ended > 0", before)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		gone = int(n)
+		for _, table := range []string{"responses", "tasks"} {
+			if err == nil {
+				_, err = tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE at < $1", before)
+			}
+		}
+		return err
+	})
+	return gone, err
 }
 
 // since returns the time after which journals together have at most so many bytes.
