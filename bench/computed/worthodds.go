@@ -55,8 +55,8 @@ func (c *worthOdds) Figures(w *Work, t Trials) (how string, of Compute, err erro
 	if _, err := v.drawCast(rand.New(rand.NewPCG(0, 0)), c.Members); err != nil {
 		return "", nil, err
 	}
-	how = fmt.Sprintf("recorded votes of %s, %d casts drawn with seed %d, shares in percent; a liar is computed", c.Set,
-		c.Splits, t.Seed)
+	how = fmt.Sprintf("recorded votes of %s, %d casts drawn with seed %d, probabilities as stated; a liar is computed",
+		c.Set, c.Splits, t.Seed)
 	return how, func(ctx context.Context) (*report.Figures, error) { return c.play(ctx, v, t.Seed) }, nil
 }
 
@@ -138,7 +138,7 @@ func (c *worthOdds) cast(v *votes, chance *rand.Rand) (all forecasts) {
 		if len(answers) == 0 {
 			continue
 		}
-		top := answers[0]
+		top := answers[0].Stated(m.Labels)
 		is := top.Answer == q.Right
 		all.odds = append(all.odds, stats.Forecast{Confidence: top.Probability, Right: is})
 		most := slices.MaxFunc(answers, func(a, b odds.Chance) int { return len(a.Given) - len(b.Given) })

@@ -232,3 +232,25 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// After 40 questions without an error nobody can state more than 41/42, and the order of probabilities stays.
+func TestStated(t *testing.T) {
+	members := []string{"a", "b", "c"}
+	var labelled []Labelled
+	for range 40 {
+		labelled = append(labelled, Labelled{Answers: []string{"1", "1", "1"}, Right: "1"})
+	}
+	sure := Fit(members, labelled).Chances("", []string{"1", "1", "1"}, 0)[0]
+	if got := sure.Stated(40); sure.Probability < 0.999 || got.Probability > 41./42 || got.High > 41./42 ||
+		got.Probability < 0.97 {
+		t.Errorf("%+v is stated as %+v", sure, got)
+	}
+	last := -1.0
+	for p := 0.0; p <= 1; p += 0.01 {
+		got := Chance{Probability: p}.Stated(30).Probability
+		if got <= last || got > p || p < 0.3 && p-got > 0.003 {
+			t.Errorf("%v is stated as %v, after %v", p, got, last)
+		}
+		last = got
+	}
+}

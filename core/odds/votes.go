@@ -123,3 +123,12 @@ func without(counted []bool, one func(member int) bool, f, from int,
 	}
 	return pick(all, func(a, b Chance) int { return cmp.Compare(a.Probability, b.Probability) })
 }
+
+// Stated returns what may be stated of a chance after so many labelled questions. The model is sure where no member
+// erred in the history, but n questions without an error do not show that the next one has none: by Laplace's rule of
+// succession, a probability of 1 becomes (n+1)/(n+2). Small probabilities hardly change, and the order stays.
+func (c Chance) Stated(labels int) Chance {
+	bound := func(p float64) float64 { return p / (1 + p/float64(labels+1)) }
+	c.Probability, c.Low, c.High = bound(c.Probability), bound(c.Low), bound(c.High)
+	return c
+}

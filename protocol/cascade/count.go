@@ -117,7 +117,8 @@ type candidate struct {
 	seats  []synod.NodeID // ascending
 	weight int64
 	voices int                  // independent supporters: seats that err together count once
-	chance protocol.Probability // that it is right; zero: not known
+	chance protocol.Probability // that it is right, as it may be stated; zero: not known
+	likely float64              // the same as the odds have it, with which tiers end; see odds.Chance.Stated
 }
 
 // ending is why no further seat is asked.

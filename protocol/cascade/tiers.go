@@ -48,6 +48,8 @@ func (t *tally) judge(all []candidate) {
 	}
 	for _, c := range m.Chances(string(t.form), answers, t.f) {
 		k := slices.IndexFunc(all, func(x candidate) bool { return x.answer == synod.Answer(c.Answer) })
+		all[k].likely = c.Probability
+		c = c.Stated(m.Labels)
 		all[k].chance = protocol.Probability{Value: c.Probability, Low: c.Low, High: c.High, Labels: m.Labels,
 			Feedback: m.Feedback}
 	}
@@ -75,7 +77,7 @@ func (t *tally) nextTier(all []candidate, last bool) ending {
 		return decided
 	case last:
 		return hopeless
-	case enough && lead.chance.Labels > 0 && lead.chance.Value >= t.P,
+	case enough && lead.chance.Labels > 0 && lead.likely >= t.P,
 		enough && lead.chance.Labels == 0 && len(all) == 1:
 		return decided
 	}

@@ -116,7 +116,8 @@ func limits(o *outcome.Outcome) (lines string) {
 func otherSettings(o *outcome.Outcome) (text string) {
 	if e, err := catalog.Protocols.Find(o.Protocol); err == nil {
 		p := e.New()
-		if b, err := json.Marshal(p); err == nil && bytes.Contains(b, []byte(`"rounds":`)) {
+		talks := o.Probability == nil // where it is known, seats are asked in tiers, and nobody talks
+		if b, err := json.Marshal(p); err == nil && talks && bytes.Contains(b, []byte(`"rounds":`)) {
 			text += "more rounds (--set protocol.rounds=…), "
 		}
 		if _, ok := p.(protocol.Grading); ok && o.Bound.F > 0 {
