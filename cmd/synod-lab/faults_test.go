@@ -86,9 +86,9 @@ func checkLimits(t *testing.T, more func(process int) []string) {
 	hub := start(t, more(0), "hub", filepath.Join(dir, "run"), "--listen", address, "--lease", testLease)
 	hub.expect("listening on", 30*time.Second)
 	all := []*process{hub}
+	args := append(pricesFile(t, dir), "--parallel", "6") // once: a worker may read the file while it is written again
 	for i := range 3 {
 		env := append(more(i+1), "LAB_TEST_KEY="+key)
-		args := append(pricesFile(t, dir), "--parallel", "6")
 		all = append(all, runWorker(t, env, dir, fmt.Sprint("w", i), address, args...))
 	}
 	for _, at := range []struct{ calls, victim int }{{40, 1}, {90, 0}} {
