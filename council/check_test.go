@@ -292,3 +292,14 @@ func TestCommandWithoutSandbox(t *testing.T) {
 		t.Errorf("%v, after %d calls", err, s.Count())
 	}
 }
+
+// Where every answer fails a check, tiers have no decision; that is no failure of the servers.
+func TestTiersOfFailedAnswers(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	file := panelOf(s.URL, "{name: cascade, tiers: [[a0, a1], [a2]]}", "s99", "s99", "s98")
+	o := decide(t, convene(t, file+small, "f=1"), council.Ask{})
+	if o.Status != outcome.Undecided || !strings.Contains(o.Reason, "3 answers failed a check") ||
+		!strings.Contains(o.Members[0].Lacking(), "failed check small") {
+		t.Errorf("%s (%s): %s", o.Status, o.Reason, o.Members[0].Lacking())
+	}
+}

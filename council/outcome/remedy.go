@@ -34,6 +34,8 @@ func (m *Member) Lacking() string {
 		return m.Trouble
 	case m.First != nil:
 		return "it gave an answer first, but has none at the end"
+	case m.Unreadable != nil && m.Unreadable.Failed != nil:
+		return "it answered: " + m.Unreadable.Help
 	case m.Calls.Of(synod.OK)+m.Calls.Of(synod.Unreadable) > 0: // the protocol moves calls that it cannot read
 		return "it answered, and none of its answers could be read"
 	case calls > 0:

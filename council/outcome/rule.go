@@ -104,6 +104,8 @@ func decide(r plan.Rule, b ballot) verdict {
 	n := len(b.seats)
 	votes, quorum := r.Need(n)
 	switch {
+	case r.Name == plan.ByProtocol && b.own.lacking && b.failed > 0:
+		v.status, v.reason = Undecided, fmt.Sprintf("%s; %d answers failed a check", b.own.why, b.failed)
 	case r.Name == plan.ByProtocol && b.own.lacking:
 		v.status, v.reason = Degraded, b.own.why
 	case r.Name == plan.ByProtocol && b.own.signed:

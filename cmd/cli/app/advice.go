@@ -96,7 +96,7 @@ func (v Verb) Advice(o *outcome.Outcome) string {
 		return next
 	case o.Status == outcome.Undecided:
 		if remedies := remedies(o); remedies != "" {
-			return "some members never replied, which more rounds do not change:\n" + troubles(o) +
+			return "some members have no answer, which more rounds do not change:\n" + troubles(o) +
 				"\nwhat to do:\n" + remedies
 		}
 		return "next: " + otherSettings(o) + "other members (--model …), or --on-no-consensus best-effort"
