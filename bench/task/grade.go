@@ -114,7 +114,20 @@ func (g *grader) read(s string) (reading, bool) {
 		return readMath(s)
 	}
 	a, ok := read.Bare(g.q, s)
-	return reading{shown: string(a), answer: a, value: percentOf(g.q, s)}, ok
+	return g.reading(a, s), ok
+}
+
+// reading returns an answer and what surface, the text that it was read from, adds to a number.
+func (g *grader) reading(a synod.Answer, surface string) reading {
+	out := reading{shown: string(a), answer: a}
+	if g.q.Form == synod.Number {
+		amount := read.AmountOf(surface)
+		out.value = measured{percent: percentage(surface), Amount: amount}
+		if unit := amount.Unit(); !strings.HasSuffix(out.shown, unit) {
+			out.shown += unit
+		}
+	}
+	return out
 }
 
 // strict reads the answer that a reply commits to.
@@ -135,7 +148,7 @@ func (g *grader) strict(reply string) (reading, bool) {
 			return g.key, true
 		}
 	}
-	return reading{shown: string(a), answer: a, value: percentOf(g.q, surface)}, ok
+	return g.reading(a, surface), ok
 }
 
 // loose reads the last part of a reply that could be its answer.
@@ -150,7 +163,7 @@ func (g *grader) loose(reply string) (reading, bool) {
 		return looseMath(g.q, g.key, reply)
 	}
 	a, surface, ok := read.PaperAnswer(g.q, reply)
-	return reading{shown: string(a), answer: a, value: percentOf(g.q, surface)}, ok
+	return g.reading(a, surface), ok
 }
 
 // compare decides whether a reading answers the question, and returns how that was decided.
@@ -166,7 +179,7 @@ func (g *grader) compare(got reading) (Verdict, string) {
 	case synod.Math:
 		same, basis = sameMath(g.key, got)
 	case synod.Number:
-		same = g.key.answer == got.answer || samePercent(g.key, got) || sameValue(g.key, got)
+		same = sameNumber(g.key, got)
 	default:
 		same = g.key.answer == got.answer
 	}
@@ -176,12 +189,24 @@ func (g *grader) compare(got reading) (Verdict, string) {
 	return Wrong, basis
 }
 
-// percentOf returns whether a number was written as a percentage; nil for other forms.
-func percentOf(q *synod.Question, s string) any {
-	if q.Form != synod.Number {
-		return nil
-	}
+// measured is what stands beside a number.
+type measured struct {
+	percent bool
+	read.Amount
+}
+
+// percentage reports whether a number was written as a percentage.
+func percentage(s string) bool {
 	return strings.HasSuffix(strings.TrimRight(s, " .$*}"), "%") || strings.HasSuffix(strings.TrimSpace(s), "percent")
+}
+
+// sameNumber compares numbers with their units where both have some, and otherwise without: a missing unit is
+// forgiven.
+func sameNumber(want, got reading) bool {
+	if same, decided := want.value.(measured).Same(got.value.(measured).Amount); decided {
+		return same
+	}
+	return want.answer == got.answer || samePercent(want, got) || sameValue(want, got)
 }
 
 // withOptions gives a choice question without options the labels that the key suggests: the letters, or the
@@ -209,7 +234,7 @@ func withOptions(q *synod.Question, want string) *synod.Question {
 // samePercent reports that two numbers are equal although only one was written as a percentage: 45% equals
 // 0.45, and equals 45 if a percentage was asked for.
 func samePercent(want, got reading) bool {
-	a, b := want.value == true, got.value == true
+	a, b := want.value.(measured).percent, got.value.(measured).percent
 	if a == b {
 		return false
 	}

@@ -155,3 +155,37 @@ func FuzzGradeReply(f *testing.F) {
 		}
 	})
 }
+
+// TestGradeUnits: other units are another value, known ones are converted, and a missing one is forgiven.
+func TestGradeUnits(t *testing.T) {
+	for _, x := range []struct {
+		want, got string
+		right     bool
+	}{
+		{"10 m", "10 cm", false}, {"10 m", "1000 cm", true}, {"10 cm", "0.1 m", true},
+		{"5 dollars", "5 cents", false}, {"$5", "500 cents", true}, {"$5", "\u20ac5", false},
+		{"5\u00a2", "$0.05", true},
+		{"3 hours", "3 minutes", false}, {"3 hours", "180 min", true}, {"3 h", "3 hours", true},
+		{"7 am", "7 pm", false}, {"7 am", "7:00 a.m.", true}, {"7:00 pm", "7 am", false},
+		{"7:30 pm", "7:30 pm", true},
+		{"60 mph", "60 miles per hour", true}, {"60 mph", "60 km/h", false}, {"60 mph", "60 miles per minute", false},
+		{"60 mph", "1 mile per minute", true}, {"60 miles per hour", "60 miles", true},
+		{"15 cm^2", "15 cm^3", false}, {"15 cm^2", "15 square cm", true}, {"15 cm^2", "0.0015 m^2", true},
+		{"15 cm^2", "15 cm", false}, {"15 cm", "15 kg", false}, {"12 inches", "1 foot", true},
+		{"12 in", "12 cm", false},
+		{"5 cm", "5", true}, {"5", "5 km", true}, {"5 apples", "5 red apples", true}, {"5 hours", "5 in total", true},
+		{"90 degrees", "90\u00b0", true},
+		{"90 degrees", "90 radians", false}, {"5 dollars", "5 dollars each", true},
+	} {
+		q := questionOf(synod.Number)
+		for how, g := range map[string]Grade{
+			"answer": GradeAnswer(q, x.want, synod.Answer(x.got)),
+			"reply":  GradeReply(q, x.want, "Answer: "+x.got),
+			"turned": GradeReply(q, x.got, "Answer: "+x.want),
+		} {
+			if (g.Verdict == Right) != x.right || g.Verdict == Unreadable {
+				t.Errorf("%s: key %q, answer %q: %s (%q, %q)", how, x.want, x.got, g.Verdict, g.Want, g.Got)
+			}
+		}
+	}
+}
