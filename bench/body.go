@@ -78,18 +78,20 @@ func (r *reader) lines(j job, b store.Body) ([]byte, error) {
 	if b.Text[0] == bodyLines {
 		return b.Text[1:], nil
 	}
-	return r.again(j, &journal.Packed{Text: b.Text[1:], Words: b.Words})
+	_, lines, err := r.again(j, b)
+	return lines, err
 }
 
 // again plays a packed journal again: a council is given its replies.
-func (r *reader) again(j job, packed *journal.Packed) ([]byte, error) {
+func (r *reader) again(j job, b store.Body) (*journal.Run, []byte, error) {
+	packed := &journal.Packed{Text: b.Text[1:], Words: b.Words}
 	sum, err := packed.Summary(r.head(j))
 	if err != nil {
-		return nil, fmt.Errorf("bench: %s: question %s: %w", r.dir, r.id(j), err)
+		return nil, nil, fmt.Errorf("bench: %s: question %s: %w", r.dir, r.id(j), err)
 	}
 	c, err := r.council()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	known := &journal.Run{Head: sum.Head, Replies: make(journal.Replies, len(sum.Replies))}
 	known.Head.Instance = string(c.Plan().InstanceID(plan.Instance{Question: known.Head.Question,
@@ -102,11 +104,11 @@ func (r *reader) again(j job, packed *journal.Packed) ([]byte, error) {
 	_, err = c.Decide(context.Background(), council.Ask{Question: known.Head.Question, Seed: known.Head.Seed,
 		Sample: j.repeat, Segment: played, Journal: "again", Resume: known, Program: r.Program, Final: true})
 	if err != nil {
-		return nil, fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
+		return nil, nil, fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
 	}
 	f, err := played.Take("again")
 	if err != nil {
-		return nil, fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
+		return nil, nil, fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
 	}
 	run, err := journal.Parse(f.Lines)
 	if err == nil && run.Digest() != sum.End.Digest {
@@ -114,9 +116,9 @@ func (r *reader) again(j job, packed *journal.Packed) ([]byte, error) {
 			"(%s) may have played it in another way: use that program", run.Digest(), sum.End.Digest, r.Program)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("bench: question %s: %w", r.id(j), err)
+		return nil, nil, fmt.Errorf("bench: question %s: %w", r.id(j), err)
 	}
-	return f.Lines, nil
+	return run, f.Lines, nil
 }
 
 // load reads the whole journal of a finished job.
@@ -130,11 +132,11 @@ func (r *reader) load(j job, row *store.Result) (*journal.Run, error) {
 
 // parse reads a whole journal.
 func (r *reader) parse(j job, b store.Body) (*journal.Run, error) {
-	lines, err := r.lines(j, b)
-	if err != nil {
-		return nil, err
+	if b.Text[0] == bodyPacked {
+		run, _, err := r.again(j, b)
+		return run, err
 	}
-	run, err := journal.Parse(lines)
+	run, err := journal.Parse(b.Text[1:])
 	if err != nil {
 		return nil, fmt.Errorf("bench: %s: question %s: %w", r.dir, r.id(j), err)
 	}

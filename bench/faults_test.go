@@ -57,7 +57,7 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	n := 0
-	for _, err := range run.Views() {
+	for _, err := range run.Views(-1) {
 		if n++; err != nil {
 			t.Error(err)
 		}

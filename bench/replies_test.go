@@ -89,7 +89,7 @@ func TestViewsWithoutKeys(t *testing.T) {
 	p.Items[1] = task.Ungraded(synod.Question{ID: "free", Text: "Choose a number", Form: synod.Number})
 	run := create(t, p)
 	work(t, run, 1)
-	for q, err := range run.Views() {
+	for q, err := range run.Views(-1) {
 		if err != nil {
 			t.Fatal(err)
 		}

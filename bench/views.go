@@ -12,9 +12,9 @@ import (
 	"synod.dev/synod/llm"
 )
 
-// Views yields every question of the run with the opinions of its members by round. It
-// reads one journal at a time. Iteration ends after an error.
-func (r *Run) Views() iter.Seq2[*report.Question, error] {
+// Views yields every question of the run, the first whole ones with the opinions of their members by round; all of
+// them if whole is below 0. It reads one journal at a time. Iteration ends after an error.
+func (r *Run) Views(whole int) iter.Seq2[*report.Question, error] {
 	return func(yield func(*report.Question, error) bool) {
 		x, err := r.read()
 		if err != nil {
@@ -29,7 +29,7 @@ func (r *Run) Views() iter.Seq2[*report.Question, error] {
 		}
 		for k := range r.total() {
 			j := r.job(k)
-			q, err := x.view(j, past[j])
+			q, err := x.view(j, past[j], whole < 0 || k < whole)
 			if !yield(q, err) || err != nil {
 				return
 			}
@@ -37,7 +37,9 @@ func (r *Run) Views() iter.Seq2[*report.Question, error] {
 	}
 }
 
-func (r *reader) view(j job, past history) (*report.Question, error) {
+// view returns what a page shows of a question; without its rounds if whole is false, because they need the whole
+// journal.
+func (r *reader) view(j job, past history, whole bool) (*report.Question, error) {
 	res, err := r.result(j)
 	if err != nil {
 		return nil, err
@@ -70,17 +72,26 @@ func (r *reader) view(j job, past history) (*report.Question, error) {
 		q.Claims = append(q.Claims, report.Claim{Text: c.Text, Verdict: string(c.Verdict), Supporters: c.Supporters,
 			Critics: c.Critics})
 	}
-	run, err := r.load(j, res.row) // the summary has no scores
+	if whole {
+		q.Rounds, err = r.rounds(j, res)
+	}
+	return q, err
+}
+
+// rounds returns what members held, with their reasons, by round and seat. The summary of a journal has neither
+// scores nor reasons.
+func (r *reader) rounds(j job, res *result) ([][]report.Held, error) {
+	run, err := r.load(j, res.row)
 	if err != nil {
 		return nil, err
 	}
-	q.Rounds = held(res, run.Opinions())
+	rounds := held(res, run.Opinions())
 	for i, record := range outcome.RecordsOf(r.plan, run) {
-		for t := range q.Rounds {
-			q.Rounds[t][i].Reasoning = record.Reasoning(t)
+		for t := range rounds {
+			rounds[t][i].Reasoning = record.Reasoning(t)
 		}
 	}
-	return q, nil
+	return rounds, nil
 }
 
 // held returns the opinions by round and seat; a seat without a recorded opinion has only

@@ -29,7 +29,7 @@ func TestViewsAddUp(t *testing.T) {
 	}
 	dropped, met := map[[2]int]int{}, map[[2]int]int{}
 	shown, right, decided, first := 0, 0, 0, 0
-	for q, err := range run.Views() {
+	for q, err := range run.Views(-1) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,6 +76,24 @@ func TestViewsAddUp(t *testing.T) {
 	}
 }
 
+// Only the questions that a page shows whole need their whole journal; the others have their outcome all the same.
+func TestViewsOfAFew(t *testing.T) {
+	run := create(t, plan(t, seven, 3, 1))
+	if _, err := run.Work(context.Background(), bench.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	k := 0
+	for q, err := range run.Views(1) {
+		if err != nil || q.Status == "unfinished" || (q.Rounds != nil) != (k < 1) {
+			t.Errorf("question %d: %s, %d rounds, error %v", k, q.Status, len(q.Rounds), err)
+		}
+		k++
+	}
+	if k != 3 {
+		t.Errorf("%d questions", k)
+	}
+}
+
 // Unfinished and failed questions have their status, and a journal that cannot be read
 // is an error.
 func TestViewsOfTheUnfinished(t *testing.T) {
@@ -89,7 +107,7 @@ func TestViewsOfTheUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []report.Question
-	for q, err := range run.Views() {
+	for q, err := range run.Views(-1) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +122,7 @@ func TestViewsOfTheUnfinished(t *testing.T) {
 	}
 	damage(t, run, 1)
 	shown := 0
-	for _, err = range run.Views() {
+	for _, err = range run.Views(-1) {
 		shown++
 	}
 	if err == nil || shown != 2 {

@@ -5,9 +5,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"path/filepath"
 )
 
@@ -20,12 +22,10 @@ const (
 // Samples yields a log's samples in order, or the error that ends them.
 type Samples = iter.Seq2[*Sample, error]
 
-// Write writes a log in a format, JSON or Archive. It sets the log's times and usage
-// from the samples, which it iterates twice.
+// Write writes a log in a format, JSON or Archive. It sets the log's times and usage from the samples, which it
+// iterates once. JSON takes as much space again in the folder for temporary files while it is written.
 func Write(w io.Writer, format string, log *Log, samples Samples) error {
-	if err := log.sum(samples); err != nil {
-		return err
-	}
+	log.Stats = Stats{ModelUsage: map[string]Usage{}}
 	switch format {
 	case JSON:
 		return writeJSON(w, log, samples)
@@ -35,55 +35,69 @@ func Write(w io.Writer, format string, log *Log, samples Samples) error {
 	return fmt.Errorf("inspectai: unknown format %q; supported: %s %s", format, JSON, Archive)
 }
 
-// sum adds up the usage of all samples. It sets the first start and, unless the run
-// may continue, the last end.
-func (l *Log) sum(samples Samples) error {
-	l.Stats = Stats{ModelUsage: map[string]Usage{}}
-	for s, err := range samples {
-		if err != nil {
-			return err
-		}
-		for model, u := range s.ModelUsage { // the order of a sum does not matter
-			l.Stats.ModelUsage[model] = l.Stats.ModelUsage[model].Plus(u)
-		}
-		if s.StartedAt != "" && (l.Stats.StartedAt == "" ||
-			s.StartedAt < l.Stats.StartedAt) { // all are UTC and have the same length
-			l.Stats.StartedAt = s.StartedAt
-		}
-		if l.Status != Started {
-			l.Stats.CompletedAt = max(l.Stats.CompletedAt, s.CompletedAt)
-		}
+// add adds the usage of a sample. It sets the first start and, unless the run may continue, the last end.
+func (l *Log) add(s *Sample) {
+	for model, u := range s.ModelUsage { // the order of a sum does not matter
+		l.Stats.ModelUsage[model] = l.Stats.ModelUsage[model].Plus(u)
 	}
-	return nil
+	if s.StartedAt != "" && (l.Stats.StartedAt == "" ||
+		s.StartedAt < l.Stats.StartedAt) { // all are UTC and have the same length
+		l.Stats.StartedAt = s.StartedAt
+	}
+	if l.Status != Started {
+		l.Stats.CompletedAt = max(l.Stats.CompletedAt, s.CompletedAt)
+	}
 }
 
-// writeJSON writes the header before the samples, so that a program that lists logs
-// does not have to read the samples.
-func writeJSON(w io.Writer, log *Log, samples Samples) error {
+// writeJSON writes the header before the samples, so that a program that lists logs does not have to read the
+// samples. The header depends on them, so they are written to a temporary file first.
+func writeJSON(w io.Writer, log *Log, samples Samples) (err error) {
+	spool, err := os.CreateTemp("", "synod-samples-*.json")
+	if err != nil {
+		return fmt.Errorf("inspectai: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, spool.Close(), os.Remove(spool.Name()))
+	}()
+	if err := log.writeSamples(spool, samples); err != nil {
+		return err
+	}
 	header, err := json.MarshalIndent(log, "", "  ")
+	if err == nil {
+		_, err = spool.Seek(0, io.SeekStart)
+	}
 	if err != nil {
 		return fmt.Errorf("inspectai: %w", err)
 	}
 	out := bufio.NewWriter(w)
 	out.Write(bytes.TrimSuffix(header, []byte("\n}"))) // Flush returns the first error
 	out.WriteString(",\n  \"samples\": [")
-	first := true
+	if _, err := io.Copy(out, spool); err != nil {
+		return fmt.Errorf("inspectai: %w", err)
+	}
+	out.WriteString("\n  ]\n}\n")
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("inspectai: %w", err)
+	}
+	return nil
+}
+
+// writeSamples writes the samples as the members of an array, and adds them to the log.
+func (l *Log) writeSamples(w io.Writer, samples Samples) error {
+	out, between := bufio.NewWriter(w), ""
 	for s, err := range samples {
 		if err != nil {
 			return err
 		}
+		l.add(s)
 		b, err := json.MarshalIndent(s, "    ", "  ")
 		if err != nil {
 			return fmt.Errorf("inspectai: %w", err)
 		}
-		if !first {
-			out.WriteByte(',')
-		}
-		first = false
-		out.WriteString("\n    ")
+		out.WriteString(between + "\n    ") // Flush returns the first error
 		out.Write(b)
+		between = ","
 	}
-	out.WriteString("\n  ]\n}\n")
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("inspectai: %w", err)
 	}
@@ -114,6 +128,7 @@ func writeArchive(w io.Writer, log *Log, samples Samples) error {
 		if err := put(name, s); err != nil {
 			return err
 		}
+		log.add(s)
 		summaries = append(summaries, s.summary())
 	}
 	if err := put("summaries.json", summaries); err != nil {

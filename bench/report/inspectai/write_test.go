@@ -167,6 +167,23 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// Making a sample reads a whole journal, so each is made once, and its temporary file is removed.
+func TestOnePass(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	for _, format := range []string{inspectai.JSON, inspectai.Archive} {
+		passes := 0
+		err := inspectai.Write(io.Discard, format, log(), func(yield func(*inspectai.Sample, error) bool) {
+			passes++
+			samples(yield)
+		})
+		left, _ := os.ReadDir(dir)
+		if err != nil || passes != 1 || len(left) > 0 {
+			t.Errorf("%s: %d passes, %d files left, error %v", format, passes, len(left), err)
+		}
+	}
+}
+
 func TestBad(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {

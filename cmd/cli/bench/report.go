@@ -91,7 +91,8 @@ func reportBench(a *app.App, cmd *cobra.Command, dir string, f reportFlags) erro
 	}
 	return f.write(cmd, func(w io.Writer) error {
 		if f.format == "html" {
-			return r.HTML(w, report.Detail{Questions: run.Views(), Limit: limit, Rest: "the rest: --questions all"})
+			return r.HTML(w, report.Detail{Questions: run.Views(limit), Limit: limit,
+				Rest: "the rest: --questions all"})
 		}
 		return r.Write(w, f.format)
 	})
@@ -126,7 +127,7 @@ func (f *reportFlags) grid(cmd *cobra.Command, grid *bench.Grid, limit int) erro
 			}
 			rest := fmt.Sprintf("the rest: synod bench report FOLDER/cells/%s --format html --questions all",
 				grid.Cells[cell].Name)
-			return report.Detail{Questions: run.Views(), Limit: limit, Rest: rest}
+			return report.Detail{Questions: run.Views(limit), Limit: limit, Rest: rest}
 		})
 	})
 }

@@ -264,7 +264,7 @@ func (l *labs) write(w io.Writer, r *labResult, form string) error {
 		if form != "html" {
 			return r.one.Write(w, form)
 		}
-		return r.one.HTML(w, report.Detail{Questions: r.run.Views(), Limit: labQuestions,
+		return r.one.HTML(w, report.Detail{Questions: r.run.Views(labQuestions), Limit: labQuestions,
 			Rest: "the rest: synod bench report FOLDER --format html --questions all"})
 	}
 	versus := slices.ContainsFunc(r.grid.Cells, func(c bench.Cell) bool { return len(c.Paper) > 0 })
@@ -276,7 +276,7 @@ func (l *labs) write(w io.Writer, r *labResult, form string) error {
 		if run == nil {
 			return report.Detail{}
 		}
-		return report.Detail{Questions: run.Views(), Limit: labCellQuestions,
+		return report.Detail{Questions: run.Views(labCellQuestions), Limit: labCellQuestions,
 			Rest: "the rest: synod bench report FOLDER/cells/" + r.grid.Cells[cell].Name + " --format html"}
 	})
 }
