@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm/read"
 )
 
@@ -115,7 +116,7 @@ func newRecorded(c recordedConfig) (*recorded, error) {
 	default:
 		return nil, fmt.Errorf("answers is %q; it must be response, source or verdict", c.Answers)
 	}
-	f, err := os.Open(c.Path)
+	f, err := durable.Open(c.Path)
 	if err != nil {
 		return nil, fmt.Errorf("recording: %w", err)
 	}

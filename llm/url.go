@@ -104,3 +104,12 @@ func StripURL(raw string) string {
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
+
+// Site returns scheme and host of a URL, which may be shown where the path may hold a secret too, as that of a webhook.
+func Site(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return "(unreadable url)"
+	}
+	return u.Scheme + "://" + u.Host + "/…"
+}

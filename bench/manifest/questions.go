@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/task"
+	"synod.dev/synod/internal/durable"
 )
 
 // Tasks that are not in the catalogue.
@@ -181,7 +181,7 @@ func (a *Answered) of(items []task.Item) ([]task.Item, error) {
 
 // read returns the ids of the questions that each model has answered.
 func (a *Answered) read() (map[string]map[string]bool, error) {
-	f, err := os.Open(a.Path)
+	f, err := durable.Open(a.Path)
 	if err != nil {
 		return nil, fmt.Errorf("answered.path: %w", err)
 	}

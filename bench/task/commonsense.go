@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/jsonobject"
 )
 
@@ -72,7 +72,7 @@ func loadCommonsenseSet(release func(path string) ([]Item, error)) func(string, 
 // firstObject returns the first object of a file; an error if it does not begin with an object, or with a list of
 // objects.
 func firstObject(path string) ([]jsonobject.Member, error) {
-	f, err := os.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("task: %w", err)
 	}

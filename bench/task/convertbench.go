@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
 )
 
 var mmluProTrace = Conversion{
@@ -142,7 +142,7 @@ func makeXSTest(in []string) ([]byte, string, error) {
 
 // completions reads a table of completions. Types of unsafe prompts begin with "contrast".
 func completions(file, model string) (out []traceRow, err error) {
-	f, err := os.Open(file)
+	f, err := durable.Open(file)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm/read/notation"
 )
 
@@ -141,7 +142,7 @@ func eachMath(file string, use func(mathRow)) error {
 
 // eachArchived reads the problems of the test split in MATH.tar.
 func eachArchived(file string, use func(mathRow)) error {
-	f, err := os.Open(file)
+	f, err := durable.Open(file)
 	if err != nil {
 		return fmt.Errorf("task: %w", err)
 	}

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/jsonobject"
 )
 
@@ -183,8 +183,8 @@ func kind(t reflect.Type) string {
 	return t.String()
 }
 
-// maxFile is the largest data file that is read, in bytes: ten times the largest known one.
-const maxFile = 1 << 30
+// maxFile is the largest data file that is read, in bytes: twice the largest known one.
+const maxFile = 256 << 20
 
 // ParquetError reports that a file is a Parquet table, which this program does not read.
 type ParquetError struct{ Path string }
@@ -197,12 +197,11 @@ func (e *ParquetError) Error() string {
 
 // readFile returns the content of a file.
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	data, err := durable.ReadFile(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("task: %w", err)
 	}
-	defer f.Close()
-	return readAll(path, f)
+	return data, nil
 }
 
 func readAll(name string, r io.Reader) ([]byte, error) {

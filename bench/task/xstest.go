@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
 )
 
 var xstest = Entry{
@@ -64,7 +64,7 @@ func loadXSTest(path string, _ Options) ([]Item, error) {
 	if !strings.HasSuffix(path, ".csv") {
 		return ReadRows(path, xstestItem)
 	}
-	f, err := os.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("task: %w", err)
 	}

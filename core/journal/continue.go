@@ -18,6 +18,9 @@ func Resume(path string) (run *Run, lock io.Closer, err error) { return ResumeOn
 
 // ResumeOn is Resume on a disk, which campaigns let fail.
 func ResumeOn(d durable.Disk, path string) (run *Run, lock io.Closer, err error) {
+	if err := durable.Regular(path); err != nil {
+		return nil, nil, fmt.Errorf("journal: %w", err)
+	}
 	f, err := d.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("journal: %w", err)

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
 )
 
 // maxLine is the longest line that is read, in bytes: the longest reply that is let
@@ -20,7 +20,7 @@ const maxLine = 64 << 20
 
 // Load reads a journal file.
 func Load(path string) (*Run, error) {
-	f, err := os.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}

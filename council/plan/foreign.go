@@ -46,7 +46,7 @@ func (s *Spec) Starts() (lines []string) {
 		lines = append(lines, "the prompts are those in the folder "+s.Prompts)
 	}
 	if url := s.Breakers.Escalate.Webhook; url != "" {
-		lines = append(lines, "a breaker sends the question and the outcome to "+llm.StripURL(url))
+		lines = append(lines, "a breaker sends the question and the outcome to "+llm.Site(url))
 	}
 	if command := s.Breakers.Escalate.Command; len(command) > 0 {
 		lines = append(lines, fmt.Sprintf("a breaker runs the command %q", command))

@@ -62,7 +62,7 @@ seats: [{id: a, model: far}, {id: b, model: plain}, {id: c, model: box}, {id: d,
 			"environment variable OPENAI_API_KEY",
 		"model tape reads the recording t.jsonl",
 		"the prompts are those in the folder /p",
-		"a breaker sends the question and the outcome to https://hook.example/y",
+		"a breaker sends the question and the outcome to https://hook.example/…",
 		`a breaker runs the command ["rm" "x"]`,
 		`check runs runs the command ["python3" "/check/run.py"] in a sandbox that can read /srv/checks`,
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"synod.dev/synod/graph/format"
+	"synod.dev/synod/internal/durable"
 )
 
 // maxGraphFile is the largest graph file in bytes.
@@ -80,7 +80,7 @@ func readGraph(path string) (format.File, error) {
 	if err != nil {
 		return format.File{}, err
 	}
-	f, err := os.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return format.File{}, err
 	}

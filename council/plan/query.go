@@ -30,10 +30,26 @@ func withoutQueries(models map[string]Params) map[string]Params {
 	return out
 }
 
-// WithoutQueries returns the spec as it may be shown and recorded: the URLs of its models
-// have no query.
+// WithoutQueries returns the spec as it may be recorded: the URLs of its models have no query.
 func (s Spec) WithoutQueries() Spec {
 	s.Models = withoutQueries(s.Models)
+	return s
+}
+
+// Shown returns the spec as a person may see it: WithoutQueries, without passwords in URLs, which are refused when the
+// council convenes, and without the path of the webhook, which often is its only secret.
+func (s Spec) Shown() Spec {
+	s.Models = maps.Clone(withoutQueries(s.Models))
+	for name, m := range s.Models {
+		if raw, _ := m["url"].(string); raw != "" {
+			m = maps.Clone(m)
+			m["url"] = llm.StripURL(raw)
+			s.Models[name] = m
+		}
+	}
+	if e := &s.Breakers.Escalate; e.Webhook != "" {
+		e.Webhook = llm.Site(e.Webhook)
+	}
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Rename renames a file or a folder and syncs the folder that contains the new name, so that the new name is on disk.
@@ -45,16 +46,53 @@ func WriteFileOn(d Disk, path string, b []byte) error {
 // ErrTooLarge means that a file has more bytes than are read.
 var ErrTooLarge = errors.New("the file is too large")
 
-// ReadFile reads a whole file of at most max bytes. It allocates no more than that, whatever the file system says about
-// the size. The error is ErrTooLarge for a larger file.
-func ReadFile(path string, max int64) ([]byte, error) { return ReadFileOn(System, path, max) }
+// ErrSpecial means that a path names no regular file but a device, a socket or a pipe.
+var ErrSpecial = errors.New("it is no regular file")
 
-// ReadFileOn is ReadFile on a disk.
+// Open opens a file to be read. Reading a device may never end, and opening a pipe waits for its writer, so both are
+// refused, except /dev/null and what the process has open already: /dev/stdin, and the /dev/fd/N of <(COMMAND).
+func Open(path string) (*os.File, error) {
+	if err := Regular(path); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// Regular returns an ErrSpecial if Open refuses a path because of what it names.
+func Regular(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() && !given(path) {
+		return &os.PathError{Op: "open", Path: path, Err: ErrSpecial}
+	}
+	return nil
+}
+
+// given reports whether a path names an open file of this process, or the device that is always empty.
+func given(path string) bool {
+	path = filepath.Clean(path)
+	return path == os.DevNull || path == "/dev/stdin" || slices.Contains([]string{"/dev/fd", "/proc/self/fd"},
+		filepath.Dir(path))
+}
+
+// ReadFile reads a whole file of at most max bytes, as Open allows. It allocates no more than that, whatever the file system says about
+// the size. The error is ErrTooLarge for a larger file.
+func ReadFile(path string, max int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(f, path, max)
+}
+
+// ReadFileOn is ReadFile on a disk, whose files are all regular.
 func ReadFileOn(d Disk, path string, max int64) ([]byte, error) {
 	f, err := d.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
+	return readAll(f, path, max)
+}
+
+func readAll(f File, path string, max int64) ([]byte, error) {
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > max {
 		return nil, fmt.Errorf("%s: %w: it has %d bytes; at most %d are read", path, ErrTooLarge, info.Size(), max)

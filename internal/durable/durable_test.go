@@ -2,8 +2,12 @@ package durable
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -18,12 +22,6 @@ func TestReadFile(t *testing.T) {
 	}
 	if _, err := ReadFile(path, 4); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "it has 5 bytes") {
 		t.Errorf("a larger file: %v", err)
-	}
-	if _, err := os.Stat("/dev/zero"); err != nil {
-		t.Skip("this system has no /dev/zero")
-	}
-	if _, err := ReadFile("/dev/zero", 1<<10); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("an endless file: %v", err)
 	}
 }
 
@@ -68,4 +66,50 @@ func TestTorn(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What may never end or never begin is refused before it is opened; what the process has open already is read.
+func TestSpecialFiles(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the paths are those of Linux")
+	}
+	dir := t.TempDir()
+	pipe, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "link.jsonl")
+	if err := errors.Join(exec.Command("mkfifo", pipe).Run(), os.Symlink("/dev/zero", link)); err != nil {
+		t.Fatal(err)
+	}
+	socket, err := net.Listen("unix", filepath.Join(dir, "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	for _, path := range []string{pipe, link, "/dev/zero", filepath.Join(dir, "socket")} {
+		if _, err := ReadFile(path, 1<<20); !errors.Is(err, ErrSpecial) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if b, err := ReadFile("/dev/null", 1); err != nil || len(b) > 0 {
+		t.Errorf("/dev/null: %q, %v", b, err)
+	}
+	if b, err := ReadFile(piped(t, "given"), 5); err != nil || string(b) != "given" {
+		t.Errorf("an open pipe: %q, %v", b, err)
+	}
+	if _, err := ReadFile(piped(t, "given"), 4); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("too much from a pipe, which has no size: %v", err)
+	}
+}
+
+// piped returns the path of an open pipe that holds a text.
+func piped(t *testing.T, text string) string {
+	t.Helper()
+	out, in, err := os.Pipe()
+	if err == nil {
+		_, err = in.WriteString(text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	t.Cleanup(func() { out.Close() })
+	return fmt.Sprintf("/dev/fd/%d", out.Fd())
 }

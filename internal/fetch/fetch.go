@@ -26,6 +26,7 @@ import (
 	"strings"
 	"time"
 
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/filelock"
 )
 
@@ -83,7 +84,7 @@ func (c Client) Download(ctx context.Context, from, part string, want Want, prog
 
 // Digest returns the size of a file in bytes and its SHA-256 in hexadecimal.
 func Digest(path string) (size int64, sum string, err error) {
-	f, err := os.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return 0, "", err
 	}

@@ -5,9 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
+
+	"synod.dev/synod/internal/durable"
 )
 
 // Options are the settings on the command line of the child.
@@ -65,7 +66,7 @@ func (o Options) cells() int { return max(o.Context, o.Context*(o.Seqs+1)/2) }
 
 // checkGGUF checks the first four bytes only. The child checks the rest.
 func checkGGUF(path string) error {
-	f, err := os.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return fmt.Errorf("engine: %w: %w", ErrModel, err)
 	}

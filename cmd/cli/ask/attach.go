@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +15,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
+	"synod.dev/synod/internal/durable"
 )
 
 // attachFlags are the flags of what a question contains beside its text.
@@ -96,7 +96,7 @@ func converse(q *synod.Question, path string) error {
 
 // readFile reads a file of at most so many bytes.
 func readFile(path string, most int) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return nil, errors.Unwrap(err)
 	}

@@ -43,24 +43,24 @@ func checkEscalation(a *app.App, spec plan.Spec, from plan.Origin) error {
 	}
 	e := spec.Breakers.Escalate
 	if url := e.Webhook; url != "" && !byUser("breakers.escalate.webhook") && !slices.Contains(list.Webhooks, url) {
-		return notAllowed(from["breakers.escalate.webhook"], "sends the question and the outcome to "+llm.StripURL(url),
-			path, map[string]any{"webhooks": []string{url}})
+		file := from["breakers.escalate.webhook"] // the hint does not quote the address, which may hold a secret
+		return notAllowed(file, "sends the question and the outcome to "+llm.Site(url), path,
+			"webhooks: [URL]\nwhere URL is breakers.escalate.webhook of "+file)
 	}
 	if len(e.Command) > 0 && !byUser("breakers.escalate.command") &&
 		!slices.ContainsFunc(list.Commands, func(c []string) bool { return slices.Equal(c, e.Command) }) {
+		entry, err := yaml.MarshalWithOptions(map[string]any{"commands": [][]string{e.Command}}, yaml.Flow(true))
+		if err != nil {
+			return app.Fail(app.ExitFailure, err)
+		}
 		return notAllowed(from["breakers.escalate.command"], fmt.Sprintf("runs the command %q", e.Command), path,
-			map[string]any{"commands": [][]string{e.Command}})
+			strings.Trim(strings.TrimSpace(string(entry)), "{}"))
 	}
 	return nil
 }
 
-func notAllowed(file, what, path string, entry map[string]any) error {
-	text, err := yaml.MarshalWithOptions(entry, yaml.Flow(true))
-	if err != nil {
-		return app.Fail(app.ExitFailure, err)
-	}
+func notAllowed(file, what, path, entry string) error {
 	return app.Fail(app.ExitUsage, fmt.Errorf("%s: when a breaker stops the run, it %s; you have not allowed this",
 		file, what),
-		"allow it for this run with --allow-escalation, or always with an entry in "+path+":\n  "+
-			strings.Trim(strings.TrimSpace(string(text)), "{}"))
+		"allow it for this run with --allow-escalation, or always with an entry in "+path+":\n  "+entry)
 }

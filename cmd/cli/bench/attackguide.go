@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/attack"
 	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/internal/durable"
 )
 
 func attackGuideCommand() *cobra.Command {
@@ -57,7 +57,7 @@ that was written earlier with --format json; its figures are added.`,
 // guideOf reads the figures of a grid, or a guide that was written as JSON.
 func guideOf(path string) (*attack.Guide, error) {
 	if filepath.Ext(path) == ".json" {
-		f, err := os.Open(path)
+		f, err := durable.Open(path)
 		if err != nil {
 			return nil, err
 		}

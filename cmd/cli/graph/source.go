@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"synod.dev/synod/core/param"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/graph/topology"
+	"synod.dev/synod/internal/durable"
 )
 
 // namedGraph is a graph from the command line.
@@ -216,7 +216,7 @@ func open(cmd *cobra.Command, path string) (in io.ReadCloser, name string, err e
 	if path == "-" {
 		return io.NopCloser(cmd.InOrStdin()), "stdin", nil
 	}
-	f, err := os.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return nil, "", app.Fail(app.ExitUsage, err, "check the path")
 	}

@@ -48,7 +48,7 @@ and the default council.`,
 			if err != nil {
 				return app.ConfigError(err)
 			}
-			text, err := yaml.Marshal(spec.WithoutQueries().Switched())
+			text, err := yaml.Marshal(spec.Shown().Switched())
 			if err != nil {
 				return app.Fail(app.ExitFailure, err)
 			}
