@@ -2,18 +2,21 @@
 // which package reliability estimates weights, without labels. It is one JSON file with a version.
 //
 // The file has hashes of questions and answers, not their texts: who has the file learns which members agreed. A file
-// of another version is refused and left alone. Update holds a lock, and the file is replaced as a whole, so that a
+// of another version, or one whose checksum does not match, is refused and left alone; a file of an earlier program has
+// no checksum and gets one when it is next changed. Update holds a lock, and the file is replaced as a whole, so that a
 // crash leaves the old or the new one.
 //
 // Its rank is 2: councils read it.
 package trust
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +33,8 @@ const Version = 1
 // History is the content of a file.
 type History struct {
 	Version   int        `json:"version"`
-	Questions []Question `json:"questions"` // in the order in which they were learned
+	Questions []Question `json:"questions"`     // in the order in which they were learned
+	Sum       string     `json:"sum,omitempty"` // SHA-256 of the history without it, as it is encoded
 }
 
 // Question is the independent answers to one question.
@@ -69,14 +73,31 @@ func Load(path string) (*History, error) {
 		return nil, fmt.Errorf("trust: %w", err)
 	}
 	h := &History{}
-	if err := json.Unmarshal(b, h); err != nil {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields() // a damaged name must not hide what it names
+	err = d.Decode(h)
+	if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
+		err = errors.New("something follows the history")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("trust: %s cannot be read: %w; move it away", path, err)
 	}
 	if h.Version != Version {
 		return nil, fmt.Errorf("trust: %s has version %d, and this program reads version %d; move it away, or use the "+
 			"program that wrote it", path, h.Version, Version)
 	}
+	if sum, err := h.sum(); h.Sum != "" && (err != nil || sum != h.Sum) {
+		return nil, fmt.Errorf("trust: %s was changed or damaged: its checksum does not match; restore it from a copy, "+
+			"or move it away, and a new history begins", path)
+	}
 	return h, nil
+}
+
+// sum returns the checksum of the history.
+func (h *History) sum() (string, error) {
+	b, err := json.Marshal(History{Version: h.Version, Questions: h.Questions})
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), err
 }
 
 // patience is how long Update waits for another process, which holds the lock for milliseconds.
@@ -100,6 +121,10 @@ func Update(path string, change func(*History) error) error {
 		return err
 	}
 	h.prune()
+	h.Sum, err = h.sum()
+	if err != nil {
+		return fmt.Errorf("trust: %w", err)
+	}
 	b, err := json.Marshal(h)
 	if err != nil {
 		return fmt.Errorf("trust: %w", err)

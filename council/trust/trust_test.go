@@ -1,6 +1,7 @@
 package trust_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,5 +90,51 @@ func TestDamaged(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
+	}
+}
+
+// No changed bit is accepted silently: the file is refused, or says the same as before.
+func TestFlips(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trust.json")
+	add(t, path, observation("q", "a", "1", reliability.Right), observation("q", "b", "2", reliability.Wrong),
+		observation("r", "a", "1", ""))
+	was, err := trust.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < 8*len(text); i += 3 {
+		changed := bytes.Clone(text)
+		changed[i/8] ^= 1 << (i % 8)
+		if err := os.WriteFile(path, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h, err := trust.Load(path)
+		if err == nil && fmt.Sprint(h.Observations()) != fmt.Sprint(was.Observations()) {
+			t.Errorf("bit %d: %q is read as %v", i, changed, h.Observations())
+		}
+	}
+}
+
+// A file of an earlier program has no checksum. It is read, and gets one with the next change.
+func TestWithoutSum(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trust.json")
+	old := `{"version":1,"questions":[{"id":"q","kind":"number","answers":[{"member":"a","answer":"1"}]}]}`
+	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	add(t, path, observation("r", "a", "1", ""))
+	h, err := trust.Load(path)
+	if err != nil || len(h.Questions) != 2 || h.Sum == "" {
+		t.Errorf("%+v, %v", h, err)
+	}
+	if err := os.WriteFile(path, []byte(old+old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trust.Load(path); err == nil {
+		t.Error("two histories in one file are read as one")
 	}
 }
