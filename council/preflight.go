@@ -23,7 +23,7 @@ type Check struct {
 	Advice string       // what to do about Err
 }
 
-// preflightTime is how long one model is checked at most.
+// preflightTime is how long models are checked at most, and at most half of the time that a question has.
 const preflightTime = 5 * time.Second
 
 // Preflight checks every model by a request that costs nothing, all at once: that its key is
@@ -39,7 +39,11 @@ func (c *Council) Preflight(ctx context.Context) []Check {
 		}
 		checks[i].Seats = append(checks[i].Seats, s.ID)
 	}
-	ctx, cancel := context.WithTimeout(ctx, preflightTime)
+	most := preflightTime
+	if deadline := c.plan.Full().Limits.Deadline; deadline > 0 {
+		most = min(most, deadline/2)
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	var wait sync.WaitGroup
 	for i := range checks {

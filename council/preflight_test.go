@@ -166,3 +166,19 @@ seats: [{id: a, model: gone, count: 3}, {id: b, model: dice, count: 2}]
 		t.Errorf("after calls that failed: %+v", h)
 	}
 }
+
+// The check takes no more than half of the time for a question, however long a server is silent.
+func TestPreflightWithinDeadline(t *testing.T) {
+	url := lister(t)
+	c := convene(t, fmt.Sprintf(`models: {slow: {provider: openai, url: "%s/slow/v1", model: x}}
+seats: [{id: d, model: slow, count: 3}]
+limits: {deadline: 200ms}
+`, url))
+	began := time.Now()
+	if checks := c.Preflight(context.Background()); !strings.Contains(checks[0].Found, "not checked: ") {
+		t.Errorf("%+v", checks)
+	}
+	if took := time.Since(began); took > 4*time.Second { // without the deadline it is 5 s
+		t.Errorf("it took %s", took)
+	}
+}

@@ -87,8 +87,8 @@ func Load(path string) (*History, error) {
 			"program that wrote it", path, h.Version, Version)
 	}
 	if sum, err := h.sum(); h.Sum != "" && (err != nil || sum != h.Sum) {
-		return nil, fmt.Errorf("trust: %s was changed or damaged: its checksum does not match; restore it from a copy, "+
-			"or move it away, and a new history begins", path)
+		return nil, fmt.Errorf("trust: %s was changed or damaged: its checksum does not match; restore it from a "+
+			"copy, or move it away, and a new history begins", path)
 	}
 	return h, nil
 }

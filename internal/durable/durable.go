@@ -73,8 +73,8 @@ func given(path string) bool {
 		filepath.Dir(path))
 }
 
-// ReadFile reads a whole file of at most max bytes, as Open allows. It allocates no more than that, whatever the file system says about
-// the size. The error is ErrTooLarge for a larger file.
+// ReadFile reads a whole file of at most max bytes, as Open allows. It allocates no more than that, whatever the file
+// system says about the size. The error is ErrTooLarge for a larger file.
 func ReadFile(path string, max int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {

@@ -121,7 +121,7 @@ func convene(a *app.App, cmd *cobra.Command, ask council.Ask, spec plan.Spec, en
 		return recall(a, cmd, ask.Resume, c, f)
 	}
 	if !f.noCheck {
-		if gone := preflight(a, cmd, c, ask); gone != nil {
+		if gone := preflight(a, cmd, c, &ask); gone != nil {
 			if err := printOutcome(a, cmd, f, *gone, c); err != nil {
 				return err
 			}
