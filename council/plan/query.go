@@ -41,7 +41,7 @@ func (s Spec) WithoutQueries() Spec {
 func (s Spec) Shown() Spec {
 	s.Models = maps.Clone(withoutQueries(s.Models))
 	for name, m := range s.Models {
-		if raw, _ := m["url"].(string); raw != "" {
+		if raw, _ := m["url"].(string); strings.Contains(raw, "@") {
 			m = maps.Clone(m)
 			m["url"] = llm.StripURL(raw)
 			s.Models[name] = m

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"maps"
+	"strings"
 	"testing"
 )
 
@@ -53,5 +55,26 @@ func TestQueriesAreNotRecorded(t *testing.T) {
 	}
 	if back := shown.WithQueries(nil); back.Models["a"]["url"] != "https://x.example/v1" {
 		t.Errorf("without queries: %v", back.Models["a"])
+	}
+}
+
+// What people see of a spec has no password and no path of a webhook, and leaves other addresses as they are written.
+func TestShown(t *testing.T) {
+	model := func(url string) Params { return Params{"provider": "openai", "url": url} }
+	spec := Spec{Models: map[string]Params{
+		"a": model("http://u:secret@x.example/v1?k=secret"), "b": model("u:secret@y.example/v1"),
+		"c": model("127.0.0.1:8000/v1"), "d": model("http://u:secret@z.example/v1"),
+	}}
+	spec.Breakers.Escalate.Webhook = "https://u:secret@hooks.example/secret?t=secret"
+	shown := spec.Shown()
+	if text := fmt.Sprint(shown); strings.Contains(text, "secret") {
+		t.Error(text)
+	}
+	if shown.Models["c"]["url"] != "127.0.0.1:8000/v1" || shown.Models["d"]["url"] != "http://z.example/v1" ||
+		shown.Breakers.Escalate.Webhook != "https://hooks.example/…" {
+		t.Errorf("%v", shown)
+	}
+	if spec.Models["d"]["url"] != "http://u:secret@z.example/v1" {
+		t.Error("the spec itself was changed")
 	}
 }
