@@ -69,6 +69,9 @@ func (r *rowReader) lines(data []byte) error {
 	for n := 1; len(data) > 0; n++ {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
+		if len(line) > maxRow {
+			return r.at(n, fmt.Errorf("the line has %d bytes; at most %d are read", len(line), maxRow))
+		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			return r.at(n, errors.New("the line is empty"))
 		}
@@ -185,6 +188,9 @@ func kind(t reflect.Type) string {
 
 // maxFile is the largest data file that is read, in bytes: twice the largest known one.
 const maxFile = 256 << 20
+
+// maxRow is the longest line of a file of JSON lines, in bytes: a question with pictures.
+const maxRow = 16 << 20
 
 // ParquetError reports that a file is a Parquet table, which this program does not read.
 type ParquetError struct{ Path string }

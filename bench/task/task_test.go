@@ -74,6 +74,7 @@ func TestBadFiles(t *testing.T) {
 		{"", "contains no question"},
 		{good + "\n" + good, ":2: the line is empty"},
 		{good + "  \n", ":2: the line is empty"},
+		{good + strings.Repeat("x", 16<<20+1), ":2: the line has 16777217 bytes; at most 16777216 are read"},
 		{good + good, `:2: line 1 already has the id "a"`},
 		{good + `{"id":"b","question":"q","answer":`, ":2: broken JSON"},
 		{good + `[1]`, ":2: it is not a JSON object"},

@@ -94,17 +94,20 @@ func ReadFileOn(d Disk, path string, max int64) ([]byte, error) {
 
 func readAll(f File, path string, max int64) ([]byte, error) {
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > max {
-		return nil, fmt.Errorf("%s: %w: it has %d bytes; at most %d are read", path, ErrTooLarge, info.Size(), max)
+	var b bytes.Buffer
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		if info.Size() > max {
+			return nil, fmt.Errorf("%s: %w: it has %d bytes; at most %d are read", path, ErrTooLarge, info.Size(), max)
+		}
+		b.Grow(int(info.Size()) + bytes.MinRead) // a large file is not copied while it is read
 	}
-	b, err := io.ReadAll(io.LimitReader(f, max+1))
-	if err != nil {
+	if _, err := b.ReadFrom(io.LimitReader(f, max+1)); err != nil {
 		return nil, err
 	}
-	if int64(len(b)) > max {
+	if int64(b.Len()) > max {
 		return nil, fmt.Errorf("%s: %w: at most %d bytes are read", path, ErrTooLarge, max)
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
 
 // Torn reports whether the end of a file of JSON lines, after the last newline, can be the beginning of a line that was
