@@ -42,9 +42,12 @@ func secretOf(t testing.TB, seed byte) sign.Secret {
 	return s
 }
 
+// end is the end of all openings: two of one seed are the same, also where a second has passed between them.
+var end = time.Now().Add(time.Hour)
+
 func openingOf(t testing.TB, i *terms.Invitation, seed byte) *terms.Opening {
 	t.Helper()
-	o, err := i.Open(secretOf(t, seed), "some", []string{"127.0.0.1:7400"}, time.Now().Add(time.Hour),
+	o, err := i.Open(secretOf(t, seed), "some", []string{"127.0.0.1:7400"}, end,
 		rand.NewChaCha8([32]byte{seed + 1}))
 	if err != nil {
 		t.Fatal(err)
