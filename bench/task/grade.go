@@ -203,8 +203,12 @@ func percentage(s string) bool {
 // sameNumber compares numbers with their units where both have some, and otherwise without: a missing unit is
 // forgiven.
 func sameNumber(want, got reading) bool {
-	if same, decided := want.value.(measured).Same(got.value.(measured).Amount); decided {
+	a, b := want.value.(measured), got.value.(measured)
+	if same, decided := a.Same(b.Amount); decided {
 		return same
+	}
+	if a.percent && b.Known() || b.percent && a.Known() {
+		return false
 	}
 	return want.answer == got.answer || samePercent(want, got) || sameValue(want, got)
 }

@@ -175,6 +175,12 @@ func TestGradeUnits(t *testing.T) {
 		{"12 in", "12 cm", false},
 		{"5 cm", "5", true}, {"5", "5 km", true}, {"5 apples", "5 red apples", true}, {"5 hours", "5 in total", true},
 		{"90 degrees", "90\u00b0", true},
+		{"45%", "45 dollars", false}, {"45 percent", "$0.45", false}, {"3 years", "3 months", false},
+		{"3 years", "36 months", true}, {"5 gallons", "5 liters", false}, {"2 quarts", "8 cups", true},
+		{"\u00a35", "5 pounds", true}, {"5 pounds", "5 kg", false}, {"5 pounds", "80 oz", true},
+		{"$5", "5 pounds", false},
+		{"\u20ac0.50", "50 cents", true}, {"$0.50", "50 cents", true}, {"\u20ac50", "50 cents", false},
+		{"7 pm", "19:00", true}, {"7 am", "19:00", false},
 		{"90 degrees", "90 radians", false}, {"5 dollars", "5 dollars each", true},
 	} {
 		q := questionOf(synod.Number)
