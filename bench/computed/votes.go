@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
 )
 
 // votes is one set of recorded votes.
@@ -85,9 +86,9 @@ func (w *Work) readVotes(folder, set string) (v *votes, err error) {
 
 // readVotes reads FOLDER/SET.jsonl.gz, or FOLDER/votes/SET.jsonl.gz in a folder with data of several kinds.
 func readVotes(folder, set string) (*votes, error) {
-	file, err := os.Open(filepath.Join(folder, set+".jsonl.gz"))
+	file, err := durable.Open(filepath.Join(folder, set+".jsonl.gz"))
 	if errors.Is(err, os.ErrNotExist) {
-		if other, missing := os.Open(filepath.Join(folder, "votes", set+".jsonl.gz")); missing == nil {
+		if other, missing := durable.Open(filepath.Join(folder, "votes", set+".jsonl.gz")); missing == nil {
 			file, err = other, nil
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/internal/durable"
 )
 
 // Paper names the figures that a grid is compared with. The first line of the file has the names of its
@@ -72,7 +72,7 @@ func (p *Paper) text(dir string) ([]byte, error) {
 	if name, ok := strings.CutPrefix(p.File, "preset:"); ok {
 		return presets.File(name)
 	}
-	return os.ReadFile(under(dir, p.File))
+	return durable.ReadFile(under(dir, p.File), maxFile)
 }
 
 // row reads a line of the file.

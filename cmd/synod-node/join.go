@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/core/sign"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/internal/program"
 	"synod.dev/synod/network/node/form"
@@ -40,7 +40,7 @@ func (j *joining) join(cmd *cobra.Command, what string) error {
 	}
 	text := what
 	if !terms.IsOpening(text) {
-		b, err := os.ReadFile(what)
+		b, err := durable.ReadFile(what, 2*roster.MaxBytes)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council/plan"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/program"
 	"synod.dev/synod/network/node/terms"
 	"synod.dev/synod/network/roster"
@@ -153,7 +154,7 @@ func invited(path string, joins []string) (*plan.Plan, terms.Options, error) {
 	o := i.Options()
 	o.Members = map[string]roster.Member{}
 	for _, join := range joins {
-		b, err := os.ReadFile(join)
+		b, err := durable.ReadFile(join, 2*roster.MaxBytes)
 		var a *terms.Acceptance
 		if err == nil {
 			a, err = terms.ParseAcceptance(b)
@@ -170,7 +171,7 @@ func invited(path string, joins []string) (*plan.Plan, terms.Options, error) {
 }
 
 func readInvitation(path string) (*terms.Invitation, error) {
-	b, err := os.ReadFile(path)
+	b, err := durable.ReadFile(path, 2*roster.MaxBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ import (
 	"synod.dev/synod/core/reliability"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/plan"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/network/node/call"
 )
@@ -109,7 +110,7 @@ type source struct {
 // names reports whether a council file names the protocol.
 func names(path string) bool {
 	tree := map[string]any{}
-	b, err := os.ReadFile(path)
+	b, err := durable.ReadFile(path, param.MaxText)
 	return err == nil && param.UnmarshalAny(b, &tree) == nil && tree["protocol"] != nil
 }
 
