@@ -45,8 +45,14 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) 
 	if err != nil {
 		return outcome.Outcome{}, err
 	}
-	defer s.cancel()
-	defer s.rest()
+	ended := false
+	defer func() {
+		s.rest()
+		s.cancel()
+		if ended { // nothing of this question touches the session any more
+			c.spare.Put(s)
+		}
+	}()
 	played, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Limits: s.ask.Limits,
 		Log: s.log(), Notes: s.notes, Watch: s.watch, crew: s.crew}, s)
 	records := played.Records
@@ -70,9 +76,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) 
 	o.Exceeded, o.Seconds = exceededLimits(s), time.Since(start).Seconds()
 	o.Resumable, o.Past = outcome.WasCutOff(o.Stopped), pastSettings(s, &o)
 	err = s.close(&o)
-	if s.crew != nil {
-		c.spare.Put(s)
-	}
+	ended = s.crew != nil
 	return o, errors.Join(err, send(c.plan.Full().Breakers.Escalate, &o, ask.Again))
 }
 
