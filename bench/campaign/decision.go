@@ -34,6 +34,11 @@ func (p *ExecutionPlayer) decide(t *trace) {
 	}
 	rule := drawRule(t.x, &step)
 	last, first := answersOf(&t.Trace)
+	for i, a := range last {
+		if t.Question.Form == synod.Number && !reference.IsNumber(a) {
+			last[i] = synod.None // a council drops what is no number (defence typed)
+		}
+	}
 	want, got := reference.Council(rule, step, last, first), p.judges.judge(t, rule)
 	t.Claim(s.Decision, step.Near || want.Same(got), "with the rule %+v a council decides %+v, and the reference %+v "+
 		"from the first answers %q and the last ones %q", rule, got, want, first, last)

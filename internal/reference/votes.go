@@ -140,3 +140,39 @@ func MostFrequent(samples []synod.Answer) (best synod.Answer) {
 	}
 	return best
 }
+
+// HighestMean is Eq. 4 of CP-WBFT: the answer with the highest mean confidence; of equal ones that with more
+// supporters, then the first in bytes. Confidences count to nine decimals. half leaves out those below 0.5 where any is
+// at least 0.5. tie reports that means were equal.
+func HighestMean(all []Confident, half bool) (best synod.Answer, tie bool) {
+	counts := func(c Confident) bool { return c.Answer != synod.None && c.Sure >= 0 && c.Sure <= 1 }
+	half = half && slices.ContainsFunc(all, func(c Confident) bool { return counts(c) && c.Sure >= 0.5 })
+	means, number := map[synod.Answer]*big.Rat{}, map[synod.Answer]int64{}
+	for _, c := range all {
+		if !counts(c) || half && c.Sure < 0.5 {
+			continue
+		}
+		if means[c.Answer] == nil {
+			means[c.Answer] = new(big.Rat)
+		}
+		means[c.Answer].Add(means[c.Answer], big.NewRat(int64(math.Round(c.Sure*1e9)), 1e9))
+		number[c.Answer]++
+	}
+	for a, m := range means {
+		m.Quo(m, big.NewRat(number[a], 1))
+	}
+	for a, m := range means {
+		if best == synod.None {
+			best = a
+			continue
+		}
+		order := m.Cmp(means[best])
+		if order > 0 || order == 0 && (number[a] > number[best] || number[a] == number[best] && a < best) {
+			best = a
+		}
+	}
+	for a, m := range means {
+		tie = tie || a != best && m.Cmp(means[best]) == 0
+	}
+	return best, tie
+}
