@@ -30,8 +30,8 @@ func checkOutcome(t *check.Trace, outcome string, stop int) {
 		honest = append(honest, all)
 	}
 	want, round := gameOf(t).Outcome(honest)
-	t.Claim("I-GM-D", outcome == want && stop == round, "the outcome is %s after round %d, and that of the reference %s "+
-		"after round %d: %v", outcome, stop, want, round, honest)
+	t.Claim("I-GM-D", outcome == want && stop == round, "the outcome is %s after round %d, and that of the reference "+
+		"%s after round %d: %v", outcome, stop, want, round, honest)
 }
 
 // ended says whether a council of players has a decision: only if they have ended the game.
