@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -35,7 +36,7 @@ func (p *ExecutionPlayer) decide(t *trace) {
 	rule := drawRule(t.x, &step)
 	last, first := answersOf(&t.Trace)
 	for i, a := range last {
-		if t.Question.Form == synod.Number && !reference.IsNumber(a) {
+		if _, ok := read.Canonical(t.Question, string(a)); t.Question.Form == synod.Number && !ok {
 			last[i] = synod.None // a council drops what is no number (defence typed)
 		}
 	}
