@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"synod.dev/synod"
@@ -52,12 +54,9 @@ func (m *httpClient) post(ctx context.Context, to *url.URL, body []byte) (respon
 		return response{}, failure(synod.Dropped, "llm: make request: %w", err)
 	}
 	req.URL, req.Host, req.Header = to, to.Host, viaHeader(ctx, m.header)
-	res, err := m.transport.RoundTrip(req)
-	if err != nil {
-		if f := over(ctx, "waiting for the reply"); f != nil {
-			return response{}, f
-		}
-		return response{}, m.clean(transportFailure(err))
+	res, f := m.roundTrip(req, "waiting for the reply")
+	if f != nil {
+		return response{}, f
 	}
 	defer func() { _ = res.Body.Close() }()
 	if f := m.unwanted(res); f != nil {
@@ -81,6 +80,28 @@ func (m *httpClient) post(ctx context.Context, to *url.URL, body []byte) (respon
 		return response{}, tooLong(limit)
 	}
 	return response{res.StatusCode, res.Header, b}, nil
+}
+
+// roundTrip sends a request and returns the response. A request that got no connection has not left. doing is for the
+// failure of a request whose context ends.
+func (m *httpClient) roundTrip(req *http.Request, doing string) (*http.Response, *Failure) {
+	var connected atomic.Bool
+	ctx := req.Context()
+	res, err := m.transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	})))
+	if err == nil {
+		return res, nil
+	}
+	if !connected.Load() {
+		doing = "waiting for a connection"
+	}
+	f := over(ctx, doing)
+	if f == nil {
+		f = m.clean(transportFailure(err))
+	}
+	f.connecting = !connected.Load()
+	return nil, f
 }
 
 // readAll reads at most one byte more than the limit, so that the caller can tell
@@ -354,12 +375,9 @@ func (m *httpClient) exchange(ctx context.Context, method string, at *url.URL, b
 		return response{}, failure(synod.Dropped, "llm: make request: %w", err)
 	}
 	req.URL, req.Host, req.Header = at, at.Host, m.header
-	res, err := m.transport.RoundTrip(req)
-	if err != nil {
-		if f := over(ctx, "waiting for the list of models"); f != nil {
-			return response{}, f
-		}
-		return response{}, m.clean(transportFailure(err))
+	res, f := m.roundTrip(req, "waiting for the list of models")
+	if f != nil {
+		return response{}, f
 	}
 	defer func() { _ = res.Body.Close() }()
 	b, err := io.ReadAll(io.LimitReader(res.Body, limit))

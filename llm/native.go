@@ -133,7 +133,7 @@ func (m *native) Info() Info { return m.info }
 func (m *native) Adapted() []string { return m.known.Load().adapted() }
 
 // Complete sends one request, or a few while it learns what the server refuses;
-// Reply.Calls counts them.
+// Reply.Calls counts those that left.
 func (m *native) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	chat, err := r.Chat()
 	if err != nil {
@@ -154,6 +154,9 @@ func (m *native) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 		if next != nil {
 			d = next
 			continue
+		}
+		if f != nil && f.connecting {
+			calls--
 		}
 		reply.Calls = calls
 		if learnt && accepted(f) {

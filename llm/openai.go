@@ -153,7 +153,7 @@ func identity(c OpenAIConfig, u *url.URL) string {
 func (m *OpenAI) Info() Info { return m.info }
 
 // Complete sends one request, or a few while it learns what the server refuses;
-// Reply.Calls counts them.
+// Reply.Calls counts those that left.
 func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	chat, err := r.Chat()
 	if err != nil {
@@ -173,6 +173,9 @@ func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 		if next != nil {
 			enc, _ = m.encoder(*next) // cannot fail: NewOpenAI has encoded the settings
 			continue
+		}
+		if f != nil && f.connecting {
+			spent.Calls--
 		}
 		reply.Calls = spent.Calls
 		if learnt && accepted(f) {
