@@ -103,7 +103,8 @@ func newNative(k *maker, c nativeConfig, key Secret) (*native, error) {
 		return nil, errors.New("llm: url: cannot be read as a URL")
 	}
 	m := &native{cfg: c, maker: k, httpClient: httpClient{api: k.api, header: k.headers(key), key: key,
-		hidden: urlSecrets(u), maxReply: DefaultMaxReply, errors: k.errors}}
+		hidden: urlSecrets(u), maxReply: DefaultMaxReply, errors: k.errors,
+		bodies: bodies{part: bodiesPart * serversPart}}}
 	if m.transport, err = newTransport(OpenAIConfig{Private: c.Private}, u); err != nil {
 		return nil, err
 	}
@@ -180,13 +181,15 @@ func (m *native) try(ctx context.Context, d dialect, c seededChat) (synod.Reply,
 		return synod.Reply{}, nil, failure(synod.Dropped, "llm: encode request: %w", err)
 	}
 	res, f := m.post(ctx, m.completions, body)
-	switch {
-	case f != nil:
+	if f != nil {
 		return synod.Reply{}, nil, f
-	case res.status == http.StatusOK:
+	}
+	defer res.free()
+	switch res.status {
+	case http.StatusOK:
 		reply, f := m.read(res.body)
 		return reply, nil, f
-	case res.status == http.StatusBadRequest:
+	case http.StatusBadRequest:
 		if next, ok := m.after(d, m.errors(res.body), c); ok {
 			return synod.Reply{}, &next, nil
 		}

@@ -87,7 +87,8 @@ func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	c.MaxReply = cmp.Or(c.MaxReply, DefaultMaxReply)
 	m := &OpenAI{cfg: c, httpClient: httpClient{api: "an OpenAI-compatible API", header: headers(c.Key, u), key: c.Key,
-		hidden: urlSecrets(u), maxReply: c.MaxReply, errors: parseError}}
+		hidden: urlSecrets(u), maxReply: c.MaxReply, errors: parseError,
+		bodies: bodies{part: bodiesPart * serversPart}}}
 	if m.transport = c.Transport; m.transport == nil {
 		if m.transport, err = newTransport(c, u); err != nil {
 			return nil, err
@@ -269,6 +270,7 @@ func (m *OpenAI) try(ctx context.Context, enc *encoder, c seededChat) (synod.Rep
 	if f != nil {
 		return synod.Reply{}, nil, f
 	}
+	defer res.free()
 	if res.status == http.StatusOK {
 		reply, f := m.read(res)
 		return reply, nil, f

@@ -223,9 +223,9 @@ func (m *OpenAI) send(ctx context.Context, body []byte) (*http.Response, error) 
 	if res.StatusCode == http.StatusOK {
 		return res, nil
 	}
-	b, _ := readAll(res, min(m.maxReply, maxErrorBody))
+	b, _ := io.ReadAll(io.LimitReader(res.Body, min(m.maxReply, maxErrorBody)))
 	_ = res.Body.Close()
-	f = m.refusal(response{res.StatusCode, res.Header, b})
+	f = m.refusal(response{status: res.StatusCode, header: res.Header, body: b})
 	if f.RetryAfter == 0 {
 		f.RetryAfter = retryAfter(res.Header)
 	}

@@ -169,13 +169,3 @@ func TestKeysCommand(t *testing.T) {
 		t.Error(out)
 	}
 }
-
-// Amounts of memory have a unit, and are enough to work with.
-func TestReadBytes(t *testing.T) {
-	for text, want := range map[string]int64{"256MiB": 256 << 20, "2GiB": 2 << 30, "256": 0, "1MiB": 0, "256 MiB": 0,
-		"-1GiB": 0, "99999999GiB": 0, "MiB": 0} {
-		if got, err := readBytes(text); got != want || (err == nil) != (want > 0) {
-			t.Errorf("%s: %d, %v", text, got, err)
-		}
-	}
-}
