@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: modules nightly presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants bugs bench slow-members transcript inspect probe clean
+.PHONY: modules nightly presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants detection bugs bench slow-members transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -236,6 +236,14 @@ trials: ## 10,000 trials of every adversary against the defence that is said to 
 mutants: $(GREMLINS) ## mutation tests; PKG=./council for one package, SAMPLE=150 SEED=1 for some of its mutants
 	@$(foreach p,$(or $(PKG),$(MUTATED)),$(GO) run ./internal/mutants -gremlins $(GREMLINS) -sample $(or $(SAMPLE),0) \
 	  -seed $(SEED) -tests "$(or $(TESTS),$(TESTS_$(notdir $(p))))" $(if $(ONLY),-only '$(ONLY)') $(p) &&) true
+
+DETECTED := ./protocol/broadcast ./protocol/leader ./protocol/fixedleader ./protocol/rotatingleader ./protocol/decentllms ./protocol/game \
+  ./protocol/cpwbft ./protocol/sac ./protocol/wmsr ./protocol/cascade ./protocol/panel ./protocol/debate ./protocol/majority \
+  ./protocol/weightedmajority ./core/sign ./core/script ./core/robust ./core/journal ./council/outcome ./graph ./record/ledger \
+  ./record/evidence ./record/certificate
+detection: $(GREMLINS) ## campaigns against mutants of protocols and core: SAMPLE (25) a package, LIMIT (1m) each; UNITS=1 adds unit tests; hours
+	$(GO) run ./internal/mutants -gremlins $(GREMLINS) -campaign $(or $(LIMIT),1m) -sample $(or $(SAMPLE),25) -seed $(SEED) \
+	  $(if $(UNITS),-units) $(or $(PKG),$(DETECTED))
 
 $(GREMLINS):
 	GOBIN=$(TOOLS) $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
