@@ -191,8 +191,12 @@ campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs, the 
 	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB|GM5|Worst|Converges|Exhaustive|Twin|RealKeys' \
 	  ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader ./protocol/fixedleader ./protocol/game ./protocol/wmsr -executions $(CAMPAIGN)
 
-campaigns: synod ## the campaign of TIER (T1) in CAMPAIGNS (runs/campaign-TIER), resumable; T2 takes an hour on two cores
-	$(BIN) campaign run --tier $(or $(TIER),T1) -o $(or $(CAMPAIGNS),runs/campaign-$(or $(TIER),T1)) $(if $(MINUTES),--minutes $(MINUTES))
+# The record of a campaign is that of one program, which is kept beside it: later calls go on with that one.
+campaigns: FOLDER = $(or $(CAMPAIGNS),runs/campaign-$(or $(TIER),T1))
+campaigns: synod ## the campaign of TIER (T1) in CAMPAIGNS (runs/campaign-TIER), resumable, and its check; T2 takes an hour on two cores
+	@mkdir -p $(FOLDER) && { test -e $(FOLDER)/synod || cp $(BIN) $(FOLDER)/synod; }
+	$(FOLDER)/synod research campaign run --tier $(or $(TIER),T1) -o $(FOLDER) $(if $(MINUTES),--minutes $(MINUTES))
+	$(FOLDER)/synod research campaign verify $(FOLDER)
 
 .PHONY: attack-table weakened worth-it worth-gateway
 TRIES ?= 10000
