@@ -28,6 +28,7 @@ type ExecutionPlayer struct {
 
 	calls  []int     // by seat
 	server *provider // that fails; nil: none was needed yet
+	judges judges
 }
 
 // NewPlayer returns a player.
@@ -89,6 +90,7 @@ func (p *ExecutionPlayer) play(s *subject, x *Execution, v variant) (t *trace) {
 	t.ended = sim.Run(config)
 	t.callsOf = p.calls
 	t.judge()
+	p.decide(t)
 	if x.sampled(repeatShare) || x.sampled(16) {
 		t.first = t.digest(false)
 	}

@@ -117,6 +117,7 @@ var ranks = map[string]float64{
 	"internal/filelock":   -2, // durable uses it
 	"internal/durable":    -1, // fetch uses it
 	"internal/faultdisk":  0,  // a disk of durable with faults
+	"internal/reference":  1,  // slow twins of decisions, for campaigns
 	"internal/order":      -2, // sorts that are compiled once
 	"internal/origin":     0,  // the command line tells own files from others
 	"internal/fetch":      0,  // downloads for models and tasks
@@ -135,7 +136,7 @@ var ranks = map[string]float64{
 var pure = []string{"", "core/robust", "graph", "core/script", "core/sign", "record/certificate", "core/clean",
 	"llm/read", "llm/read/refusal", "llm/prompt", "protocol", "adversary", "bench/metrics", "llm/probe",
 	"core/stats", "core/odds", "llm/structured", "core/table", "core/reliability", "council/seating",
-	"adversary/defence"}
+	"adversary/defence", "internal/reference"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 

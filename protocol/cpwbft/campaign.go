@@ -1,13 +1,11 @@
 package cpwbft
 
 import (
-	"cmp"
-	"fmt"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -39,7 +37,7 @@ var campaign = check.Subject{
 			Model: check.Sync, Source: "CP-WBFT Eq. 4, finding F8", Margin: "honest members beyond the first"},
 			Kind: check.Rules, Try: oneLiar},
 	},
-}
+}.Deciding("I-CP-D", "that of Eq. 4, or the answer that enough members end on", "CP-WBFT Eq. 4", conclude)
 
 // checkDecision compares stage 2 with Eq. 4, by the letter, in exact fractions.
 func checkDecision(t *check.Trace) {
@@ -59,7 +57,7 @@ func checkDecision(t *check.Trace) {
 		}
 	}
 	got := p.Conclude(last)
-	want, tie := equation4(last, p.Weigh == Half)
+	want, tie := reference.HighestMean(confident(last), p.Weigh == Half)
 	t.Claim("I-CP-1", got == want, "it decides %q, and Eq. 4 gives %q: %v", got, want, last)
 	t.State("tie of means", tie)
 	shuffled := slices.Clone(last)
@@ -69,53 +67,31 @@ func checkDecision(t *check.Trace) {
 	t.Claim("I-CP-3", p.Conclude(shuffled) == got, "another order decides %q and not %q", p.Conclude(shuffled), got)
 }
 
-// equation4 is Eq. 4 of CP-WBFT: the answer with the highest mean confidence; of equal ones that with more supporters,
-// then the first in bytes. half leaves out those below 0.5 where any is at least 0.5. tie reports that means were
-// equal.
-func equation4(last []synod.Opinion, half bool) (best synod.Answer, tie bool) {
-	type camp struct {
-		sum *big.Rat
-		n   int64
-	}
-	confidence := func(o *synod.Opinion) float64 {
-		if o.Confidence == nil {
-			return 0
+// confident returns the answers of opinions with their confidences; a missing one is 0.
+func confident(last []synod.Opinion) (all []reference.Confident) {
+	for _, o := range last {
+		c := reference.Confident{Answer: o.Answer}
+		if o.Confidence != nil {
+			c.Sure = *o.Confidence
 		}
-		return *o.Confidence
+		all = append(all, c)
 	}
-	sure := half && slices.ContainsFunc(last, func(o synod.Opinion) bool {
-		return o.Answer != synod.None && confidence(&o) >= .5
-	})
-	camps := map[synod.Answer]*camp{}
+	return all
+}
+
+// conclude is the decision of a council whose rule is that of the protocol, in every second execution.
+func conclude(t *check.Trace) (s reference.Step) {
+	if s.Decides = t.Case.Sampled(2); !s.Decides {
+		return s
+	}
+	last := make([]synod.Opinion, t.Case.N)
 	for i := range last {
-		o := &last[i]
-		c := confidence(o)
-		if o.Answer == synod.None || !(c >= 0 && c <= 1) || sure && c < .5 {
-			continue
-		}
-		if camps[o.Answer] == nil {
-			camps[o.Answer] = &camp{sum: new(big.Rat)}
-		}
-		nine, _ := new(big.Rat).SetString(fmt.Sprintf("%.9f", c)) // confidences count to nine decimals
-		camps[o.Answer].sum.Add(camps[o.Answer].sum, nine)
-		camps[o.Answer].n++
-	}
-	mean := func(c *camp) *big.Rat { return new(big.Rat).Quo(c.sum, big.NewRat(c.n, 1)) }
-	for a, c := range camps {
-		if best == synod.None {
-			best = a
-			continue
-		}
-		top := camps[best]
-		order := mean(c).Cmp(mean(top))
-		if cmp.Or(order, cmp.Compare(c.n, top.n), cmp.Compare(best, a)) > 0 {
-			best = a
+		if o := t.Last(i); o != nil {
+			last[i] = *o
 		}
 	}
-	for a, c := range camps {
-		tie = tie || a != best && mean(c).Cmp(mean(camps[best])) == 0
-	}
-	return best, tie
+	s.Answer, _ = reference.HighestMean(confident(last), t.Protocol.(*CPWBFT).Weigh == Half)
+	return s
 }
 
 // oneLiar lets one member be surer of another answer than all others are of theirs.

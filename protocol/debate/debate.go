@@ -103,7 +103,7 @@ func (p *Debate) Settles() bool { return !p.Exact }
 var campaign = func() check.Subject {
 	s := check.Ordinary(10, "{}", "{rounds: 2}").At(12)
 	s.Council = "{name: debate, rounds: 1}"
-	return s
+	return s.Deciding("I-DB-D", "the answer that enough members end on, by the rule", "own", nil)
 }()
 
 // Entry is the protocol in the catalogue.

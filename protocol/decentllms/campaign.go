@@ -56,7 +56,8 @@ var inCampaigns = check.Subject{
 	},
 	Horizon: func(x *check.Case) synod.Tick { return synod.Tick(2*x.F+5) * check.Pace.Within },
 	Check:   checkReplies, Trials: grinding,
-}
+}.Deciding("I-DL-D", "the answer with the highest total at each evaluator, and what f+1 of them reply to the user",
+	"DecentLLMs §III.C", accept)
 
 // panelist is an honest evaluator at the end.
 type panelist struct {
@@ -132,6 +133,7 @@ func checkPanelist(t *check.Trace, h, first *panelist) {
 			"n%d replies %q and n%d %q", first.id, first.Answer, h.id, h.Answer)
 	}
 	checkTotals(t, h)
+	checkDecision(t, h)
 }
 
 // sharedRecord is the part of a record that is equal at all honest evaluators.

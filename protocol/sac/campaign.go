@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -44,7 +45,8 @@ var campaign = check.Subject{
 	Check:   checkFilter,
 	Changes: []check.Change{{Claim: "I-SAC-5", Double: true}, {Claim: "I-SAC-6", Message: otherConfidence}},
 	Relies:  []string{"TX-1"}, Council: "{name: sac, rounds: 2}", Trials: smallCases,
-}
+}.Deciding("I-SAC-D", "whom members drop by Eq. 3 and 4, and the answer that enough of them end on", "SAC Algorithm 1",
+	nil)
 
 // checkFilter checks the claims about the filter, in each round at each honest member.
 func checkFilter(t *check.Trace) {
@@ -90,6 +92,16 @@ func filtered(t *check.Trace, id synod.NodeID, o *synod.Opinion, strict bool) {
 	t.State("dropped one", len(o.Dropped) > 0)
 	t.State("dropped F", len(o.Dropped) == f)
 	t.State("silent neighbour", len(o.Silent) > 0)
+	again := reference.SACRound{F: f, Strict: strict, Silent: len(o.Silent), Self: self}
+	for _, s := range o.Scores {
+		if s.Of != id {
+			again.Scores = append(again.Scores, s)
+		}
+	}
+	retained, dropped := again.Filter()
+	t.Claim("I-SAC-D", slices.Equal(retained, o.Retained) && slices.Equal(dropped, o.Dropped),
+		"n%d retains %v and drops %v; the reference %v and %v: %+v", id, o.Retained, o.Dropped, retained, dropped,
+		again)
 	ok := len(o.Dropped) <= f
 	for _, d := range o.Dropped {
 		ok = ok && (strict || self == synod.Untrusted || scores[d] < self)

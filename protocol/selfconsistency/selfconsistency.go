@@ -47,8 +47,12 @@ samples      with budget samples: k, of each member (5)
 rounds       with budget sac: T (6)`,
 	New:       func() protocol.Protocol { return New() },
 	Prompts:   answer.Templates,
-	Campaigns: []check.Subject{check.Ordinary(5, "{}").At(15)},
+	Campaigns: []check.Subject{campaign},
 }
+
+// campaign is how campaigns try the protocol.
+var campaign = check.Ordinary(5, "{}").At(15).Deciding("I-SC-D", "the answer that enough members hold, by the rule",
+	"own", nil)
 
 // Budget says how many samples a member takes.
 type Budget string

@@ -26,7 +26,7 @@ import (
 var campaign = func() check.Subject {
 	s := check.Ordinary(6, "{}").At(16)
 	s.Relies = []string{"WI-1"}
-	return s
+	return s.Deciding("I-WM-D", "the answer that enough members took over, by the rule", "own", nil)
 }()
 
 // Entry is the protocol in the catalogue.

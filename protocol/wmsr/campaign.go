@@ -24,7 +24,7 @@ var campaign = check.Subject{
 	},
 	Horizon: func(*check.Case) synod.Tick { return 30 },
 	Check:   checkRange,
-}
+}.Deciding("I-WR-D", "the number that enough members end on, by the rule", "LeBlanc et al. 2013", nil)
 
 // checkRange checks validity: it needs no synchrony, and no robustness of the graph.
 func checkRange(t *check.Trace) {
