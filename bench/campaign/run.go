@@ -193,13 +193,15 @@ func (r *runner) play(ctx context.Context, p *ExecutionPlayer, c chunk) (
 	t *Tally, failures []FoundViolation, done bool,
 ) {
 	t = NewTally()
+	draws := NewDraws(c.of.Name, r.Options.Seed, c.from)
 	for i := range c.n {
 		if ctx.Err() != nil {
 			return nil, nil, false
 		}
 		number := c.from + i
-		x := DrawAt(c.of.Name, r.Options.Seed, number)
+		x := draws.Next()
 		result := p.Play(&x)
+		draws.Learn(&x, result)
 		t.Add(&x, result)
 		for _, v := range slices.Clone(result.Violations) {
 			if !slices.ContainsFunc(failures, func(f FoundViolation) bool { return f.Claim == v.Claim }) {
