@@ -1,0 +1,208 @@
+package campaign
+
+import (
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/check"
+)
+
+// Draws hands out consecutive executions of a subject in a campaign with a seed. Every second one is that of DrawAt.
+// The others have insiders: half of these are drawn anew, and half are earlier ones with a change. Those are changed
+// that reached a state which no execution of the same Draws had reached before. So the executions are a function of the
+// subject, the seed, the number of the first one, and what the program does with them.
+type Draws struct {
+	s    *subject
+	seed uint64
+	next uint64
+	seen map[uint64]bool
+	kept []Execution
+	ends []synod.Tick // when rounds end, ascending
+}
+
+// NewDraws returns the executions of a subject from a number on. It panics if no subject has the name.
+func NewDraws(name string, seed, from uint64) *Draws {
+	s, err := subjectOf(name)
+	if err != nil {
+		panic(err)
+	}
+	return &Draws{s: s, seed: seed, next: from, seen: map[uint64]bool{}}
+}
+
+// mostKept bounds how many executions are kept to be changed, and mostEnds how many ends of rounds.
+const (
+	mostKept = 512
+	mostEnds = 64
+)
+
+// Next returns the next execution.
+func (d *Draws) Next() Execution {
+	i := d.next
+	d.next++
+	switch {
+	case !d.s.hasInsiders():
+		return DrawAt(d.s.Name, d.seed, i)
+	case i%2 == 0:
+		return DrawAt(d.s.Name, d.seed, i/2)
+	}
+	c := newChance(d.s.Name+" insiders", d.seed+i)
+	if len(d.kept) == 0 || c.IntN(2) == 0 {
+		return d.drawInsiders(c)
+	}
+	latest := max(1, len(d.kept)/4)
+	at := c.IntN(len(d.kept))
+	if c.IntN(2) == 0 { // what was found last is nearer to what nobody has reached
+		at = len(d.kept) - 1 - c.IntN(latest)
+	}
+	return d.vary(c, &d.kept[at], &d.kept[c.IntN(len(d.kept))])
+}
+
+// Learn keeps an execution that reached a new state. It must be called after each execution, before Next.
+func (d *Draws) Learn(x *Execution, r *ExecutionResult) {
+	fresh := false
+	for _, m := range r.marks {
+		fresh = fresh || !d.seen[m]
+		d.seen[m] = true
+	}
+	for _, at := range r.ends {
+		if i, known := slices.BinarySearch(d.ends, at); !known && len(d.ends) < mostEnds {
+			d.ends = slices.Insert(d.ends, i, at)
+		}
+	}
+	switch {
+	case !fresh:
+	case len(d.kept) < mostKept:
+		d.kept = append(d.kept, *x)
+	default:
+		d.kept = append(d.kept[1:], *x)
+	}
+}
+
+// hasInsiders reports whether executions of a subject can have insiders.
+func (s *subject) hasInsiders() bool { return s.disk == nil && s.sweep == 0 }
+
+// drawInsiders draws an execution in which every Byzantine member is an insider.
+func (d *Draws) drawInsiders(c chance) Execution {
+	x := Execution{Case: check.Case{Protocol: d.s.Name, Seed: c.Uint64()}, Regime: Synchronous}
+	d.s.setup(c, &x)
+	if c.Float64() < shareAsync {
+		x.Regime = Asynchronous
+	}
+	x.Delay = synod.Tick(c.IntN(slack + 1))
+	x.RealKeys = d.s.Signs && c.Float64() < shareReal
+	d.s.drawByzantine(c, &x, Want{Kind: kinds[firstInsider].Name})
+	for _, id := range x.Byzantine {
+		for range 1 + c.IntN(4) {
+			d.drawInsider(c, &x, id)
+		}
+	}
+	if c.IntN(3) == 0 {
+		d.s.drawEvent(c, &x, linkKinds[c.IntN(len(linkKinds))], -1)
+	}
+	x.chargeNobody()
+	return x
+}
+
+// linkKinds are the kinds of faults beside insiders: those of links.
+var linkKinds = []int{byName["delay"], byName["delay-long"], byName["reorder"], byName["drop"], byName["partition"],
+	byName["selective-silence"]}
+
+// mostInsiderFaults is the longest schedule of an execution with insiders.
+const mostInsiderFaults = 10
+
+// drawInsider adds an event of an insider.
+func (d *Draws) drawInsider(c chance, x *Execution, at synod.NodeID) {
+	k := firstInsider + c.IntN(len(kinds)-firstInsider)
+	if !d.s.suits(k, x) || len(x.Events) >= mostInsiderFaults {
+		return
+	}
+	e := ScheduledFault{Kind: kinds[k].Name, Node: at, kind: k, Arg: c.IntN(1 << 16)}
+	d.window(c, x, &e)
+	e.Peers = e.others(c, x)
+	if c.IntN(3) == 0 {
+		e.Peers = x.peers()[at]
+	}
+	x.Events = append(x.Events, e)
+}
+
+// window draws when an event begins and ends: most often with a round.
+func (d *Draws) window(c chance, x *Execution, e *ScheduledFault) {
+	if n := len(d.ends); n > 1 && c.IntN(3) > 0 {
+		i := c.IntN(n - 1)
+		e.From, e.To = d.ends[i], d.ends[i+1]
+		if c.IntN(2) == 0 {
+			e.To = d.ends[i+1+c.IntN(n-i-1)]
+		}
+		return
+	}
+	horizon := int(d.s.horizon(x))
+	e.From = synod.Tick(c.IntN(horizon))
+	e.To = e.From + 1 + synod.Tick(c.IntN(2*int(check.Pace.Within)))
+	if c.IntN(2) == 0 {
+		e.To = e.From + 1 + synod.Tick(c.IntN(horizon))
+	}
+	if c.IntN(3) == 0 {
+		e.From = 0
+	}
+}
+
+// vary returns an execution that is like another one but for one to three changes. Some events come from a third one.
+func (d *Draws) vary(c chance, like, other *Execution) Execution {
+	x := *like
+	x.Events = nil
+	for _, e := range like.Events {
+		e.Peers = slices.Clone(e.Peers)
+		x.Events = append(x.Events, e)
+	}
+	for range 1 + c.IntN(3) {
+		d.varyOnce(c, &x, other)
+	}
+	x.Byzantine = slices.Clone(x.Byzantine)
+	x.chargeNobody()
+	return x
+}
+
+func (d *Draws) varyOnce(c chance, x *Execution, other *Execution) {
+	if len(x.Byzantine) == 0 {
+		x.Seed = c.Uint64()
+		return
+	}
+	at := x.Byzantine[c.IntN(len(x.Byzantine))]
+	if len(x.Events) == 0 {
+		d.drawInsider(c, x, at)
+		return
+	}
+	e := &x.Events[c.IntN(len(x.Events))]
+	insider := kinds[e.kind].Group == Insider
+	switch c.IntN(9) {
+	case 0:
+		x.Seed = c.Uint64()
+	case 1, 2:
+		d.drawInsider(c, x, at)
+	case 3:
+		i := c.IntN(len(x.Events))
+		x.Events = slices.Delete(x.Events, i, i+1)
+	case 4:
+		if insider {
+			d.window(c, x, e)
+		}
+	case 5:
+		if insider {
+			e.Peers = e.others(c, x)
+		}
+	case 6:
+		e.From, e.To = e.From+synod.Tick(c.IntN(3)), e.To+synod.Tick(c.IntN(3))+2
+	case 7:
+		if insider {
+			e.Arg = c.IntN(1 << 16)
+		}
+	default:
+		if len(other.Events) > 0 && other.N == x.N && len(x.Events) < mostInsiderFaults {
+			o := other.Events[c.IntN(len(other.Events))]
+			if kinds[o.kind].Group == Insider {
+				o.Node, o.Peers = at, slices.Clone(o.Peers)
+				x.Events = append(x.Events, o)
+			}
+		}
+	}
+}
