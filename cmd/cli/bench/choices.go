@@ -73,8 +73,12 @@ func (c *calibration) write(r *display.Calibration) error {
 		}
 	}
 	return app.Fail(app.ExitFailure, fmt.Errorf("no council is recommended as %q, so %s was not written", c.flags.aim,
-		c.flags.write), fmt.Sprintf("ask at least %d questions with known answers to two models or more",
-		leastForChoices))
+		c.flags.write), fewQuestions())
+}
+
+// fewQuestions says what a recommendation needs.
+func fewQuestions() string {
+	return fmt.Sprintf("ask at least %d questions with known answers to two models or more", leastForChoices)
 }
 
 func (c *calibration) writeCouncil(choice *display.Choice) error {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -63,5 +64,27 @@ func TestFeedback(t *testing.T) {
 	n, err := h.store.CountLabels(t.Context(), "tier")
 	if r.StatusCode != http.StatusForbidden || n != 0 || err != nil {
 		t.Errorf("%d, %d labels, %v", r.StatusCode, n, err)
+	}
+}
+
+// The page of a council compares labels with what was stated, and warns where that promised too much.
+func TestDriftOnPage(t *testing.T) {
+	stub := llmtest.Start(t, llmtest.Fixed("42", 0.9))
+	h := open(t, map[string]string{"tier": tier(stub.URL)})
+	if r := h.get(t, "/councils/tier"); strings.Contains(r.body, "Labelled answers") {
+		t.Error("figures without labels")
+	}
+	for i := range 60 {
+		l := store.Label{Run: fmt.Sprint("r", i), Model: "tier", Mark: "right", Predicted: 0.9, Correct: i%2 == 0}
+		if err := h.store.SetLabel(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := h.get(t, "/councils/tier")
+	for _, want := range []string{"Labelled answers", "<td>90.0 %</td><td>50.0 % (", `role="alert">probabilities ` +
+		`promise too much: 60 answers were graded, 90 % of them were to be right, and 50 % were`} {
+		if !strings.Contains(r.body, want) {
+			t.Errorf("no %s in %s", want, r.body)
+		}
 	}
 }
