@@ -88,3 +88,32 @@ func TestDriftOnPage(t *testing.T) {
 		}
 	}
 }
+
+// The pages of keys and of a council say what was saved against the reference model.
+func TestSavedOnPages(t *testing.T) {
+	stub := llmtest.Start(t, llmtest.Fixed("42", 0.9))
+	h := open(t, map[string]string{"tier": tier(stub.URL), "other": tier(stub.URL)})
+	for model, r := range map[string]store.Result{
+		"tier":  {Status: "agreed", HTTP: 200, Spent: store.USD(0.25), Alone: store.USD(1), Compared: true},
+		"other": {Status: "agreed", HTTP: 200, Spent: store.USD(0.25)}} {
+		g, err := h.store.Begin(store.Request{ID: "r-" + model, Model: model})
+		if err == nil {
+			err = h.store.Settle(g, r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		"/keys": `<td class="n">$1.0000 for 1</td><td class="n">$0.7500</td>`,
+		"/councils/tier": "<dt>Saved</dt><dd>$0.7500; the reference model alone would have cost $1.0000, where 1 " +
+			"request cost $0.2500",
+	} {
+		if r := h.get(t, path); !strings.Contains(r.body, want) {
+			t.Errorf("%s: no %s in %s", path, want, r.body)
+		}
+	}
+	if r := h.get(t, "/councils/other"); strings.Contains(r.body, "Saved") {
+		t.Error("savings of a council without a reference")
+	}
+}

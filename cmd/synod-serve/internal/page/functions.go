@@ -52,6 +52,8 @@ func dollars(usd float64) string {
 	switch {
 	case usd == 0:
 		return "$0"
+	case usd < 0:
+		return "-" + dollars(-usd)
 	case usd < 0.01:
 		return fmt.Sprintf("$%.6f", usd)
 	}
