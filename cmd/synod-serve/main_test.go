@@ -125,7 +125,7 @@ func TestMistakes(t *testing.T) {
 		{"", []string{"keys", "edit", "x", "--rpm", "1"}, "keys list"},
 		{"", []string{"keys", "edit", "x"}, "give what to change"},
 		{"", []string{"keys", "revoke", "x"}, "keys list"},
-		{"", []string{"labels"}, "list or withdraw"},
+		{"", []string{"labels"}, "list, export or withdraw"},
 		{"", []string{"labels", "withdraw", "x"}, "keys list"},
 		{"", []string{"labels", "withdraw", ""}, "empty"},
 		{"", []string{"keys"}, "new, list, edit or revoke"},

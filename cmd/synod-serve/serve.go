@@ -108,6 +108,10 @@ func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) erro
 	g := gateway.New(o)
 	metrics.InFlight(g)
 	metrics.Keys(st)
+	metrics.Drift(st)
+	if err := g.WarnOfDrift(ctx); err != nil {
+		return err
+	}
 	if local && !f.noLogin {
 		f.token = rand.Text()
 	}

@@ -54,7 +54,8 @@ Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the bu
 		Example: `  synod calibrate
   synod calibrate -c council.yaml mine.jsonl --form number
   synod calibrate gsm8k -n 200 --parallel 8 --budget-usd 2
-  synod calibrate --dry-run`,
+  synod calibrate --dry-run
+  synod calibrate show`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "builtin"
@@ -82,6 +83,7 @@ Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the bu
 	fl.BoolVar(&f.force, "force", false, "move a run with other settings out of the way")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result, or with --dry-run the cost, as JSON")
+	cmd.AddCommand(calibrateShowCommand(a))
 	return cmd
 }
 
@@ -91,7 +93,7 @@ func (f *calibrateFlags) check(cmd *cobra.Command, name string) error {
 	case f.budget.USD < 0 || f.budget.Calls < 0:
 		return errors.New("--budget-usd and --budget-calls must be 0 or more")
 	case !slices.ContainsFunc(aims, func(a recommendation) bool { return a.name == f.aim }):
-		return fmt.Errorf("--choose is %q; it must be cheapest, \"most right\" or \"withstands one\"", f.aim)
+		return unknownAim(f.aim)
 	case f.N == 0 && !cmd.Flags().Changed("number") && !task.IsFile(name):
 		f.N = defaultQuestions
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/goccy/go-yaml"
@@ -73,8 +74,12 @@ func (c *calibration) write(r *display.Calibration) error {
 		}
 	}
 	return app.Fail(app.ExitFailure, fmt.Errorf("no council is recommended as %q, so %s was not written", c.flags.aim,
-		c.flags.write), fmt.Sprintf("ask at least %d questions with known answers to two models or more",
-		leastForChoices))
+		c.flags.write), fewQuestions())
+}
+
+// fewQuestions says what a recommendation needs.
+func fewQuestions() string {
+	return fmt.Sprintf("ask at least %d questions with known answers to two models or more", leastForChoices)
 }
 
 func (c *calibration) writeCouncil(choice *display.Choice) error {
@@ -95,6 +100,9 @@ func (c *calibration) writeCouncil(choice *display.Choice) error {
 	}
 	file := yaml.MapSlice{{Key: "council", Value: c.council.Council}, {Key: "protocol", Value: protocol},
 		{Key: "f", Value: choice.F}, {Key: "models", Value: models}, {Key: "seats", Value: seats}}
+	if r := reference(choice, models); r != nil {
+		file = append(file, yaml.MapItem{Key: "reference", Value: r})
+	}
 	if !choice.Alone() {
 		file = append(file, yaml.MapItem{Key: "trust", Value: map[string]string{"file": c.trustFile()}})
 	}
@@ -113,6 +121,17 @@ func (c *calibration) writeCouncil(choice *display.Choice) error {
 	c.Say(c.cmd, "wrote "+app.OneLine(c.flags.write)+"; ask it with: synod ask -c "+app.ShellWord(c.flags.write)+
 		" \"QUESTION\"")
 	return nil
+}
+
+// reference is the best single model, with which the costs of a council are compared; nil: the council is that model,
+// or nothing is known of its cost.
+func reference(choice *display.Choice, seated map[string]plan.Params) *plan.ReferenceModel {
+	_, asked := seated[choice.Single]
+	if choice.Alone() && choice.Tiers[0][0] == choice.Single || !asked && choice.SingleUSD == 0 {
+		return nil
+	}
+	const digits = 1e9
+	return &plan.ReferenceModel{Model: choice.Single, USD: math.Round(choice.SingleUSD*digits) / digits}
 }
 
 // trustFile is where the answers of the calibration are added.
