@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary/defence"
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
@@ -34,9 +35,10 @@ func (p *ExecutionPlayer) decide(t *trace) {
 	}
 	rule := drawRule(t.x, &step)
 	last, first := answersOf(&t.Trace)
+	typed := t.plan(rule).Full().Defences["typed"] == defence.On
 	for i, a := range last {
-		if t.Question.Form == synod.Number && !reference.IsNumber(a) {
-			last[i] = synod.None // a council drops what is no number (defence typed)
+		if typed && t.Question.Form == synod.Number && !reference.IsNumber(a) {
+			last[i] = synod.None // the council drops what is no number
 		}
 	}
 	want, got := reference.Council(rule, step, last, first), p.judges.judge(t, rule)
