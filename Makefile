@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: modules nightly presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants detection bugs bench slow-members transcript inspect probe clean
+.PHONY: modules nightly presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants detection endless bugs bench slow-members transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -209,6 +209,9 @@ attack-table: build ## docs/research/adversaries.md with simulated, recorded and
 	$(BIN) bench run judge-range -o $(ATTACKS)/judges
 	$(BIN) attack guide $(ATTACKS)/judges $(ATTACKS)/simulated $(ATTACKS)/recorded $(ATTACKS)/embedded --format json > docs/research/which-protocol.json
 	$(GO) test -count=1 ./bench/attack -run TestGuidePage -rewrite
+
+endless: synod ## campaigns, fuzz targets, kills and bit flips in turn for HOURS (1h), with new seeds, in ENDLESS (runs/endless)
+	$(GO) run ./internal/endless -length $(or $(HOURS),1h) -keep $(or $(ENDLESS),runs/endless)
 
 MUTANTS ?= 1000000
 STRUCTURED ?= 100000

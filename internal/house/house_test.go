@@ -75,6 +75,7 @@ var ranks = map[string]float64{
 	"internal/manual":     14, // writes the manual pages of the command line
 	"internal/mutants":    14, // runs mutation tests
 	"internal/bugs":       14, // seeds bugs
+	"internal/endless":    14, // looks for bugs in turns
 	"internal/altered":    0,  // builds both from changed texts
 	"internal/house":      0,  // tests of these rules
 	"internal/nightly":    -2, // tests that make nightly plays
