@@ -11,6 +11,7 @@ import (
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -37,7 +38,7 @@ func (p *ExecutionPlayer) decide(t *trace) {
 	last, first := answersOf(&t.Trace)
 	typed := t.plan(rule).Full().Defences["typed"] == defence.On
 	for i, a := range last {
-		if typed && t.Question.Form == synod.Number && !reference.IsNumber(a) {
+		if _, ok := read.Canonical(t.Question, string(a)); typed && t.Question.Form == synod.Number && !ok {
 			last[i] = synod.None // the council drops what is no number
 		}
 	}

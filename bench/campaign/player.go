@@ -325,7 +325,7 @@ func (p *ExecutionPlayer) stranger(s *subject, e *ScheduledFault, peers [][]syno
 		}
 	}
 	p.trace.stranger = true
-	return &stranger{Machine: p.join(seat, 1), p: p, kind: e.kind, id: id}
+	return &stranger{Machine: p.joinPlain(seat, 1), p: p, kind: e.kind, id: id}
 }
 
 type stranger struct {

@@ -13,7 +13,6 @@
 package reference
 
 import (
-	"math/big"
 	"slices"
 
 	"synod.dev/synod"
@@ -54,10 +53,4 @@ func distinct(answers []synod.Answer) []synod.Answer {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	return slices.DeleteFunc(all, func(a synod.Answer) bool { return a == synod.None })
-}
-
-// IsNumber reports whether an answer is a number, or a fraction of two.
-func IsNumber(a synod.Answer) bool {
-	_, ok := new(big.Rat).SetString(string(a))
-	return ok
 }

@@ -176,3 +176,50 @@ func HighestMean(all []Confident, half bool) (best synod.Answer, tie bool) {
 	}
 	return best, tie
 }
+
+// AdoptConfident returns what a member of CP-WBFT holds after it has heard its neighbours (stage 1, CP-3), by a rule:
+// "paper", the neighbour with the highest confidence if that is above one's own, of equal ones the first answer in
+// bytes; "pooled", the answer with the highest mean confidence of all, with that mean; "majority", what more of them say
+// than anything else, one's own included; "none", one's own. Only the answer is compared for "majority".
+func AdoptConfident(rule string, own Confident, heard []Confident) Confident {
+	all := append(slices.Clone(heard), own)
+	switch rule {
+	case "paper":
+		best := own
+		for _, h := range heard {
+			more := nine(h.Sure) - nine(best.Sure)
+			taken := best != own || own.Answer == synod.None
+			if more > 0 || taken && more == 0 && (best.Answer == synod.None || h.Answer < best.Answer) {
+				best = h
+			}
+		}
+		return best
+	case "pooled":
+		if best, _ := HighestMean(all, false); best != own.Answer && best != synod.None {
+			return Confident{best, meanOf(all, best)}
+		}
+	case "majority":
+		var answers []synod.Answer
+		for _, c := range all {
+			answers = append(answers, c.Answer)
+		}
+		v := count(Rule{Name: "plurality"}, answers, nil, len(holders(answers, MostFrequent(answers))))
+		if v.Status == Agreed {
+			return Confident{Answer: v.Answer}
+		}
+	}
+	return own
+}
+
+// nine is a confidence to nine decimals.
+func nine(sure float64) int64 { return int64(math.Round(sure * 1e9)) }
+
+func meanOf(all []Confident, a synod.Answer) float64 {
+	sum, n := int64(0), 0
+	for _, c := range all {
+		if c.Answer == a {
+			sum, n = sum+nine(c.Sure), n+1
+		}
+	}
+	return float64(sum) / float64(n) / 1e9
+}

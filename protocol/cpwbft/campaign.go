@@ -1,11 +1,13 @@
 package cpwbft
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -30,14 +32,15 @@ var campaign = check.Subject{
 			"{rounds: 2, reflect: true}"}[c.IntN(6)]
 	},
 	Horizon: func(*check.Case) synod.Tick { return 20 },
-	Check:   checkDecision,
+	Check:   func(t *check.Trace) { checkDecision(t); checkAdopted(t) }, Watch: check.KeepDiary,
 	Trials: []check.Trial{
 		{Claim: check.Claim{ID: "I-CP-4", Property: "one member with the confidence 1 takes the decision from any " +
 			"number with less: cp-wbft claims nothing, and this says that it is still the protocol of the paper",
 			Model: check.Sync, Source: "CP-WBFT Eq. 4, finding F8", Margin: "honest members beyond the first"},
 			Kind: check.Rules, Try: oneLiar},
 	},
-}.Deciding("I-CP-D", "that of Eq. 4, or the answer that enough members end on", "CP-WBFT Eq. 4", conclude)
+}.Deciding("I-CP-D", "what each member adopts, and that of Eq. 4 or the answer that enough members end on",
+	"CP-WBFT §4", conclude)
 
 // checkDecision compares stage 2 with Eq. 4, by the letter, in exact fractions.
 func checkDecision(t *check.Trace) {
@@ -92,6 +95,32 @@ func conclude(t *check.Trace) (s reference.Step) {
 	}
 	s.Answer, _ = reference.HighestMean(confident(last), t.Protocol.(*CPWBFT).Weigh == Half)
 	return s
+}
+
+// checkAdopted compares what each member adopts with the reference, from what it heard. A member that reflects holds
+// what its model says in between, and one without an answer asks again.
+func checkAdopted(t *check.Trace) {
+	p := t.Protocol.(*CPWBFT)
+	for i, notes := range t.Notes {
+		if !t.Plain(synod.NodeID(i)) || p.Reflect {
+			continue
+		}
+		for k := 1; k < len(notes) && notes[k-1].Answer != synod.None; k++ {
+			own := confident([]synod.Opinion{*notes[k-1].Opinion})[0]
+			var heard []reference.Confident
+			_, all := t.Responses(i, k-1, t.Diaries[i].Noted[k].Heard)
+			for _, r := range all {
+				if a, ok := read.Canonical(t.Question, string(r.Answer)); ok {
+					heard = append(heard, reference.Confident{Answer: a, Sure: r.Confidence})
+				}
+			}
+			got := confident([]synod.Opinion{*notes[k].Opinion})[0]
+			want := reference.AdoptConfident(string(p.Adopt), own, heard)
+			same := got.Answer == want.Answer && (p.Probe == NoProbe || math.Abs(got.Sure-want.Sure) < 1e-9)
+			t.Claim("I-CP-D", same, "n%d holds %v and hears %v: it adopts %v, and the reference %v", i, own, heard, got,
+				want)
+		}
+	}
 }
 
 // oneLiar lets one member be surer of another answer than all others are of theirs.

@@ -35,7 +35,7 @@ var campaign = check.Subject{
 			"mode", "median", "w-msr", "final-vote"}[c.IntN(5)], []string{TwoThirds, Percent66}[c.IntN(8)/7])
 	},
 	Horizon: func(*check.Case) synod.Tick { return 80 },
-	Check:   checkGame, Watch: watchNotes, Reply: noteReply,
+	Check:   checkGame, Watch: watch, Reply: noteReply,
 	Trials: []check.Trial{
 		{Claim: check.Claim{ID: "QU-2", Property: "a game stops if and only if three times the votes to stop are at " +
 			"least " +
@@ -82,6 +82,7 @@ func checkGame(t *check.Trace) {
 			broadcast.Framed(t, "I-GM-E", id, g.Accusations(n.Opinion))
 			checkCount(t, id, n.Opinion)
 		}
+		checkPlayer(t, i)
 		t.Applies("I-GM-E")
 	}
 	if r := g.Judge(notes, honest); r.Outcome == Valid {

@@ -18,6 +18,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/script"
+	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/check"
@@ -51,8 +53,29 @@ rounds       with budget sac: T (6)`,
 }
 
 // campaign is how campaigns try the protocol.
-var campaign = check.Ordinary(5, "{}").At(15).Deciding("I-SC-D", "the answer that enough members hold, by the rule",
-	"own", nil)
+var campaign = func() check.Subject {
+	s := check.Ordinary(5, "{}").At(15)
+	s.Watch, s.Check = check.KeepDiary, checkSamples
+	return s.Deciding("I-SC-D", "each member holds the most frequent of its samples, and the rule counts", "own", nil)
+}()
+
+// checkSamples compares what each member holds with the most frequent of its samples.
+func checkSamples(t *check.Trace) {
+	for i, notes := range t.Notes {
+		if !t.Plain(synod.NodeID(i)) || len(notes) == 0 {
+			continue
+		}
+		var samples []synod.Answer
+		for _, c := range t.Diaries[i].Asked {
+			if a, _, ok := read.Answer(t.Question, &c.Reply, false); ok {
+				samples = append(samples, a)
+			}
+		}
+		want := reference.MostFrequent(samples)
+		t.Claim("I-SC-D", notes[0].Answer == want, "n%d holds %q, and the reference %q: %q", i, notes[0].Answer, want,
+			samples)
+	}
+}
 
 // Budget says how many samples a member takes.
 type Budget string
