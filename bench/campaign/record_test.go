@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"synod.dev/synod/internal/damage"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/faultdisk"
 	"synod.dev/synod/internal/filelock"
@@ -72,33 +73,6 @@ func TestOneRecord(t *testing.T) {
 	}
 }
 
-// change makes a random change of a text: a bit, a byte, a part that is lost, doubled or zero, or two lines that are
-// exchanged.
-func change(c *rand.Rand, text []byte) []byte {
-	b, at := bytes.Clone(text), c.IntN(len(text))
-	end := min(len(b), at+1+c.IntN(200))
-	switch c.IntN(7) {
-	case 0:
-		b[at] ^= 1 << c.IntN(8)
-	case 1:
-		b[at] = "0123456789,{}[]\"\n atu"[c.IntN(20)]
-	case 2:
-		return slices.Delete(b, at, end)
-	case 3:
-		return slices.Insert(b, at, b[at:end]...)
-	case 4:
-		clear(b[at:end])
-	case 5:
-		return b[:at]
-	case 6:
-		lines := bytes.SplitAfter(b, []byte("\n"))
-		i, j := c.IntN(len(lines)), c.IntN(len(lines))
-		lines[i], lines[j] = lines[j], lines[i]
-		return bytes.Join(lines, nil)
-	}
-	return b
-}
-
 // withoutSums returns what a reader without checksums takes from a campaign.json; "": nothing.
 func withoutSums(text []byte) string {
 	s := new(SavedCampaign)
@@ -141,7 +115,7 @@ func TestChangedFolder(t *testing.T) {
 	tries := nightly.Size(400, 2000)
 	for n := range tries {
 		path := paths[n%len(paths)]
-		text := change(chance, all[path])
+		text := damage.Change(chance, all[path])
 		if bytes.Equal(text, all[path]) {
 			continue
 		}

@@ -48,7 +48,8 @@ func Main() {
 // if stderr is a terminal.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	call.Register()
-	root, out, messages := newRoot(), app.NewScreen(stdout), app.NewScreen(stderr)
+	a := &app.App{}
+	root, out, messages := rootOf(a), app.NewScreen(stdout), app.NewScreen(stderr)
 	messages.Colours = app.Coloured(stderr)
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -71,6 +72,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if out.Flush(); out.Err() != nil && e.Code != app.ExitFailure { // whoever reads the output did not get it
 		e = &app.Error{Code: app.ExitFailure, Err: fmt.Errorf("write the output: %w", out.Err())}
+	}
+	if err := a.Unmarked(); err != nil && e.Code != app.ExitFailure {
+		errors.As(err, &e)
 	}
 	if e.Err != nil {
 		app.Paint(messages, app.Red, "synod:")
@@ -171,8 +175,10 @@ func refuseUnknown(cmd *cobra.Command) {
 	}
 }
 
-func newRoot() *cobra.Command {
-	a := &app.App{}
+func newRoot() *cobra.Command { return rootOf(&app.App{}) }
+
+// rootOf returns the root command, whose commands work with a.
+func rootOf(a *app.App) *cobra.Command {
 	var prices string
 	root := &cobra.Command{
 		Use:   "synod",

@@ -9,20 +9,22 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 )
 
 // ErrDamaged means that a file does not have its checksum.
 var ErrDamaged = errors.New("the checksum does not match: the file was changed or damaged")
 
-// Seal adds a checksum to an encoded JSON object that has members: "sum", its last member, is the SHA-256 of the bytes
-// of the object without it. The result ends with a newline.
+// Seal adds a checksum to an encoded JSON object that has members: "sum", its first member, is the SHA-256 of the bytes
+// of the object without it. It is the first one so that it is still there in an object whose end was lost. The result
+// ends with a newline.
 func Seal(object []byte) []byte {
 	object = bytes.TrimRight(object, "\n")
 	sum := sha256.Sum256(object)
-	if inner, indented := bytes.CutSuffix(object, []byte("\n}")); indented {
-		return fmt.Appendf(bytes.Clone(inner), ",\n  \"sum\": \"%x\"\n}\n", sum)
+	if inner, indented := bytes.CutPrefix(object, []byte("{\n  ")); indented {
+		return fmt.Appendf(nil, "{\n  \"sum\": \"%x\",\n  %s\n", sum, inner)
 	}
-	return fmt.Appendf(bytes.Clone(bytes.TrimSuffix(object, []byte("}"))), ",\"sum\":\"%x\"}\n", sum)
+	return fmt.Appendf(nil, "{\"sum\":\"%x\",%s\n", sum, bytes.TrimPrefix(object, []byte("{")))
 }
 
 // EncodeSealed encodes v, which must become an object with members, and seals it.
@@ -34,23 +36,31 @@ func EncodeSealed(v any) ([]byte, error) {
 	return Seal(b), nil
 }
 
-// seal is the end of a sealed object, indented or not.
-var seal = regexp.MustCompile(`(?:,\n  "sum": "([0-9a-f]{64})"(\n)}\n|,"sum":"([0-9a-f]{64})"}\n)$`)
+// seal is the beginning of a sealed object, indented or not.
+var seal = regexp.MustCompile(`^(?:{(\n  )"sum": "([0-9a-f]{64})",\n  |{"sum":"([0-9a-f]{64})",)`)
 
 // Unseal returns an object without its checksum. sealed is false for an object without one, which is returned as it is.
 // The error is ErrDamaged if the checksum is not that of the object.
 func Unseal(b []byte) (object []byte, sealed bool, err error) {
-	end := seal.FindSubmatch(b[max(0, len(b)-128):])
-	if end == nil {
+	start := seal.FindSubmatch(b)
+	if start == nil {
 		return b, false, nil
 	}
-	object = bytes.Clone(bytes.TrimSuffix(b, end[0]))
-	object = append(append(object, end[2]...), '}')
+	inner, ended := bytes.CutSuffix(b[len(start[0]):], []byte("\n"))
+	object = slices.Concat([]byte("{"), start[1], inner)
 	sum := sha256.Sum256(object)
-	if hex.EncodeToString(sum[:]) != string(end[1])+string(end[3]) {
+	if !ended || hex.EncodeToString(sum[:]) != string(start[2])+string(start[3]) {
 		return nil, true, ErrDamaged
 	}
 	return object, true, nil
+}
+
+// Bare returns a sealed object without its checksum, or not sealed at all, as it is.
+func Bare(b []byte) []byte {
+	if object, _, err := Unseal(b); err == nil {
+		return object
+	}
+	return b
 }
 
 // DecodeSealed decodes an object that may be sealed. v must have no member "sum": then a damaged checksum is no

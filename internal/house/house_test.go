@@ -119,6 +119,8 @@ var ranks = map[string]float64{
 	"internal/durable":    -1, // fetch uses it
 	"internal/faultdisk":  0,  // a disk of durable with faults
 	"internal/reference":  1,  // slow twins of decisions, for campaigns
+	"internal/faultcall":  0,  // system calls of a program that fail
+	"internal/damage":     0,  // random changes of files
 	"internal/order":      -2, // sorts that are compiled once
 	"internal/origin":     0,  // the command line tells own files from others
 	"internal/fetch":      0,  // downloads for models and tasks

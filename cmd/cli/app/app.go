@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"synod.dev/synod/llm"
 )
@@ -31,6 +32,8 @@ type App struct {
 	Dirs    Dirs
 	Prices  llm.Prices  // prices of models; nil: the published prices
 	locks   []io.Closer // of files that the command works on
+
+	keyError atomic.Pointer[error] // see Unmarked
 }
 
 // New returns the app of a program beside synod, which shares the user's folders, keys and prices with it. home is the

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -88,9 +87,9 @@ func (c *calibration) keep(run *bench.Run) error {
 	if err != nil {
 		return unreportable(err)
 	}
-	b, err := json.Marshal(r)
+	b, err := durable.EncodeSealed(r)
 	if err == nil {
-		err = durable.WriteFile(filepath.Join(run.Dir(), display.CalibrationFile), append(b, '\n'))
+		err = durable.WriteFile(filepath.Join(run.Dir(), display.CalibrationFile), b)
 	}
 	if err != nil {
 		return app.Fail(app.ExitFailure, err)

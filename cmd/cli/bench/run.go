@@ -420,6 +420,11 @@ func noRun(dir string) error {
 			"check the path; a run is in the folder that -o named, as in: synod bench run builtin -o "+
 				app.ShellWord(dir))
 	}
+	if bench.Begun(dir) {
+		return app.Fail(app.ExitFailure, fmt.Errorf("%s contains no run yet: its creation was cut off, or never "+
+			"began; nothing was asked", dir), "give the command that was cut off once more; it begins the run in this "+
+			"folder:\n  synod bench run … -o "+app.ShellWord(dir))
+	}
 	return app.Fail(app.ExitFailure, fmt.Errorf("%s contains no run", dir),
 		"give the folder that -o named, as in: synod bench run builtin -o runs/first")
 }
