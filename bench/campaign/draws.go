@@ -15,9 +15,15 @@ type Draws struct {
 	s    *subject
 	seed uint64
 	next uint64
-	seen map[uint64]bool
-	kept []Execution
+	seen map[uint64]int // how many executions reached a state
+	kept []keptExecution
 	ends []synod.Tick // when rounds end, ascending
+}
+
+// keptExecution is an execution that was the first to reach some states.
+type keptExecution struct {
+	Execution
+	marks []uint64 // of these states
 }
 
 // NewDraws returns the executions of a subject from a number on. It panics if no subject has the name.
@@ -26,7 +32,7 @@ func NewDraws(name string, seed, from uint64) *Draws {
 	if err != nil {
 		panic(err)
 	}
-	return &Draws{s: s, seed: seed, next: from, seen: map[uint64]bool{}}
+	return &Draws{s: s, seed: seed, next: from, seen: map[uint64]int{}}
 }
 
 // mostKept bounds how many executions are kept to be changed, and mostEnds how many ends of rounds.
@@ -46,35 +52,41 @@ func (d *Draws) Next() Execution {
 		return DrawAt(d.s.Name, d.seed, i/2)
 	}
 	c := newChance(d.s.Name+" insiders", d.seed+i)
-	if len(d.kept) == 0 || c.IntN(2) == 0 {
+	if len(d.kept) == 0 || c.IntN(4) > 0 {
 		return d.drawInsiders(c)
 	}
-	latest := max(1, len(d.kept)/4)
-	at := c.IntN(len(d.kept))
-	if c.IntN(2) == 0 { // what was found last is nearer to what nobody has reached
-		at = len(d.kept) - 1 - c.IntN(latest)
+	return d.vary(c, d.rare(c), &d.kept[c.IntN(len(d.kept))].Execution)
+}
+
+// rare returns the one of a few kept executions that reached the rarest state.
+func (d *Draws) rare(c chance) (x *Execution) {
+	least := 0
+	for range 8 {
+		k := &d.kept[c.IntN(len(d.kept))]
+		for _, m := range k.marks {
+			if n := d.seen[m]; x == nil || n < least {
+				x, least = &k.Execution, n
+			}
+		}
 	}
-	return d.vary(c, &d.kept[at], &d.kept[c.IntN(len(d.kept))])
+	return x
 }
 
 // Learn keeps an execution that reached a new state. It must be called after each execution, before Next.
 func (d *Draws) Learn(x *Execution, r *ExecutionResult) {
-	fresh := false
+	k := keptExecution{Execution: *x}
 	for _, m := range r.marks {
-		fresh = fresh || !d.seen[m]
-		d.seen[m] = true
+		if d.seen[m]++; d.seen[m] == 1 {
+			k.marks = append(k.marks, m)
+		}
 	}
 	for _, at := range r.ends {
 		if i, known := slices.BinarySearch(d.ends, at); !known && len(d.ends) < mostEnds {
 			d.ends = slices.Insert(d.ends, i, at)
 		}
 	}
-	switch {
-	case !fresh:
-	case len(d.kept) < mostKept:
-		d.kept = append(d.kept, *x)
-	default:
-		d.kept = append(d.kept[1:], *x)
+	if len(k.marks) > 0 {
+		d.kept = append(d.kept[max(0, len(d.kept)+1-mostKept):], k)
 	}
 }
 
@@ -90,7 +102,11 @@ func (d *Draws) drawInsiders(c chance) Execution {
 	}
 	x.Delay = synod.Tick(c.IntN(slack + 1))
 	x.RealKeys = d.s.Signs && c.Float64() < shareReal
-	d.s.drawByzantine(c, &x, Want{Kind: kinds[firstInsider].Name})
+	want := Want{Kind: kinds[firstInsider].Name}
+	if x.Outside > 0 { // senders outside may be the only Byzantine ones
+		want.Kind = ""
+	}
+	d.s.drawByzantine(c, &x, want)
 	for _, id := range x.Byzantine {
 		for range 1 + c.IntN(4) {
 			d.drawInsider(c, &x, id)
@@ -117,9 +133,14 @@ func (d *Draws) drawInsider(c chance, x *Execution, at synod.NodeID) {
 		return
 	}
 	e := ScheduledFault{Kind: kinds[k].Name, Node: at, kind: k, Arg: c.IntN(1 << 16)}
-	d.window(c, x, &e)
-	e.Peers = e.others(c, x)
-	if c.IntN(3) == 0 {
+	i := slices.IndexFunc(x.Events, func(o ScheduledFault) bool { return o.Node == at })
+	if i >= 0 && c.IntN(2) == 0 { // two changes of one message
+		e.From, e.To, e.Peers = x.Events[i].From, x.Events[i].To, slices.Clone(x.Events[i].Peers)
+	} else {
+		d.window(c, x, &e)
+		e.Peers = e.others(c, x)
+	}
+	if c.IntN(4) == 0 {
 		e.Peers = x.peers()[at]
 	}
 	x.Events = append(x.Events, e)

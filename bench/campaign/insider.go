@@ -21,6 +21,7 @@ type insider struct {
 	alarms  []synod.Tick // of the machine, ascending
 	held    []heldMessage
 	passed  map[synod.Slot]bool
+	broken  bool // the machine has panicked
 	out     []synod.Effect
 }
 
@@ -101,8 +102,21 @@ func (m *insider) Step(now synod.Tick, e synod.Event) []synod.Effect {
 			return m.out
 		}
 	}
-	m.take(m.Machine.Step(now, e))
+	m.take(m.step(now, e))
 	return m.out
+}
+
+// step gives an event to the machine. It may panic, because it believes what no honest member would; then it is silent.
+func (m *insider) step(now synod.Tick, e synod.Event) (effects []synod.Effect) {
+	if m.broken {
+		return nil
+	}
+	defer func() {
+		if recover() != nil {
+			m.broken, effects = true, []synod.Effect{synod.Decide{}}
+		}
+	}()
+	return m.Machine.Step(now, e)
 }
 
 // take takes what the machine does. Its alarms, which tell when the round ends, come before its messages.
@@ -188,7 +202,11 @@ func (m *insider) send(to []synod.NodeID, message *synod.Message, passed bool) {
 		if e != nil {
 			m.happens(e.kind)
 		}
-		if e != nil && !passed {
+		withheld := m.event(set, "withheld")
+		if withheld != nil {
+			m.happens(withheld.kind)
+		}
+		if withheld != nil || e != nil && !passed {
 			continue
 		}
 		own := *m.changed(set, message)

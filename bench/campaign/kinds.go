@@ -150,6 +150,7 @@ var kinds = []FaultKind{
 	kind(Insider, Byzantine, "number-out-of-range", "a number in a message is another one"),
 	kind(Insider, Byzantine, "other-value", "a text in a message is another one, with a new signature"),
 	kind(Insider, Byzantine, "passed-on", "a member sends on at once what it hears, in place of its own message"),
+	kind(Insider, Byzantine, "withheld", "a member sends nothing to some of its neighbours, such as a certificate"),
 	kind(Insider, Byzantine, "wrong-round", "a message is sent as one of an earlier or a later round"),
 	kind(Insider, Byzantine, "last-moment", "a message comes at the end of its round, or one tick after it"),
 	kind(Insider, Byzantine, "misheard", "the changes are made to what a member hears, and it goes on with that"),

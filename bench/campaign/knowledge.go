@@ -176,7 +176,18 @@ func (k *knowledge) checked(by synod.NodeID, data, sig []byte, ok bool) {
 	if ok {
 		origin += 8
 	}
-	k.mark(1, hashText(0, string(data[:min(len(data), 12)])), origin, uint64(by))
+	k.mark(1, hashText(0, string(data[:min(len(data), 12)])), numbersIn(data), origin, boolBit(k.x.bad(by)))
+}
+
+// numbersIn returns a hash of the small numbers of four bytes in a statement, such as a round. What is signed ends with
+// numbers and hashes, which have no small ones.
+func numbersIn(data []byte) (h uint64) {
+	for at := len(data) - 4; at >= 0; at -= 4 {
+		if n := binary.BigEndian.Uint32(data[at:]); n < 64 {
+			h = check.Mix(h ^ uint64(at)<<8 ^ uint64(n))
+		}
+	}
+	return h
 }
 
 // shape is a hash of what a message of an honest member tells about its state: small numbers, the lengths of lists, who
@@ -213,7 +224,7 @@ func boolBit(yes bool) uint64 {
 func (k *knowledge) number(b []byte) uint64 {
 	n, known := k.values[string(b)]
 	if !known {
-		n = min(uint64(len(k.values)), 6)
+		n = min(uint64(len(k.values)), 2)
 		k.values[string(b)] = n
 	}
 	return n
@@ -228,8 +239,8 @@ func (k *knowledge) marks(t *check.Trace) (all []uint64) {
 	for i := range t.Notes {
 		for _, n := range t.Notes[i] {
 			if t.Plain(synod.NodeID(i)) {
-				k.mark(3, uint64(n.Round), hashText(0, n.Source), k.number([]byte(n.Answer)),
-					uint64(len(n.Suspects)), uint64(len(n.Silent)))
+				k.mark(3, uint64(n.Round), hashText(0, n.Source), uint64(len(n.Suspects)),
+					uint64(len(n.Silent)))
 			}
 		}
 	}

@@ -23,8 +23,10 @@ type node struct {
 }
 
 // nodes returns the parts of the message that a condition holds for.
-func (c *recombiner) nodes(which func(v reflect.Value) bool) (all []node) {
-	walk(c.v, "", func(v reflect.Value, field string) {
+func (c *recombiner) nodes(which func(v reflect.Value) bool) []node { return nodesIn(c.v, which) }
+
+func nodesIn(v reflect.Value, which func(v reflect.Value) bool) (all []node) {
+	walk(v, "", func(v reflect.Value, field string) {
 		if which(v) {
 			all = append(all, node{v, partOf(v, field)})
 		}
@@ -62,19 +64,30 @@ func (c *recombiner) lift() bool {
 	return ok && known
 }
 
-// move puts a part of a message in the place of one: half of the time one that has parts itself.
+// move puts a part of a message in the place of one: as often of one that is missing, of one that has parts itself,
+// and of one that has none.
 func (c *recombiner) move(from *pool) bool {
-	leaf := c.r.IntN(2) == 0
-	at, ok := pick(c.r, c.nodes(func(v reflect.Value) bool { return isLeaf(v) == leaf }))
+	at, ok := pick(c.r, c.nodes(isMissing))
+	leaf := false
+	if !ok || c.r.IntN(3) > 0 {
+		leaf = c.r.IntN(2) == 0
+		at, ok = pick(c.r, c.nodes(func(v reflect.Value) bool { return isLeaf(v) == leaf }))
+	}
 	if !ok {
 		return false
 	}
 	other, ok := pick(c.r, from.parts[at.key])
-	if ok {
-		at.v.Set(cloned(other))
+	if !ok {
+		return false
 	}
-	return ok
+	at.v.Set(cloned(other))
+	if !leaf && c.r.IntN(2) == 0 {
+		c.renumberIn(at.v)
+	}
+	return true
 }
+
+func isMissing(v reflect.Value) bool { return v.Kind() == reflect.Pointer && v.IsNil() }
 
 func isList(v reflect.Value) bool { return v.Kind() == reflect.Slice && !isLeaf(v) && v.Len() > 0 }
 
@@ -134,7 +147,7 @@ func (c *recombiner) insider() synod.NodeID { return c.x.Byzantine[c.r.IntN(len(
 // invent makes up a part that is missing, or one in the place of another: with small numbers, texts that were heard,
 // and signatures of insiders.
 func (c *recombiner) invent() bool {
-	at, ok := pick(c.r, c.nodes(func(v reflect.Value) bool { return v.Kind() == reflect.Pointer && v.IsNil() }))
+	at, ok := pick(c.r, c.nodes(isMissing))
 	if !ok || c.r.IntN(4) == 0 {
 		at, ok = pick(c.r, c.nodes(func(v reflect.Value) bool { return !isLeaf(v) }))
 	}
@@ -151,7 +164,10 @@ func (c *recombiner) made(t reflect.Type, field string) reflect.Value {
 	case t == nodeID:
 		v.SetInt(int64(c.insider()))
 	case v.CanInt():
-		v.SetInt(int64(c.r.IntN(4)))
+		v.SetInt(int64(c.r.IntN(3)))
+		if seen, known := pick(c.r, c.now.parts[part{t, field}]); known && c.r.IntN(2) == 0 {
+			v.Set(seen)
+		}
 	case isLeaf(v):
 		c.fill(v, field)
 	case t.Kind() == reflect.Struct:
@@ -162,7 +178,7 @@ func (c *recombiner) made(t reflect.Type, field string) reflect.Value {
 		v.Set(reflect.New(t.Elem()))
 		v.Elem().Set(c.made(t.Elem(), field))
 	case t.Kind() == reflect.Slice:
-		for range c.r.IntN(c.x.Total() + 1) {
+		for range max(c.r.IntN(c.x.Total()), c.r.IntN(c.x.Total())) + 1 {
 			v.Set(reflect.Append(v, c.made(t.Elem(), field)))
 		}
 	}
@@ -175,12 +191,12 @@ func (c *recombiner) fill(v reflect.Value, field string) {
 	if !ok {
 		heard, ok = pick(c.r, c.now.leaves[v.Type()])
 	}
-	switch b := bytesIn(heard); {
-	case !ok:
-	case c.signed(b):
-		setBytes(v, c.fresh())
-	default:
+	text := v.Kind() == reflect.String || v.Kind() == reflect.Slice
+	switch {
+	case ok && !c.signed(bytesIn(heard)) && (len(bytesIn(heard)) > 0 || c.r.IntN(2) == 0):
 		v.Set(heard)
+	case text:
+		setBytes(v, c.fresh())
 	}
 }
 
@@ -211,8 +227,14 @@ func (c *recombiner) rename() bool {
 }
 
 // renumber changes a number, often to one that is out of its range.
-func (c *recombiner) renumber() bool {
-	at, ok := pick(c.r, c.nodes(func(v reflect.Value) bool { return v.CanInt() || v.CanUint() }))
+func (c *recombiner) renumber() bool { return c.renumberIn(c.v) }
+
+// renumberIn changes a number in a part of the message: as often one of a member as another one.
+func (c *recombiner) renumberIn(v reflect.Value) bool {
+	members := c.r.IntN(2) == 0
+	at, ok := pick(c.r, nodesIn(v, func(v reflect.Value) bool {
+		return v.CanUint() || v.CanInt() && (v.Type() == nodeID) == members
+	}))
 	if !ok {
 		return false
 	}
@@ -222,6 +244,10 @@ func (c *recombiner) renumber() bool {
 	}
 	if at.v.Type() == nodeID && c.r.IntN(2) == 0 {
 		at.v.SetInt(int64(c.insider()))
+		return true
+	}
+	if seen, known := pick(c.r, c.now.parts[at.key]); known && c.r.IntN(3) == 0 {
+		at.v.Set(seen)
 		return true
 	}
 	old, n := at.v.Int(), int64(c.x.Total())
