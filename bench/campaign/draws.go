@@ -17,7 +17,7 @@ type Draws struct {
 	next uint64
 	seen map[uint64]int // how many executions reached a state
 	kept []keptExecution
-	ends []synod.Tick // when rounds end, ascending
+	ends []synod.Tick // the first tick, and when rounds end; ascending
 }
 
 // keptExecution is an execution that was the first to reach some states.
@@ -32,7 +32,7 @@ func NewDraws(name string, seed, from uint64) *Draws {
 	if err != nil {
 		panic(err)
 	}
-	return &Draws{s: s, seed: seed, next: from, seen: map[uint64]int{}}
+	return &Draws{s: s, seed: seed, next: from, seen: map[uint64]int{}, ends: []synod.Tick{0}}
 }
 
 // mostKept bounds how many executions are kept to be changed, and mostEnds how many ends of rounds.
@@ -108,7 +108,7 @@ func (d *Draws) drawInsiders(c chance) Execution {
 	}
 	d.s.drawByzantine(c, &x, want)
 	for _, id := range x.Byzantine {
-		for range 1 + c.IntN(4) {
+		for range 2 + c.IntN(3) {
 			d.drawInsider(c, &x, id)
 		}
 	}
@@ -183,47 +183,44 @@ func (d *Draws) vary(c chance, like, other *Execution) Execution {
 	return x
 }
 
+// varyOnce changes one thing: the replies of models, or an event of an insider.
 func (d *Draws) varyOnce(c chance, x *Execution, other *Execution) {
 	if len(x.Byzantine) == 0 {
 		x.Seed = c.Uint64()
 		return
 	}
 	at := x.Byzantine[c.IntN(len(x.Byzantine))]
-	if len(x.Events) == 0 {
+	i := c.IntN(len(x.Events) + 1)
+	if i == len(x.Events) || kinds[x.Events[i].kind].Group != Insider {
 		d.drawInsider(c, x, at)
 		return
 	}
-	e := &x.Events[c.IntN(len(x.Events))]
-	insider := kinds[e.kind].Group == Insider
-	switch c.IntN(9) {
+	switch e := &x.Events[i]; c.IntN(7) {
 	case 0:
 		x.Seed = c.Uint64()
-	case 1, 2:
+	case 1:
 		d.drawInsider(c, x, at)
-	case 3:
-		i := c.IntN(len(x.Events))
+	case 2:
 		x.Events = slices.Delete(x.Events, i, i+1)
+	case 3:
+		d.window(c, x, e)
 	case 4:
-		if insider {
-			d.window(c, x, e)
-		}
+		e.Peers = e.others(c, x)
 	case 5:
-		if insider {
-			e.Peers = e.others(c, x)
-		}
-	case 6:
-		e.From, e.To = e.From+synod.Tick(c.IntN(3)), e.To+synod.Tick(c.IntN(3))+2
-	case 7:
-		if insider {
-			e.Arg = c.IntN(1 << 16)
-		}
+		e.Arg = c.IntN(1 << 16)
 	default:
-		if len(other.Events) > 0 && other.N == x.N && len(x.Events) < mostInsiderFaults {
-			o := other.Events[c.IntN(len(other.Events))]
-			if kinds[o.kind].Group == Insider {
-				o.Node, o.Peers = at, slices.Clone(o.Peers)
-				x.Events = append(x.Events, o)
-			}
-		}
+		x.borrow(c, other, at)
+	}
+}
+
+// borrow adds an event of another execution, of an insider, at a member.
+func (x *Execution) borrow(c chance, other *Execution, at synod.NodeID) {
+	if len(other.Events) == 0 || other.N != x.N || other.Total() != x.Total() || len(x.Events) >= mostInsiderFaults {
+		return
+	}
+	e := other.Events[c.IntN(len(other.Events))]
+	if kinds[e.kind].Group == Insider {
+		e.Node, e.Peers = at, slices.Clone(e.Peers)
+		x.Events = append(x.Events, e)
 	}
 }

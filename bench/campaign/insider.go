@@ -185,8 +185,7 @@ func (m *insider) misheard(heard *synod.Message) synod.Event {
 	return synod.Heard{Message: heard}
 }
 
-// send sends a message, each receiver what the events make of it for that receiver. The member's own messages do not
-// reach those to whom it passes on others.
+// send sends a message, each receiver what the events make of it for that receiver.
 func (m *insider) send(to []synod.NodeID, message *synod.Message, passed bool) {
 	var sets []uint64
 	by := map[uint64][]synod.NodeID{}
@@ -198,21 +197,23 @@ func (m *insider) send(to []synod.NodeID, message *synod.Message, passed bool) {
 		by[set] = append(by[set], id)
 	}
 	for _, set := range sets {
-		e := m.event(set, "passed-on")
+		if !m.silent(set, passed) {
+			own := *m.changed(set, message)
+			own.From = m.id
+			m.leave(set, synod.Send{To: by[set], Message: &own})
+		}
+	}
+}
+
+// silent reports whether a message is not sent: it is withheld, or others are passed on in its place.
+func (m *insider) silent(set uint64, passed bool) bool {
+	on, withheld := m.event(set, "passed-on"), m.event(set, "withheld")
+	for _, e := range []*ScheduledFault{on, withheld} {
 		if e != nil {
 			m.happens(e.kind)
 		}
-		withheld := m.event(set, "withheld")
-		if withheld != nil {
-			m.happens(withheld.kind)
-		}
-		if withheld != nil || e != nil && !passed {
-			continue
-		}
-		own := *m.changed(set, message)
-		own.From = m.id
-		m.leave(set, synod.Send{To: by[set], Message: &own})
 	}
+	return withheld != nil || on != nil && !passed
 }
 
 // leave sends a message now, or at the end of its round.
@@ -248,26 +249,11 @@ func (m *insider) changed(set uint64, message *synod.Message) *synod.Message {
 		return message
 	}
 	out := *message
-	t := m.k.typeOf(message.Slot.Name)
 	for try := range uint64(mostRetries) {
-		c := recombiner{knowledge: m.k, self: m.id, v: parsed(t, message.Body)}
-		any := false
-		for i, e := range m.events {
-			change := changes[e.Kind]
-			if set>>i&1 == 0 || change == nil {
-				continue
-			}
-			c.r = rand.New(rand.NewPCG(uint64(e.Arg)+try<<32, hashText(uint64(message.Slot.Round),
-				message.Slot.Name)))
-			if change(&c) {
-				any = true
-				m.happens(e.kind)
-			}
-		}
-		if !any {
+		c := recombiner{knowledge: m.k, v: parsed(m.k.typeOf(message.Slot.Name), message.Body)}
+		if !m.apply(set, &c, try, message.Slot) {
 			break
 		}
-		c.sign()
 		body, readable := written(c.v)
 		if out.Body = body; readable {
 			break
@@ -278,4 +264,24 @@ func (m *insider) changed(set uint64, message *synod.Message) *synod.Message {
 		out.Slot.Round = max(0, out.Slot.Round+[]int{-1, 1, -2, 2}[e.Arg%4])
 	}
 	return &out
+}
+
+// apply makes the changes of a set of events, and reports whether there were any. All receivers of an event get the
+// same: what is drawn follows from the event and the slot.
+func (m *insider) apply(set uint64, c *recombiner, try uint64, slot synod.Slot) (any bool) {
+	for i, e := range m.events {
+		change := changes[e.Kind]
+		if set>>i&1 == 0 || change == nil {
+			continue
+		}
+		c.r = rand.New(rand.NewPCG(uint64(e.Arg)+try<<32, hashText(uint64(slot.Round), slot.Name)))
+		if change(c) {
+			any = true
+			m.happens(e.kind)
+		}
+	}
+	if any {
+		c.sign()
+	}
+	return any
 }

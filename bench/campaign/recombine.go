@@ -11,9 +11,8 @@ import (
 // recombiner changes one message with what insiders know.
 type recombiner struct {
 	*knowledge
-	self synod.NodeID
-	r    *rand.Rand
-	v    reflect.Value // the message
+	r *rand.Rand
+	v reflect.Value // the message
 }
 
 // node is a part of the message.
