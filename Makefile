@@ -274,6 +274,11 @@ bench: ## the benchmarks that docs/operate/performance.md reports
 worth-gateway: ## 300 recorded questions by OpenAI's client through synod serve: tiers, and the strong model alone; five minutes
 	cd cmd/synod-serve && $(GO) test -count=1 -tags sdk -timeout 20m -run TiersOfRecorded -v ./internal/gateway
 
+.PHONY: live
+LIVE ?= runs/live
+live: synod ## worth-it with the models whose keys are in the environment, 60 questions, at most 1 USD (PRICES=file); skipped without keys
+	@packaging/live.sh $(BIN) $(LIVE) $(if $(PRICES),--prices $(PRICES))
+
 WORTH ?= runs/worth-it
 worth-it: build ## docs/worth-it.md from the recorded votes in DATA; resumable in WORTH (runs/worth-it), 20 minutes on two cores
 	$(BIN) bench run worth-it --data $(DATA) -o $(WORTH)

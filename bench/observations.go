@@ -56,6 +56,23 @@ func Labelled(r *Run) (models []string, questions []odds.Labelled, err error) {
 	return models, plan.Labelled(members, all), nil
 }
 
+// LabelledSeats returns the finished questions to which all seats of a run replied, with the answers of each.
+func LabelledSeats(r *Run) ([]odds.Labelled, error) {
+	all, err := r.Observations(true)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := r.Spec()
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.Read(spec)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Labelled(plan.TrustNames(p), all), nil
+}
+
 // LabelledSince returns the graded questions of a history that were learned after those of a run, with the answers of
 // some of the models that Labelled returns. If the history has none of the run's questions, these are all that it has.
 func LabelledSince(r *Run, h *trust.History, some []string) ([]odds.Labelled, error) {

@@ -170,39 +170,6 @@ func (c *calibration) draft() (*bench.Run, error) {
 	return draftBench(c.App, c.name, &c.flags.benchFlags, c.measured, items)
 }
 
-// measuring returns the council in which the models of another one answer once each and do not talk: one seat a model,
-// and two where it has several seats.
-func measuring(of *plan.Spec, without []display.Unmeasured) (plan.Spec, error) {
-	seats := map[string]int{}
-	spec := plan.Spec{Council: of.Council, Form: of.Form, Schema: of.Schema, Tools: of.Tools, Pace: of.Pace,
-		Reread: of.Reread,
-		Limits: plan.Limits{Deadline: of.Limits.Deadline}, Models: map[string]plan.Params{},
-		Protocol: plan.Params{"name": "majority"}, Graph: plan.Params{"family": "complete"},
-		Rule: plan.Rule{Name: plan.Plurality}}
-	var order []string
-	for _, s := range of.Seats {
-		if slices.ContainsFunc(without, func(u display.Unmeasured) bool { return u.Model == s.Model }) {
-			continue
-		}
-		if seats[s.Model] == 0 {
-			order = append(order, s.Model)
-		}
-		seats[s.Model] += max(s.Count, 1)
-	}
-	if len(order) == 0 {
-		return spec, errors.New("no model of the council can be asked")
-	}
-	for _, name := range order {
-		spec.Models[name] = of.Models[name]
-		seat := plan.SeatSpec{ID: name, Model: name}
-		if seats[name] > 1 {
-			seat.ID, seat.Count = name+"-", 2
-		}
-		spec.Seats = append(spec.Seats, seat)
-	}
-	return spec, nil
-}
-
 // open opens the run in the folder if it is the same as the draft, and creates it otherwise.
 func (c *calibration) open(draft *bench.Run) (*bench.Run, error) {
 	old, err := bench.Open(c.flags.out)

@@ -69,10 +69,6 @@ Without TASK it is the latest calibration of the council.`,
 	return cmd
 }
 
-func unknownAim(aim string) error {
-	return fmt.Errorf("--choose is %q; it must be cheapest, \"most right\" or \"withstands one\"", aim)
-}
-
 // find finds the folder of the calibration and the trust file.
 func (f *showFlags) find(a *app.App, args []string) error {
 	f.trustFile = a.TrustPath()

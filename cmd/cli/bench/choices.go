@@ -15,22 +15,6 @@ import (
 	"synod.dev/synod/council/seating"
 )
 
-// leastForChoices is how many graded questions a recommendation needs.
-const leastForChoices = 30
-
-// recommendation is what a council is recommended for, and what that is called.
-type recommendation struct {
-	name string
-	aim  seating.Aim
-}
-
-// aims are what a calibration recommends.
-var aims = []recommendation{
-	{"cheapest", seating.Aim{Cheapest: true}},
-	{"most right", seating.Aim{}},
-	{"withstands one", seating.Aim{F: 1}},
-}
-
 // choices returns what the measured questions recommend; nothing if there are too few, or fewer than two models.
 func choices(run *bench.Run, usd map[string]float64) (all []display.Choice, err error) {
 	models, questions, err := bench.Labelled(run)
@@ -75,11 +59,6 @@ func (c *calibration) write(r *display.Calibration) error {
 	}
 	return app.Fail(app.ExitFailure, fmt.Errorf("no council is recommended as %q, so %s was not written", c.flags.aim,
 		c.flags.write), fewQuestions())
-}
-
-// fewQuestions says what a recommendation needs.
-func fewQuestions() string {
-	return fmt.Sprintf("ask at least %d questions with known answers to two models or more", leastForChoices)
 }
 
 func (c *calibration) writeCouncil(choice *display.Choice) error {
