@@ -40,7 +40,7 @@ func (p *ExecutionPlayer) decide(t *trace) {
 	typed := t.plan(rule).Full().Defences["typed"] == defence.On && t.Question.Form == synod.Number
 	for i, a := range last {
 		if _, ok := read.Canonical(t.Question, string(a)); typed && !ok {
-			last[i] = synod.None
+			last[i] = synod.None // the council drops what is no number
 		}
 	}
 	want, o := reference.Council(rule, step, last, first), p.judges.judge(t, rule)

@@ -233,10 +233,10 @@ func (t *Tally) could(k FaultKind) bool {
 }
 
 // PairsTried returns how many pairs of kinds took effect together, of how many there are: a disk and a network are
-// never in one execution.
+// never in one execution, and insiders only with some faults of links.
 func (t *Tally) PairsTried() (tried, all int) {
-	a, b := firstStorage, len(kinds)-firstStorage
-	return len(t.Pairs), a*(a-1)/2 + b*(b-1)/2
+	a, b, c := firstStorage, firstInsider-firstStorage, len(kinds)-firstInsider
+	return len(t.Pairs), a*(a-1)/2 + b*(b-1)/2 + c*(c-1)/2 + c*len(linkKinds)
 }
 
 // Violated are the claims with violations, by id.

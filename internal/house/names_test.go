@@ -27,7 +27,7 @@ var naming = map[string]string{
 	"bench/report":                "columns of tables with the baseline of a plain vote",
 
 	"cmd/cli/app/journal.go":        "journals of games, which have a command of their own",
-	"cmd/cli/bench/calibrate.go":    "the plain vote, by which models are measured",
+	"cmd/cli/bench/measuring.go":    "the plain vote, by which models are measured",
 	"cmd/cli/bench/grid.go":         "the flag --rounds, which is for games",
 	"cmd/cli/graph/graph.go":        "the value of --rule for SAC's property 4.3",
 	"cmd/cli/groups.go":             "the name of the command game",

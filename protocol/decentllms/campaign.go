@@ -142,10 +142,18 @@ func checkPanelist(t *check.Trace, h, first *panelist) {
 	checkLate(t, h)
 }
 
-// sharedRecord is the part of a record that is equal at all honest evaluators.
+// sharedRecord is the part of a record that is equal at all honest evaluators. Signatures of the authors are not: who
+// has a key can make several valid signatures of one statement.
 func sharedRecord(r *Record) Record {
 	p := *r
 	p.Signature, p.Unsafe, p.Withheld, p.Evidence = nil, false, "", nil
+	p.Answers, p.Grades = slices.Clone(r.Answers), slices.Clone(r.Grades)
+	for i := range p.Answers {
+		p.Answers[i].Signature = nil
+	}
+	for i := range p.Grades {
+		p.Grades[i].Signature, p.Grades[i].CommitSignature = nil, nil
+	}
 	return p
 }
 

@@ -8,7 +8,7 @@ import (
 
 // campaign is how campaigns try the protocol.
 var campaign = func() check.Subject {
-	s := check.Staged(0.2, synod.Prose).At(10)
+	s := check.Staged(2, synod.Prose).At(10)
 	s.Setup = func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(4)
 		x.F = c.IntN((x.N-2)/2 + 1)
