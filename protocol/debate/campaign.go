@@ -26,6 +26,7 @@ func checkRounds(t *check.Trace) {
 		for k := 1; k < len(notes); k++ {
 			calls := t.AskedFor(i, k, synod.Refining)
 			if len(calls) == 0 {
+				checkSilent(t, i, k)
 				continue
 			}
 			c, own := &calls[len(calls)-1], notes[k-1].Answer
@@ -50,4 +51,23 @@ func checkRounds(t *check.Trace) {
 				notes[k].Answer, k, want, own, c.Prompt.Own)
 		}
 	}
+}
+
+// checkSilent checks who was silent in a round in which a member called no model: it noted its answer when the round
+// ended.
+func checkSilent(t *check.Trace, i, k int) {
+	var silent []synod.NodeID
+	from, responses := t.Responses(i, k-1, t.Diaries[i].Noted[k].Heard)
+	for _, id := range t.Peers[i] {
+		n := slices.Index(from, id)
+		if n >= 0 {
+			if _, ok := read.Canonical(t.Question, string(responses[n].Answer)); ok {
+				continue
+			}
+		}
+		silent = append(silent, id)
+	}
+	calls := len(t.AskedFor(i, k, synod.Answering))
+	t.Claim("I-DB-D", calls > 0 || slices.Equal(silent, t.Notes[i][k].Silent), "n%d calls %v silent in round %d; "+
+		"these were: %v", i, t.Notes[i][k].Silent, k, silent)
 }
