@@ -12,6 +12,7 @@ import (
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/llm/read"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -36,15 +37,37 @@ func (p *ExecutionPlayer) decide(t *trace) {
 	}
 	rule := drawRule(t.x, &step)
 	last, first := answersOf(&t.Trace)
-	typed := t.plan(rule).Full().Defences["typed"] == defence.On
+	typed := t.plan(rule).Full().Defences["typed"] == defence.On && t.Question.Form == synod.Number
 	for i, a := range last {
-		if _, ok := read.Canonical(t.Question, string(a)); typed && t.Question.Form == synod.Number && !ok {
+		if _, ok := read.Canonical(t.Question, string(a)); typed && !ok {
 			last[i] = synod.None // the council drops what is no number
 		}
 	}
-	want, got := reference.Council(rule, step, last, first), p.judges.judge(t, rule)
+	want, o := reference.Council(rule, step, last, first), p.judges.judge(t, rule)
+	got := t.verdict(rule, &o)
 	t.Claim(s.Decision, step.Near || want.Same(got), "with the rule %+v a council decides %+v, and the reference %+v "+
 		"from the first answers %q and the last ones %q", rule, got, want, first, last)
+	if !step.Decides && o.Withstands != nil && t.Protocol.(protocol.Protocol).MaxRounds() == 0 &&
+		t.x.sampled(withstandShare) {
+		t.withstands(rule, &step, &o, last)
+	}
+}
+
+// withstandShare is one of how many executions is also checked for what its decision withstands, which takes long.
+const withstandShare = 8
+
+// withstands compares what a decision withstands with the reference. Members have not heard one another.
+func (t *trace) withstands(rule reference.Rule, step *reference.Step, o *outcome.Outcome, last []synod.Answer) {
+	var votes []synod.Answer
+	for i, a := range last {
+		if step.Voting == nil || step.Voting[i] {
+			votes = append(votes, a)
+		}
+	}
+	ignored, changed := reference.Withstands(rule, votes, o.Decision)
+	t.Claim(t.subject.Decision, o.Withstands.Ignored == ignored && o.Withstands.Changed == changed,
+		"%q of %q withstands %+v by %+v; by the reference %d ignored and %d changed", o.Decision, votes, *o.Withstands,
+		rule, ignored, changed)
 }
 
 // drawRule draws the rule of the council. With the rule protocol the protocol's own step decides.
@@ -74,8 +97,8 @@ func answersOf(t *check.Trace) (last, first []synod.Answer) {
 	return last, first
 }
 
-// judge returns the verdict of a council on the records of an execution.
-func (j *judges) judge(t *trace, rule reference.Rule) (v reference.Verdict) {
+// judge returns the outcome of a council on the records of an execution.
+func (j *judges) judge(t *trace, rule reference.Rule) outcome.Outcome {
 	j.records = j.records[:0]
 	for i, notes := range t.Notes {
 		r := outcome.Record{Seat: synod.NodeID(i), Stopped: sim.Finished}
@@ -84,13 +107,16 @@ func (j *judges) judge(t *trace, rule reference.Rule) (v reference.Verdict) {
 		}
 		j.records = append(j.records, r)
 	}
-	p := t.plan(rule)
-	o := j.judging.Judge(p, plan.Instance{Question: *t.Question, Check: t.Verifier}, j.records)
-	v.Status, v.Answer = o.Status, o.Decision
+	return j.judging.Judge(t.plan(rule), plan.Instance{Question: *t.Question, Check: t.Verifier}, j.records)
+}
+
+// verdict is an outcome in the terms of the reference.
+func (t *trace) verdict(rule reference.Rule, o *outcome.Outcome) reference.Verdict {
+	v := reference.Verdict{Status: o.Status, Answer: o.Decision}
 	for _, vote := range o.Votes {
 		if vote.Answer == v.Answer && v.Answer != synod.None {
 			for _, id := range vote.Seats {
-				v.Supporters = append(v.Supporters, seatNamed(p, id))
+				v.Supporters = append(v.Supporters, seatNamed(t.plan(rule), id))
 			}
 		}
 	}

@@ -52,7 +52,7 @@ var naming = map[string]string{
 	"council/plan/spec.go":        "an example of a council file",
 	"council/plan/structured.go":  "advice in errors, which name protocols that decide merged prose",
 	"internal/forge":              "a rule of votes, and forged certificates of protocols with each kind of claim",
-	"internal/reference/game.go":  "a rule of the game",
+	"internal/reference":          "rules of votes and of the game",
 	"network/roster/terms.go":     "a rule of votes",
 	"record/certificate/claim.go": "a rule of votes",
 	"record/certificate/merge.go": "a rule of votes",

@@ -57,9 +57,9 @@ type WMSR struct {
 // NewWMSR returns a member that begins with a number.
 func NewWMSR(f, decimals int, x *big.Rat) *WMSR { return &WMSR{f, decimals, x, x, x} }
 
-// Step is one round: of the numbers above its own the F largest are dropped, of those below the F smallest. It holds the
-// mean of the rest and its own, and shows it with the decimals that are asked for, or with so many more that it stays
-// between the numbers that it has averaged.
+// Step is one round: of the numbers above its own the F largest are dropped, of those below the F smallest. It holds
+// the mean of the rest and its own, and shows it with the decimals that are asked for, or with so many more that it
+// stays between the numbers that it has averaged.
 func (w *WMSR) Step(heard []*big.Rat) (shown *big.Rat, dropped int) {
 	kept := []*big.Rat{w.x}
 	for i, x := range heard {

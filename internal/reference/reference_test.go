@@ -152,3 +152,21 @@ func TestWeightedMajority(t *testing.T) {
 		}
 	}
 }
+
+// A decision withstands what docs/use/ask.md says, here counted by hand.
+func TestWithstands(t *testing.T) {
+	for _, c := range []struct {
+		rule             string
+		votes            string
+		ignored, changed int
+	}{
+		{"plurality", "aaab", 1, 0}, {"plurality", "aaaab", 2, 1}, {"plurality", "aa", 1, 0},
+		{"majority", "aaabb", 0, 0}, {"majority", "aaaab", 2, 1}, {"supermajority", "aaaa", 3, 1},
+	} {
+		ignored, changed := reference.Withstands(reference.Rule{Name: c.rule}, answers(c.votes), "a")
+		if ignored != c.ignored || changed != c.changed {
+			t.Errorf("%s of %s withstands %d ignored and %d changed; want %d and %d", c.rule, c.votes, ignored, changed,
+				c.ignored, c.changed)
+		}
+	}
+}

@@ -179,8 +179,8 @@ func HighestMean(all []Confident, half bool) (best synod.Answer, tie bool) {
 
 // AdoptConfident returns what a member of CP-WBFT holds after it has heard its neighbours (stage 1, CP-3), by a rule:
 // "paper", the neighbour with the highest confidence if that is above one's own, of equal ones the first answer in
-// bytes; "pooled", the answer with the highest mean confidence of all, with that mean; "majority", what more of them say
-// than anything else, one's own included; "none", one's own. Only the answer is compared for "majority".
+// bytes; "pooled", the answer with the highest mean confidence of all, with that mean; "majority", what more of them
+// say than anything else, one's own included, without its confidence; "none", one's own.
 func AdoptConfident(rule string, own Confident, heard []Confident) Confident {
 	all := append(slices.Clone(heard), own)
 	switch rule {

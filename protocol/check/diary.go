@@ -8,9 +8,15 @@ import (
 
 // Diary is what an honest machine was given, up to each of its notes.
 type Diary struct {
-	Heard []*synod.Message // in the order in which they came
-	Asked []Asked          // calls that were answered, in that order
-	Noted []Mark           // by note
+	Heard []Arrival // in the order in which they came
+	Asked []Asked   // calls that were answered, in that order
+	Noted []Mark    // by note
+}
+
+// Arrival is a message and when it came.
+type Arrival struct {
+	At synod.Tick
+	*synod.Message
 }
 
 // Asked is a model call with its reply, and how many messages the machine had heard when it called.
@@ -51,7 +57,7 @@ type call struct {
 func (m *diarist) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	switch e := e.(type) {
 	case synod.Heard:
-		m.into.Heard = append(m.into.Heard, e.Message)
+		m.into.Heard = append(m.into.Heard, Arrival{now, e.Message})
 	case synod.Answered:
 		if k := slices.IndexFunc(m.open, func(c call) bool { return c.id == e.ID }); k >= 0 {
 			m.into.Asked = append(m.into.Asked, Asked{m.open[k].prompt, *e.Reply, m.open[k].heard})

@@ -13,8 +13,8 @@ var campaign = func() check.Subject {
 	s := check.Ordinary(10, "{}", "{rounds: 2}").At(12)
 	s.Council = "{name: debate, rounds: 1}"
 	s.Watch, s.Check = check.KeepDiary, checkRounds
-	return s.Deciding("I-DB-D", "each member is shown all answers that it heard and holds what its model then says, and "+
-		"the rule counts", "Du et al.", nil)
+	return s.Deciding("I-DB-D", "each member is shown all answers that it heard and holds what its model then says, "+
+		"and the rule counts", "Du et al.", nil)
 }()
 
 // checkRounds checks what members are shown and what they hold then. A prompt that is answered from memory is no call.
@@ -39,7 +39,8 @@ func checkRounds(t *check.Trace) {
 			for _, p := range c.Prompt.Peers {
 				shown = append(shown, p.Answer)
 			}
-			t.Claim("I-DB-D", slices.Equal(heard, shown), "n%d is shown %q in round %d, and heard %q", i, shown, k, heard)
+			t.Claim("I-DB-D", slices.Equal(heard, shown), "n%d is shown %q in round %d, and heard %q", i, shown, k,
+				heard)
 			want := c.Prompt.Own
 			if a, _, ok := read.Answer(t.Question, &c.Reply, false); ok {
 				want = a

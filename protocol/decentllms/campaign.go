@@ -1,6 +1,7 @@
 package decentllms
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -32,13 +33,16 @@ var inCampaigns = check.Subject{
 			Model: check.Any, Source: "DecentLLMs §III.B"},
 		{ID: "I-DL-8", Property: "evaluators reply at the same tick, however many workers are Byzantine",
 			Model: check.Any, Source: "DecentLLMs Fig. 7"},
+		{ID: "I-DL-9", Property: "an evaluator that hears grades from an honest member after the end of their round, " +
+			"and did not have them, marks its record as unsafe; if more than F members have signed such grades, it " +
+			"decides nothing", Model: check.Any, Source: "DecentLLMs §III.C; own (DE-2)"},
 		{ID: "I-DL-E", Property: "evidence of two values stands, and never accuses an honest member", Model: check.Any,
 			Source: "own"},
 	},
 	Also: []string{"silent"},
 	States: []string{"decision", "no decision", "equivocation", "unreadable grades", "evidence",
 		"range of honest totals",
-		"no grades of an honest evaluator"},
+		"no grades of an honest evaluator", "late grades"},
 	Setup: func(c check.Chance, x *check.Case) {
 		workers, evaluators := 1+c.IntN(3), 3+c.IntN(3)
 		x.N = workers + evaluators
@@ -56,7 +60,7 @@ var inCampaigns = check.Subject{
 		x.F = c.IntN((evaluators+1)/2-1) + 1
 	},
 	Horizon: func(x *check.Case) synod.Tick { return synod.Tick(2*x.F+5) * check.Pace.Within },
-	Check:   checkReplies, Trials: grinding,
+	Check:   checkReplies, Watch: check.KeepDiary, Trials: grinding,
 }.Deciding("I-DL-D", "the answer with the highest total at each evaluator, and what f+1 of them reply to the user",
 	"DecentLLMs §III.C", accept)
 
@@ -135,6 +139,7 @@ func checkPanelist(t *check.Trace, h, first *panelist) {
 	}
 	checkTotals(t, h)
 	checkDecision(t, h)
+	checkLate(t, h)
 }
 
 // sharedRecord is the part of a record that is equal at all honest evaluators. Signatures of the authors are not: who
@@ -236,6 +241,31 @@ func checkDecision(t *check.Trace, h *panelist) {
 		t.Claim("I-DL-D", same, "the total of n%d at n%d is not that of the reference, %v ± %v: %v", a.Of, h.id,
 			totals[i], within[i], d)
 	}
+}
+
+// checkLate checks what an evaluator makes of grades that came too late. Honest members pass on valid ones only.
+func checkLate(t *check.Trace, h *panelist) {
+	g := t.Protocol.(*DecentLLMs).marks(t.Case.Cast, t.Case.F, check.Pace)
+	signers := map[synod.NodeID]bool{}
+	for _, m := range t.Diaries[h.id].Heard {
+		if int(m.From) >= t.Case.N || !t.Plain(m.From) { // strangers have no seat
+			continue
+		}
+		for _, v := range broadcast.LateValues(&g, m.Message, m.At) {
+			k := slices.IndexFunc(h.record.Grades, func(x EvaluatorGrades) bool { return x.By == v.Sender })
+			if k < 0 || h.record.Grades[k].Bottom == "equivocated" || bytes.Equal(h.record.Grades[k].Value, v.Value) {
+				continue
+			}
+			t.State("late grades", true)
+			t.Claim("I-DL-9", h.record.Unsafe, "n%d hears grades of n%d too late, and its record is not unsafe", h.id,
+				v.Sender)
+			for _, id := range v.Signers {
+				signers[id] = true
+			}
+		}
+	}
+	t.Claim("I-DL-9", len(signers) <= t.Case.F || h.record.Undecided == late, "n%d hears grades too late that %d "+
+		"members have signed, and decides %q: %s", h.id, len(signers), h.Answer, h.record.Undecided)
 }
 
 // accept is what the user takes of the signed replies.

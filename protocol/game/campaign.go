@@ -30,7 +30,7 @@ var campaign = check.Subject{
 	States: []string{"valid", "none", "evidence", "stopped"},
 	Setup: func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(3)
-		x.F = (x.N - 1) / 3
+		x.F = x.N / 3 // as many as the honest players need not wait for
 		x.Params = fmt.Sprintf("{rounds: %d, attempts: 1, high: 3, rule: %s, stop: %s}", 1+c.IntN(3), []string{"none",
 			"mode", "median", "w-msr", "final-vote"}[c.IntN(5)], []string{TwoThirds, Percent66}[c.IntN(8)/7])
 	},

@@ -60,8 +60,8 @@ func checkPlayer(t *check.Trace, i int) {
 	for k, n := range t.Notes[i] {
 		if n.Round > g.Rounds {
 			held, err := strconv.Atoi(string(n.Answer))
-			t.Claim("I-GM-D", err == nil && held >= g.Low && held <= g.High, "code ends the game on %q, outside of %d to %d",
-				n.Answer, g.Low, g.High)
+			t.Claim("I-GM-D", err == nil && held >= g.Low && held <= g.High, "code ends the game on %q, outside of %d "+
+				"to %d", n.Answer, g.Low, g.High)
 			continue
 		}
 		if calls := t.AskedFor(i, k, Voting); len(calls) > 0 {
@@ -94,8 +94,8 @@ func checkNumber(t *check.Trace, i, k int, table *Table) {
 		}
 	}
 	want := strconv.Itoa(gameOf(t).Adopt(string(g.Rule), all, own, before))
-	t.Claim("I-GM-D", string(t.Notes[i][k].Answer) == want, "n%d holds %s after round %d, and the reference %s: %s of %v, "+
-		"held %d", i, t.Notes[i][k].Answer, k, want, g.Rule, all, before)
+	t.Claim("I-GM-D", string(t.Notes[i][k].Answer) == want, "n%d holds %s after round %d, and the reference %s: %s of "+
+		"%v, held %d", i, t.Notes[i][k].Answer, k, want, g.Rule, all, before)
 }
 
 // checkVote compares what a player counted as the vote of another one with what that one voted, and whether its number

@@ -26,7 +26,7 @@ func Campaign(share float64, most func(n int) int, params func(c check.Chance, f
 		},
 		States: []string{"decided", "undecided", "later than the first view", "evidence"},
 		Setup: func(c check.Chance, x *check.Case) {
-			x.N = []int{4, 4, 4, 5, 7}[c.IntN(5)]
+			x.N = []int{4, 4, 5, 6, 7}[c.IntN(5)]
 			x.F = most(x.N)
 			x.Params = params(c, x.F)
 		},

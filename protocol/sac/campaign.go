@@ -128,8 +128,8 @@ func filtered(t *check.Trace, id synod.NodeID, o *synod.Opinion, strict bool) {
 	}
 }
 
-// checkShown checks Eq. 5: a member is shown its own answer and the retained ones with their scores, the best first, and
-// holds what its model then says.
+// checkShown checks Eq. 5: a member is shown its own answer and the retained ones with their scores, the best first,
+// and holds what its model then says.
 func checkShown(t *check.Trace) {
 	for i, notes := range t.Notes {
 		if !t.Plain(synod.NodeID(i)) {

@@ -34,7 +34,7 @@ func checkAdopted(t *check.Trace) {
 			}
 		}
 		want := reference.WeightedMajority(all)
-		t.Claim("I-WM-D", notes[1].Answer == want, "n%d takes over %q, and the reference %q: %v", i, notes[1].Answer, want,
-			all)
+		t.Claim("I-WM-D", notes[1].Answer == want, "n%d takes over %q, and the reference %q: %v", i, notes[1].Answer,
+			want, all)
 	}
 }
