@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ import (
 func tattler(t *testing.T) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		heard := fmt.Sprint(r.RequestURI, " ", r.Header)
-		status := map[string]int{"400": 400, "401": 401, "404": 404, "429": 429, "500": 500}[strings.Split(r.URL.Path, "/")[1]]
+		status, _ := strconv.Atoi(strings.Split(r.URL.Path, "/")[1])
 		var body any
 		switch {
 		case status != 0:
@@ -118,13 +119,15 @@ func TestCanaries(t *testing.T) {
 	worked := map[string]int{} // by command: how often it succeeded
 	run := func(args ...string) {
 		var out, errs bytes.Buffer
-		code := Run(context.Background(), append([]string{"--home", "home"}, args...), strings.NewReader(""), &out, &errs)
+		args = append([]string{"--home", "home"}, args...)
+		code := Run(context.Background(), args, strings.NewReader(""), &out, &errs)
 		if code == app.ExitOK {
-			worked[args[0]]++
+			worked[args[2]]++
 		}
 		for name, text := range map[string][]byte{"stdout": out.Bytes(), "stderr": errs.Bytes()} {
 			for _, place := range secrets.in(text) {
-				t.Errorf("synod %s (exit %d): %s has the secret of %s:\n%s", strings.Join(args, " "), code, name, place, text)
+				t.Errorf("synod %s (exit %d): %s has the secret of %s:\n%s", strings.Join(args, " "), code, name,
+					place, text)
 			}
 		}
 	}
@@ -140,7 +143,8 @@ func TestCanaries(t *testing.T) {
 			{"ask", "--json", "--no-preflight", "--show", "rounds,models,reasoning", "What is 17 + 25?"},
 			{"ask", "--allow-escalation", "What is 17 + 25?"},
 			{"bench", "run", "q.jsonl", "-o", name + ".run"},
-			{"calibrate", "q.jsonl", "--out", name + ".calibrated"}, {"attack", "q.jsonl", "-n", "1", "-o", name + ".attack"},
+			{"calibrate", "q.jsonl", "--out", name + ".calibrated"},
+			{"attack", "q.jsonl", "-n", "1", "-o", name + ".attack"},
 		} {
 			run(append(args, "-c", file)...)
 		}
@@ -173,7 +177,8 @@ func TestCanaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"ask", "bench", "config", "doctor", "replay", "journals", "init", "calibrate", "attack"} {
+	for _, command := range []string{"ask", "bench", "config", "doctor", "replay", "journals", "init", "calibrate",
+		"attack"} {
 		if worked[command] == 0 {
 			t.Errorf("synod %s never succeeded, so this test says little of it", command)
 		}

@@ -109,9 +109,7 @@ func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) erro
 	metrics.InFlight(g)
 	metrics.Keys(st)
 	metrics.Drift(st)
-	if err := g.WarnOfDrift(ctx); err != nil {
-		return err
-	}
+	g.WarnOfDrift(ctx)
 	if local && !f.noLogin {
 		f.token = rand.Text()
 	}

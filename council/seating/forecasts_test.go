@@ -52,3 +52,24 @@ func TestForecastsOfDecisions(t *testing.T) {
 		t.Errorf("%d forecasts of %d questions with an answer of two", len(got), agreed)
 	}
 }
+
+// What is stated of a question does not depend on its own right answer.
+func TestForecastsOfOthers(t *testing.T) {
+	s := drawn(9, 60, []float64{1, 1}, []float64{0.7, 0.6})
+	tiers := Tiers{Tiers: [][]int{{0, 1}}}
+	before, part := s.Forecasts(tiers, 1), s.split(1)
+	at := 0 // of the first question in the list, which has one part of the questions after the other
+	for _, k := range part {
+		if k < part[0] {
+			at++
+		}
+	}
+	s.Questions[0].Right = "another answer"
+	after := s.Forecasts(tiers, 1)
+	if len(before) != 60 || len(after) != 60 || before[at].Confidence != after[at].Confidence {
+		t.Errorf("%d, %d forecasts; %+v and %+v", len(before), len(after), before[at], after[at])
+	}
+	if reflect.DeepEqual(before[:at], after[:at]) && reflect.DeepEqual(before[at+1:], after[at+1:]) {
+		t.Error("nothing was learned from the question")
+	}
+}

@@ -39,8 +39,9 @@ func (l *log) seedOf(n int) string { return fmt.Sprint(l.begun + int64(n)) }
 
 var kinds = []kind{
 	{"campaign", func(l *log, n int, length time.Duration) ([]command, error) {
-		return []command{{".", []string{"bin/synod", "research", "campaign", "run", "--seed", l.seedOf(n), "--executions",
-			"1000000000", "--minutes", fmt.Sprintf("%.3f", length.Minutes()), "--quiet", "-o", campaignFolder(l, n)}}}, nil
+		return []command{{".", []string{"bin/synod", "research", "campaign", "run", "--seed", l.seedOf(n),
+			"--executions", "1000000000", "--minutes", fmt.Sprintf("%.3f", length.Minutes()), "--quiet",
+			"-o", campaignFolder(l, n)}}}, nil
 	}, campaignFolder},
 	{"fuzz", fuzzTurn, nil},
 	{"kills", func(l *log, n int, _ time.Duration) ([]command, error) {

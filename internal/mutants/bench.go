@@ -96,7 +96,8 @@ func (b *bench) prepareTests(text map[string]string, list []*mutant) (err error)
 	}
 	slices.SortStableFunc(b.cases, func(x, y *testCase) int { return cmp.Compare(x.took, y.took) })
 	for _, m := range list {
-		if m.fate == "" && b.switched[m] && !slices.ContainsFunc(b.cases, func(c *testCase) bool { return c.reaches[m.id] }) {
+		reaches := func(c *testCase) bool { return c.reaches[m.id] }
+		if m.fate == "" && b.switched[m] && !slices.ContainsFunc(b.cases, reaches) {
 			m.fate = unreached
 		}
 	}

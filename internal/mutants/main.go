@@ -49,7 +49,8 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the sample")
 	flag.StringVar(&o.only, "only", "", "test only mutants whose printed line matches this regular expression")
 	flag.BoolVar(&o.long, "long", false, "play whole campaigns (without it, tests run with -short)")
-	flag.DurationVar(&o.campaign, "campaign", 0, "play campaigns with each mutant for so long at most; 0: unit tests only")
+	flag.DurationVar(&o.campaign, "campaign", 0,
+		"play campaigns with each mutant for so long at most; 0: unit tests only")
 	flag.BoolVar(&o.units, "units", false, "with -campaign: play the unit tests with mutants that no campaign finds")
 	flag.Parse()
 	o.packages = flag.Args()

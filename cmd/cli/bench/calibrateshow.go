@@ -148,17 +148,9 @@ func (f *showFlags) shown(known *display.Calibration, c *display.Choice, run *be
 		return nil, err
 	}
 	sample := &seating.Sample{Models: models, Questions: questions}
-	tiers := seating.Tiers{Stop: c.P, F: c.F}
-	for _, tier := range c.Tiers {
-		var some []int
-		for _, m := range tier {
-			i := slices.Index(models, m)
-			if i < 0 {
-				return nil, fmt.Errorf("the recommended model %s was not measured; calibrate again", app.OneLine(m))
-			}
-			some = append(some, i)
-		}
-		tiers.Tiers = append(tiers.Tiers, some)
+	tiers, err := tiersOf(c, models)
+	if err != nil {
+		return nil, err
 	}
 	s := &display.Shown{Version: display.ShownVersion, Council: known.Council, Task: known.Task,
 		Created: known.Created, Aim: c.Aim, Tiers: c.Tiers, P: c.P, F: c.F, Tests: []display.DriftTest{},
@@ -168,6 +160,26 @@ func (f *showFlags) shown(known *display.Calibration, c *display.Choice, run *be
 		return nil, err
 	}
 	return s, f.marked(s)
+}
+
+// tiersOf returns a recommended council by the places of its models among those that were measured.
+func tiersOf(c *display.Choice, models []string) (seating.Tiers, error) {
+	t := seating.Tiers{Stop: c.P, F: c.F}
+	for _, tier := range c.Tiers {
+		var some []int
+		for _, m := range tier {
+			i := slices.Index(models, m)
+			if i < 0 {
+				return t, fmt.Errorf("the recommended model %s was not measured; calibrate again", app.OneLine(m))
+			}
+			some = append(some, i)
+		}
+		t.Tiers = append(t.Tiers, some)
+	}
+	if len(t.Tiers) == 0 || slices.ContainsFunc(t.Tiers, func(tier []int) bool { return len(tier) == 0 }) {
+		return t, errors.New("the recommended council has a tier without models; calibrate again")
+	}
+	return t, nil
 }
 
 // graded tests the probabilities with graded questions that the trust file has learned since.

@@ -53,7 +53,7 @@ func (s *Shown) Add(from LabelSource, later []metrics.Later) {
 
 // Print prints the diagram and the tests as text.
 func (s *Shown) Print(w io.Writer) error {
-	fmt.Fprintf(w, "%s, calibrated on %s: %s: %s, F=%d\n", app.OneLine(s.Council), s.Created, s.Aim,
+	fmt.Fprintf(w, "%s, calibrated on %s: %s: %s, F=%d\n", app.OneLine(s.Council), app.OneLine(s.Created), s.Aim,
 		TiersText(s.Tiers), s.F)
 	for _, l := range s.Labels {
 		fmt.Fprintf(w, "  %-12s  %s of %s\n", l.Source, app.Count(l.N, "labelled question"), app.OneLine(l.From))

@@ -21,15 +21,15 @@ func Drifts(ctx context.Context, st *store.Store, model string) ([]metrics.Drift
 }
 
 // WarnOfDrift logs which councils state probabilities that promise too much.
-func (g *Gateway) WarnOfDrift(ctx context.Context) error {
+func (g *Gateway) WarnOfDrift(ctx context.Context) {
 	stamps, err := g.o.Store.LabelStamps(ctx)
 	if err != nil {
-		return err
+		g.o.Log.Error("labels cannot be read", "error", err.Error())
 	}
 	for model := range stamps {
 		tests, err := Drifts(ctx, g.o.Store, model)
 		if err != nil {
-			return err
+			g.o.Log.Error("labels cannot be read", "model", model, "error", err.Error())
 		}
 		for _, d := range tests {
 			if d.Warns {
@@ -38,7 +38,6 @@ func (g *Gateway) WarnOfDrift(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
 }
 
 // driftMetrics says which councils state probabilities that promise too much. It tests a council again when its labels
