@@ -42,7 +42,7 @@ var inCampaigns = check.Subject{
 	Also: []string{"silent"},
 	States: []string{"decision", "no decision", "equivocation", "unreadable grades", "evidence",
 		"range of honest totals",
-		"no grades of an honest evaluator", "late grades"},
+		"no grades of an honest evaluator"},
 	Setup: func(c check.Chance, x *check.Case) {
 		workers, evaluators := 1+c.IntN(3), 3+c.IntN(3)
 		x.N = workers + evaluators
@@ -256,7 +256,6 @@ func checkLate(t *check.Trace, h *panelist) {
 			if k < 0 || h.record.Grades[k].Bottom == "equivocated" || bytes.Equal(h.record.Grades[k].Value, v.Value) {
 				continue
 			}
-			t.State("late grades", true)
 			t.Claim("I-DL-9", h.record.Unsafe, "n%d hears grades of n%d too late, and its record is not unsafe", h.id,
 				v.Sender)
 			for _, id := range v.Signers {
