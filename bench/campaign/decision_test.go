@@ -58,3 +58,16 @@ func TestDecisionIsCompared(t *testing.T) {
 		}
 	}
 }
+
+// A council may have the seats and the bound of every execution that is drawn, so each decision is compared.
+func TestEveryDrawHasACouncil(t *testing.T) {
+	for _, s := range subjects() {
+		for i := uint64(0); i < 100 && s.Decision != ""; i++ {
+			x := DrawAt(s.Name, 1, i)
+			counts, own := reference.Rule{Name: "majority"}, reference.Rule{Name: "protocol"}
+			if planOf(s.protocol, &x.Case, counts) == nil && planOf(s.protocol, &x.Case, own) == nil {
+				t.Fatalf("%s %d: no council has\n%s", s.Name, i, councilFile(s.protocol, &x.Case, counts))
+			}
+		}
+	}
+}

@@ -4,7 +4,11 @@ import (
 	"math"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary/defence"
 	"synod.dev/synod/core/sim"
+	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/check"
 )
@@ -152,4 +156,53 @@ func (p *ExecutionPlayer) change(t *trace) {
 	first := t.first
 	second := p.play(t.subject, t.x, v)
 	t.Claim(c.Claim, second.first == first, "the opinions of honest members differ")
+}
+
+// decide compares what a council decides from the records of an execution with the reference.
+func (p *ExecutionPlayer) decide(t *trace) {
+	s := t.subject
+	if s.Decision == "" || len(t.Violations) > 0 {
+		return
+	}
+	step := reference.Step{}
+	if s.Step != nil {
+		step = s.Step(&t.Trace)
+	}
+	rule := drawRule(&t.x.Case, &step)
+	council := planOf(s.protocol, &t.x.Case, rule)
+	if council == nil {
+		return
+	}
+	last, first := answersOf(&t.Trace)
+	typed := council.Full().Defences["typed"] == defence.On && t.Question.Form == synod.Number
+	for i, a := range last {
+		if _, ok := read.Canonical(t.Question, string(a)); typed && !ok {
+			last[i] = synod.None // the council drops what is no number
+		}
+	}
+	want, o := reference.Council(rule, step, last, first), p.judges.judge(council, &t.Trace)
+	got := verdictOf(council, &o)
+	t.Claim(s.Decision, step.Near || want.Same(got), "with the rule %+v a council decides %+v, and the reference %+v "+
+		"from the first answers %q and the last ones %q", rule, got, want, first, last)
+	if !step.Decides && o.Withstands != nil && t.Protocol.(protocol.Protocol).MaxRounds() == 0 &&
+		t.x.sampled(withstandShare) {
+		t.withstands(rule, &step, &o, last)
+	}
+}
+
+// withstandShare is one of how many executions is also checked for what its decision withstands, which takes long.
+const withstandShare = 8
+
+// withstands compares what a decision withstands with the reference. Members have not heard one another.
+func (t *trace) withstands(rule reference.Rule, step *reference.Step, o *outcome.Outcome, last []synod.Answer) {
+	var votes []synod.Answer
+	for i, a := range last {
+		if step.Voting == nil || step.Voting[i] {
+			votes = append(votes, a)
+		}
+	}
+	ignored, changed := reference.Withstands(rule, votes, o.Decision)
+	t.Claim(t.subject.Decision, o.Withstands.Ignored == ignored && o.Withstands.Changed == changed,
+		"%q of %q withstands %+v by %+v; by the reference %d ignored and %d changed", o.Decision, votes, *o.Withstands,
+		rule, ignored, changed)
 }
