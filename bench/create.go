@@ -157,18 +157,35 @@ func vacant(dir string, r *Run) error {
 	} else if !errors.Is(err, ErrNoRun) {
 		return err
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	switch left, err := leftover(dir); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
 		return fmt.Errorf("bench: %w", err)
+	case !left:
+		return &OccupiedError{Dir: dir}
 	}
+	return nil
+}
+
+// leftover reports whether a folder is empty or has only files that an interrupted Create leaves.
+func leftover(dir string) (bool, error) {
+	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		switch e.Name() {
 		case store.File, store.File + "-wal", store.File + "-shm", store.File + "-journal", "lock":
 		default:
-			return &OccupiedError{Dir: dir}
+			return false, err
 		}
 	}
-	return nil
+	return err == nil, err
+}
+
+// Begun reports whether a folder without a run is what a process leaves that was killed while it created one: Create
+// can use the folder. Nothing was asked, and nothing is lost.
+func Begun(dir string) bool {
+	left, err := leftover(dir)
+	return err == nil && left
 }
 
 // Changes describes the differences of other, the new run, to r, the existing one.

@@ -124,10 +124,13 @@ func (g *Grid) Create(dir string) error {
 			return fmt.Errorf("bench: %w", err)
 		}
 	}
-	if err := durable.Rename(making, dir); err != nil {
+	if err := os.Rename(making, dir); err != nil {
 		if entries, _ := os.ReadDir(dir); len(entries) > 0 { // another process was faster
 			return g.occupied(dir)
 		}
+		return fmt.Errorf("bench: %w", err)
+	}
+	if err := durable.SyncDir(filepath.Dir(dir)); err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
 	g.place(dir)

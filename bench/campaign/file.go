@@ -1,11 +1,8 @@
 package campaign
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 
 	"synod.dev/synod/internal/durable"
 )
@@ -24,16 +21,21 @@ const savedVersion = 1
 // maxSaved is the length of the longest file that is read, in bytes.
 const maxSaved = 1 << 20
 
-// Save writes a failing execution to a file. It replaces the file.
+// Save writes a failing execution to a file with a checksum. It replaces the file.
 func Save(path string, claim, detail string, x Execution) error {
+	return saveOn(durable.System, path, claim, detail, x)
+}
+
+func saveOn(d durable.Disk, path string, claim, detail string, x Execution) error {
 	b, err := json.MarshalIndent(Saved{savedVersion, claim, detail, x}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}
-	return durable.WriteFile(path, append(b, '\n'))
+	return durable.WriteFileOn(d, path, durable.Seal(b))
 }
 
-// Load reads a file that Save wrote. It fails if the execution cannot be played.
+// Load reads a file that Save wrote, or one without a checksum, which a person may have written. It fails if the
+// execution cannot be played.
 func Load(path string) (*Saved, error) {
 	b, err := durable.ReadFile(path, maxSaved)
 	if err != nil {
@@ -51,13 +53,8 @@ func Load(path string) (*Saved, error) {
 
 // decodeSaved reads the only JSON value of a file, which has no unknown keys, into s, whose version it checks.
 func decodeSaved(b []byte, s any, version *int) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(s); err != nil {
+	if _, err := durable.DecodeSealed(b, s); err != nil {
 		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows it")
 	}
 	if *version != savedVersion {
 		return fmt.Errorf("it has version %d; this program reads version %d", *version, savedVersion)

@@ -154,12 +154,12 @@ func (p *planner) next() (chunk, bool) {
 	return c, true
 }
 
-// names returns the names of the subjects.
-func (p *planner) names() (names []string) {
-	for _, s := range p.subjects {
-		names = append(names, s.Name)
+// parts returns the subjects with their shares.
+func (p *planner) parts() (all []Part) {
+	for i, s := range p.subjects {
+		all = append(all, Part{s.Name, p.share[i]})
 	}
-	return names
+	return all
 }
 
 // total returns the number of executions; 0: no limit.

@@ -30,6 +30,7 @@ type ExecutionPlayer struct {
 	known  *knowledge // of insiders; nil: there are none
 	calls  []int      // by seat
 	server *provider  // that fails; nil: none was needed yet
+	judges judges
 }
 
 // NewPlayer returns a player.
@@ -102,6 +103,7 @@ func (p *ExecutionPlayer) play(s *subject, x *Execution, v variant) (t *trace) {
 	t.ended = sim.Run(config)
 	t.callsOf = p.calls
 	t.judge()
+	p.decide(t)
 	if known != nil {
 		t.marks, t.ends = known.marks(&t.Trace), known.ends
 	}
@@ -323,7 +325,7 @@ func (p *ExecutionPlayer) stranger(s *subject, e *ScheduledFault, peers [][]syno
 		}
 	}
 	p.trace.stranger = true
-	return &stranger{Machine: p.join(seat, 1), p: p, kind: e.kind, id: id}
+	return &stranger{Machine: p.joinPlain(seat, 1), p: p, kind: e.kind, id: id}
 }
 
 type stranger struct {

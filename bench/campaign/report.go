@@ -12,6 +12,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/core/clean"
 	"synod.dev/synod/core/table"
 )
 
@@ -26,7 +27,9 @@ type Report struct {
 	Executions uint64           `json:"executions"`
 	Planned    uint64           `json:"planned,omitempty"`
 	Finished   bool             `json:"finished"`
-	Seconds    float64          `json:"seconds"` // computing, by the clock
+	Seconds    float64          `json:"seconds"`           // computing, by the clock
+	Program    *Program         `json:"program,omitempty"` // that played the campaign of a folder
+	Record     string           `json:"record,omitempty"`  // see SavedCampaign.Record
 	Claims     []ClaimSum       `json:"claims"`
 	Faults     []KindSum        `json:"faults"`
 	Pairs      int              `json:"pairs"`     // of kinds that took effect together
@@ -44,6 +47,9 @@ func (s *SavedCampaign) Report() *Report {
 		Planned: s.Planned, Finished: s.Finished, Seconds: s.Spent.Seconds(), Claims: s.Tally.Claims(),
 		Faults: s.Tally.Faults(), Tally: s.Tally, Failures: s.Failures, Zeros: s.Tally.Zeros(), Elsewhere: Elsewhere}
 	r.Pairs, r.AllPairs = s.Tally.PairsTried()
+	if s.Chain != "" {
+		r.Program, r.Record = &s.Program, s.Record()
+	}
 	if tier, err := s.Options.tier(); err == nil && s.Finished {
 		r.Few = s.Tally.few(tier)
 	}
@@ -159,12 +165,13 @@ func (r *Report) summary() section {
 	if r.Planned > 0 && !r.Finished {
 		of = " of " + grouped(r.Planned)
 	}
-	return section{title: "Campaign", text: fmt.Sprintf("%s%s executions in %v (%s a second), seed %d; %d of %d "+
-		"pairs of "+
-		"faults took effect together. %s", grouped(r.Executions), of,
-		time.Duration(r.Seconds*float64(time.Second)).Round(
-			time.Second), grouped(uint64(float64(r.Executions)/max(r.Seconds, 1e-9))), r.Seed, r.Pairs, r.AllPairs,
-		verdict)}
+	text := fmt.Sprintf("%s%s executions in %v (%s a second), seed %d; %d of %d pairs of faults took effect together. "+
+		"%s", grouped(r.Executions), of, time.Duration(r.Seconds*float64(time.Second)).Round(time.Second),
+		grouped(uint64(float64(r.Executions)/max(r.Seconds, 1e-9))), r.Seed, r.Pairs, r.AllPairs, verdict)
+	if r.Program != nil {
+		text += fmt.Sprintf(" Record %s, played by %s.", r.Record, clean.Line(r.Program.String(), 200))
+	}
+	return section{title: "Campaign", text: text}
 }
 
 func (r *Report) failures() section {

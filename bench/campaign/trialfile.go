@@ -27,7 +27,7 @@ func SaveTrial(path, claim, detail string, number uint64) error {
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}
-	return durable.WriteFile(path, append(b, '\n'))
+	return durable.WriteFile(path, durable.Seal(b))
 }
 
 // ErrNoTrial reports a file that is none of SaveTrial. It may be one of Save.

@@ -6,7 +6,8 @@
 // stated. states.f32 has one record of fixed length for each answer: little-endian float32 numbers
 // by position and layer, so that one layer of all answers can be read without the others. The
 // record of an answer is written before its line. When the folder is opened again, everything after
-// the last whole line is cut off, and the collection continues there.
+// the last whole line is cut off, and the collection continues there. The settings and each line
+// have a checksum, and a line has that of its record.
 //
 //	f, err := collect.Resume(dir, head)
 //	err = f.Collect(ctx, items, collect.Asker{…})
@@ -17,9 +18,11 @@
 package collect
 
 import (
+	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -119,9 +122,10 @@ type Line struct {
 	Form     synod.Form   `json:"form"`
 	Answer   string       `json:"answer"` // as the model wrote it, untrusted
 	Verdict  task.Verdict `json:"verdict"`
-	Tokens   int          `json:"tokens"`  // of the answer; 0: it has no states
-	Logprob  *float64     `json:"logprob"` // mean log-probability of its tokens; null: unknown
-	Stated   *float64     `json:"stated"`  // confidence from 0 to 1; null: not asked for, or unreadable
+	Tokens   int          `json:"tokens"`           // of the answer; 0: it has no states
+	Logprob  *float64     `json:"logprob"`          // mean log-probability of its tokens; null: unknown
+	Stated   *float64     `json:"stated"`           // confidence from 0 to 1; null: not asked for, or unreadable
+	States   string       `json:"states,omitempty"` // SHA-256 of its states; "": an earlier version kept none
 }
 
 // Folder is a collection.
@@ -180,11 +184,11 @@ func create(dir string, h Head) (*Folder, error) {
 	if len(list) > 0 {
 		return nil, fmt.Errorf("probing: %s is not empty and has no collected answers; give another folder", dir)
 	}
-	text, err := json.MarshalIndent(h, "", " ")
+	text, err := durable.EncodeSealed(h)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, headFile), append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, headFile), text, 0o644); err != nil {
 		return nil, fmt.Errorf("probing: %w", err)
 	}
 	return &Folder{Dir: dir, Head: h}, nil
@@ -201,9 +205,7 @@ func Open(dir string) (*Folder, error) {
 		return nil, fmt.Errorf("probing: %w", err)
 	}
 	f := &Folder{Dir: dir}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f.Head); err != nil {
+	if _, err := durable.DecodeSealed(text, &f.Head); err != nil {
 		return nil, fmt.Errorf("probing: %s: %w", headFile, err)
 	}
 	if h := f.Head; h.Version != version || h.record() <= 0 {
@@ -235,7 +237,7 @@ func (f *Folder) read() (whole int64, err error) {
 			return whole, nil
 		}
 		var l Line
-		if err := json.Unmarshal(line, &l); err != nil {
+		if _, err := durable.DecodeSealed(append(line[:len(line):len(line)], '\n'), &l); err != nil {
 			return 0, fmt.Errorf("probing: %s line %d: %w", answersFile, n, err)
 		}
 		if int64(n) > records {
@@ -288,14 +290,16 @@ func (f *Folder) add(l Line, states []byte) error {
 	if int64(len(states)) != f.Head.record() {
 		return fmt.Errorf("probing: an answer has %d bytes of states; want %d", len(states), f.Head.record())
 	}
-	text, err := json.Marshal(l)
+	sum := sha256.Sum256(states)
+	l.States = hex.EncodeToString(sum[:])
+	text, err := durable.EncodeSealed(l)
 	if err != nil {
 		return err
 	}
 	if _, err := f.states.Write(states); err != nil {
 		return fmt.Errorf("probing: %w", err)
 	}
-	if _, err := f.answers.Write(append(text, '\n')); err != nil {
+	if _, err := f.answers.Write(text); err != nil {
 		return fmt.Errorf("probing: %w", err)
 	}
 	f.Lines = append(f.Lines, l)
@@ -334,7 +338,27 @@ func (f *Folder) Data() (probe.Data, Left, error) {
 	if len(rows) == 0 {
 		return d, left, fmt.Errorf("probing: none of the %d answers in %s can be used", len(f.Lines), f.Dir)
 	}
-	return d, left, nil
+	return d, left, f.checkStates()
+}
+
+// checkStates compares all states with their hashes.
+func (f *Folder) checkStates() error {
+	file, err := os.Open(filepath.Join(f.Dir, statesFile))
+	if err != nil {
+		return fmt.Errorf("probing: %w", err)
+	}
+	defer file.Close()
+	in, raw := bufio.NewReaderSize(file, 1<<20), make([]byte, f.Head.record())
+	for i, l := range f.Lines {
+		if _, err := io.ReadFull(in, raw); err != nil {
+			return fmt.Errorf("probing: %s: %w", statesFile, err)
+		}
+		if sum := sha256.Sum256(raw); l.States != "" && hex.EncodeToString(sum[:]) != l.States {
+			return fmt.Errorf("probing: the states of answer %d in %s were changed or damaged; collect again", i+1,
+				statesFile)
+		}
+	}
+	return nil
 }
 
 // layer reads the states of one layer at one position, for some answers.

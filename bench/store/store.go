@@ -67,6 +67,7 @@ type Store struct {
 	dir   string
 	db    *sql.DB
 	write bool
+	names sync.Once // see transact
 
 	blocks blocks // that were read
 
@@ -119,6 +120,9 @@ func Create(dir string, meta map[string]string, cells []*Cell) error {
 		}
 		return nil
 	})
+	if err == nil {
+		err = s.settle()
+	}
 	if err := errors.Join(err, s.named(db.Close())); err != nil {
 		return err
 	}
@@ -231,7 +235,9 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) Close() error {
 	var err error
 	if s.out != nil {
-		err = s.stop()
+		if err = s.stop(); err == nil {
+			err = s.settle()
+		}
 	}
 	return errors.Join(err, s.blocks.close(), s.named(s.db.Close()))
 }
@@ -247,7 +253,15 @@ func (s *Store) named(err error) error {
 	return fmt.Errorf("store: %s: %w", filepath.Join(s.dir, File), err)
 }
 
-// transact runs a function in a transaction, all of which is on disk afterwards, or nothing.
+// settle copies what the write-ahead log has into the database. SQLite does that too when it closes a database, but it
+// says nothing if it fails.
+func (s *Store) settle() error {
+	_, err := s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
+	return s.named(err)
+}
+
+// transact runs a function in a transaction, all of which is on disk afterwards, or nothing. SQLite makes its log with
+// the first one, and does not say if the name of the log cannot be put on disk.
 func (s *Store) transact(do func(*sql.Tx) error) error {
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -256,5 +270,7 @@ func (s *Store) transact(do func(*sql.Tx) error) error {
 	if err := do(tx); err != nil {
 		return errors.Join(s.named(err), tx.Rollback())
 	}
-	return s.named(tx.Commit())
+	err = s.named(tx.Commit())
+	s.names.Do(func() { err = errors.Join(err, durable.SyncDir(s.dir)) })
+	return err
 }

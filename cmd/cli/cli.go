@@ -48,7 +48,8 @@ func Main() {
 // if stderr is a terminal.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	call.Register()
-	root, out, messages := newRoot(), app.NewScreen(stdout), app.NewScreen(stderr)
+	a := &app.App{}
+	root, out, messages := rootOf(a), app.NewScreen(stdout), app.NewScreen(stderr)
 	messages.Colours = app.Coloured(stderr)
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -71,6 +72,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if out.Flush(); out.Err() != nil && e.Code != app.ExitFailure { // whoever reads the output did not get it
 		e = &app.Error{Code: app.ExitFailure, Err: fmt.Errorf("write the output: %w", out.Err())}
+	}
+	if err := a.Unmarked(); err != nil && e.Code != app.ExitFailure {
+		errors.As(err, &e)
 	}
 	if e.Err != nil {
 		app.Paint(messages, app.Red, "synod:")
@@ -171,8 +175,10 @@ func refuseUnknown(cmd *cobra.Command) {
 	}
 }
 
-func newRoot() *cobra.Command {
-	a := &app.App{}
+func newRoot() *cobra.Command { return rootOf(&app.App{}) }
+
+// rootOf returns the root command, whose commands work with a.
+func rootOf(a *app.App) *cobra.Command {
 	var prices string
 	root := &cobra.Command{
 		Use:   "synod",
@@ -188,6 +194,7 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			sayMoved(a, cmd)
+			a.Memory.Keep()
 			return a.Open(prices)
 		},
 	}
@@ -215,6 +222,8 @@ func addFlags(a *app.App, root *cobra.Command, prices *string) {
 	fl.StringVar(&a.Home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
 	fl.StringVar(prices, "prices", os.Getenv("SYNOD_PRICES"),
 		"price `file`; its prices take precedence over the published ones")
+	fl.Var(&a.Memory, "memory", "memory that the program tries to keep to, such as `256MiB`; responses of models are "+
+		"held within an eighth of it (default 512MiB, or GOMEMLIMIT)")
 	fl.BoolVarP(&a.Quiet, "quiet", "q", false, "print only the answer and errors")
 	fl.BoolVarP(&a.Verbose, "verbose", "v", false, "print more details")
 }

@@ -35,6 +35,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -110,12 +111,18 @@ func Generate(random io.Reader) (Secret, error) {
 // should not be.
 const secretPrefix = "synod-secret-"
 
-// ParseSecret reads the text that Reveal returns. It ignores white space around it.
+// ParseSecret reads the text that Reveal or File returns. It ignores white space around it.
 // Errors do not repeat the text.
 func ParseSecret(text string) (Secret, error) {
-	digits, ok := strings.CutPrefix(strings.TrimSpace(text), secretPrefix)
+	first, public, checked := strings.Cut(strings.TrimSpace(text), "\n")
+	digits, ok := strings.CutPrefix(first, secretPrefix)
 	if b, err := hex.DecodeString(digits); ok && err == nil && len(b) == len(root{}) {
-		return newSecret(root(b)), nil
+		s := newSecret(root(b))
+		if checked && public != s.public() {
+			return Secret{}, errors.New("sign: the secret is not that of its public key: the file was changed or damaged; " +
+				"restore it from a copy")
+		}
+		return s, nil
 	}
 	return Secret{}, fmt.Errorf("sign: not a secret: it must be %q and %d hexadecimal digits", secretPrefix,
 		2*len(root{}))
@@ -123,6 +130,12 @@ func ParseSecret(text string) (Secret, error) {
 
 // Reveal returns the secret as text, to be stored where only its owner can read it.
 func (s Secret) Reveal() string { return secretPrefix + hex.EncodeToString(s.own().root[:]) }
+
+// File returns the secret as a file keeps it: as Reveal does, and its public key in a second line, by which a changed
+// digit is noticed.
+func (s Secret) File() string { return s.Reveal() + "\n" + s.public() + "\n" }
+
+func (s Secret) public() string { return "public " + hex.EncodeToString(s.PublicKey()) }
 
 // String returns a placeholder, so that logs and errors do not hold the secret.
 func (s Secret) String() string { return "secret" }

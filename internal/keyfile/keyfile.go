@@ -32,7 +32,7 @@ const (
 // Create writes a secret to a new file that only its owner can read. With a passphrase it is
 // encrypted. It does not replace a file.
 func Create(path string, s sign.Secret, passphrase []byte) error {
-	text := s.Reveal()
+	text := s.File()
 	if len(passphrase) > 0 {
 		var fresh [saltSize + nonceSize]byte
 		if _, err := rand.Read(fresh[:]); err != nil {
@@ -49,7 +49,7 @@ func Create(path string, s sign.Secret, passphrase []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text + "\n")
+	_, err = f.WriteString(strings.TrimSuffix(text, "\n") + "\n")
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		os.Remove(path)
 		return err

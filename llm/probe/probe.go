@@ -30,6 +30,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"synod.dev/synod/internal/durable"
 )
 
 // Version is the format of probes and reports that this build reads and writes.
@@ -77,15 +79,19 @@ func confidence(w []float64, bias float64, state []float32) float64 {
 	return sigmoid(sum)
 }
 
-// Encode returns the probe as JSON.
+// Encode returns the probe as JSON with a checksum.
 func (p *Probe) Encode() ([]byte, error) {
-	b, err := json.MarshalIndent(p, "", " ")
-	return append(b, '\n'), err
+	b, err := json.MarshalIndent(p, "", "  ")
+	return durable.Seal(b), err
 }
 
 // Decode reads a saved probe. It returns an error for another version, unknown keys and
 // invalid values.
 func Decode(text []byte) (*Probe, error) {
+	text, _, err := durable.Unseal(text)
+	if err != nil {
+		return nil, fmt.Errorf("probe: %w; train it again", err)
+	}
 	var head struct{ Version *int }
 	if err := json.Unmarshal(text, &head); err != nil || head.Version == nil {
 		return nil, errors.New("probe: this is not a saved probe; make one with: synod research probe train")

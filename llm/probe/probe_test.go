@@ -3,8 +3,13 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"synod.dev/synod/internal/damage"
+	"synod.dev/synod/internal/durable"
 )
 
 func saved(t testing.TB) *Probe {
@@ -26,6 +31,23 @@ func TestSavedProbe(t *testing.T) {
 	if err != nil || fmt.Sprint(back.Weights) != fmt.Sprint(p.Weights) || back.Subject != p.Subject {
 		t.Fatalf("%+v, %v", back, err)
 	}
+	path := filepath.Join(t.TempDir(), "probe.json")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	damage.Check(t, path, 300, durable.Bare, func() (string, error) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		p, err := Decode(text)
+		if err != nil {
+			return "", err
+		}
+		text, err = p.Encode()
+		return string(text), err
+	})
+	text = durable.Bare(text)
 	for from, c := range map[string]struct{ to, want string }{
 		`"version": 1`:       {`"version": 2`, "version 2 and this build reads version 1"},
 		`"layer": 1`:         {`"layer": 3`, "layer 3 of a model with 3"},

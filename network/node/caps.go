@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -101,7 +100,7 @@ func openDaily(path string, caps Caps, now func() time.Time, prices llm.Prices, 
 		return d, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(b, d)
+		_, err = durable.DecodeSealed(b, d)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; it counts what the node spent today: remove it to count from 0", path, err)
@@ -174,7 +173,7 @@ func (d *daily) save() {
 	}
 	d.timer.Stop()
 	d.timer = nil
-	b, err := json.Marshal(d)
+	b, err := durable.EncodeSealed(d)
 	d.mu.Unlock()
 	if err == nil {
 		err = durable.WriteFile(d.path, b)

@@ -60,7 +60,7 @@ func (k *kept) load(given *roster.Signed, now time.Time) ([]heldRoster, error) {
 		return []heldRoster{{signed: given}}, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(b, &k.state) // before others have k
+		_, err = durable.DecodeSealed(b, &k.state) // before others have k
 	}
 	if err == nil && (k.state.Version != 1 || len(k.state.Rosters) == 0) {
 		err = errors.New("it is not one of this version of Synod")
@@ -172,7 +172,7 @@ func (k *kept) save(held []heldRoster) error {
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(filepath.Join(k.dir, "state.json"), b); err != nil {
+	if err := durable.WriteFile(filepath.Join(k.dir, "state.json"), durable.Seal(b)); err != nil {
 		return err
 	}
 	k.mu.Lock()

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -181,7 +180,7 @@ const ahead = time.Minute
 func (s *shared) forgetUntil(old []*oldRun) error {
 	at := old[len(old)-1].at.Add(ahead).UnixMilli()
 	if at > s.horizon.at.Load() {
-		if err := durable.WriteFile(s.horizonPath(), []byte(strconv.FormatInt(at, 10)+"\n")); err != nil {
+		if err := durable.WriteFile(s.horizonPath(), horizonText(at)); err != nil {
 			return err
 		}
 		s.horizon.at.Store(at)

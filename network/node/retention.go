@@ -83,6 +83,23 @@ func (h *horizon) covers(at int64) bool { return at <= h.at.Load() }
 func (s *shared) horizonPath() string { return filepath.Join(s.dir, "horizon") }
 func (s *shared) gonePath() string    { return filepath.Join(s.dir, "gone") }
 
+// horizonText is what the file of the horizon holds: a checksum, and milliseconds since 1970.
+func horizonText(at int64) []byte {
+	text := strconv.FormatInt(at, 10)
+	return []byte("sum=" + lineSum(text) + " " + text + "\n")
+}
+
+// parseHorizon reads it. An earlier version wrote no checksum.
+func parseHorizon(b []byte) (int64, error) {
+	text, whole := strings.CutSuffix(string(b), "\n")
+	if sum, rest, summed := strings.Cut(text, " "); summed || !whole {
+		if text = rest; !whole || sum != "sum="+lineSum(text) {
+			return 0, errors.New("its checksum does not match")
+		}
+	}
+	return strconv.ParseInt(text, 10, 64)
+}
+
 // openRetention reads the horizon, and settles the runs that have ended.
 func (s *shared) openRetention() error {
 	if err := s.keep.Validate(); err != nil {
@@ -91,7 +108,7 @@ func (s *shared) openRetention() error {
 	b, err := durable.ReadFile(s.horizonPath(), 64)
 	if err == nil {
 		var at int64
-		if at, err = strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil {
+		if at, err = parseHorizon(b); err == nil {
 			s.horizon.at.Store(at)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ import (
 // on disk before it is signed, and a second value for its slot is refused for ever (SC-21). The file
 // is locked, so that two daemons of one owner cannot both sign.
 //
-// A line is: INSTANCE ROUND SUM "NAME". A line that is torn was never signed, and is cut off.
+// A line is: INSTANCE ROUND SUM "NAME" CHECKSUM. A line that is torn was never signed, and is cut off.
 //
 // Of a run that has ended with a record nothing but a certificate is signed any more, so it is settled: its values are
 // forgotten, all but that one (retention).
@@ -115,8 +116,16 @@ func lockFile(path string) (*os.File, error) {
 	}
 }
 
+// line returns the line of a signed value: the run, the round, the hash of the value, the name of the slot, and a
+// checksum of these, which lines of earlier versions lack.
 func (v signing) line() string {
-	return fmt.Sprintf("%s %d %x %s\n", v.key.instance, v.key.slot.Round, v.sum, strconv.Quote(v.key.slot.Name))
+	text := fmt.Sprintf("%s %d %x %s", v.key.instance, v.key.slot.Round, v.sum, strconv.Quote(v.key.slot.Name))
+	return text + " " + lineSum(text) + "\n"
+}
+
+// lineSum returns the checksum of a line in eight hexadecimal digits.
+func lineSum(text string) string {
+	return fmt.Sprintf("%08x", crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)))
 }
 
 func parseSigning(line string) (v signing, err error) {
@@ -133,8 +142,16 @@ func parseSigning(line string) (v signing, err error) {
 	if v.key.slot.Round, err = strconv.Atoi(parts[1]); err != nil {
 		return v, errors.New("it has no round")
 	}
-	if v.key.slot.Name, err = strconv.Unquote(parts[3]); err != nil {
+	quoted, err := strconv.QuotedPrefix(parts[3])
+	if err != nil {
 		return v, errors.New("it has no slot")
+	}
+	if v.key.slot.Name, err = strconv.Unquote(quoted); err != nil {
+		return v, errors.New("it has no slot")
+	}
+	given := parts[3][len(quoted):]
+	if given != "" && given != " "+lineSum(strings.TrimSuffix(line, given)) {
+		return v, errors.New("its checksum does not match")
 	}
 	return v, nil
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -68,7 +67,7 @@ func (f *AttackFile) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(path, append(b, '\n'))
+	return durable.WriteFile(path, durable.Seal(b))
 }
 
 // Attacked returns the text of a council file with the adversaries of the attack.
@@ -95,9 +94,7 @@ func Read(path string) (*AttackFile, error) {
 		return nil, err
 	}
 	var f AttackFile
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
+	if _, err := durable.DecodeSealed(b, &f); err != nil {
 		return nil, fmt.Errorf("%s is not the file of an attack: %w; synod attack search writes one", path, err)
 	}
 	switch {

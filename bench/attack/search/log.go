@@ -135,8 +135,8 @@ func (l *log) read() error {
 		if len(line) == 0 {
 			break
 		}
-		if err := json.Unmarshal(line, &t); err != nil || t.N != n+1 || len(t.Case) == 0 {
-			return fmt.Errorf("%s: line %d is not try %d of a search", l.file.Name(), n+1, n+1)
+		if _, err := durable.DecodeSealed(append(line, '\n'), &t); err != nil || t.N != n+1 || len(t.Case) == 0 {
+			return fmt.Errorf("%s: line %d is not try %d of a search, or it was changed", l.file.Name(), n+1, n+1)
 		}
 		l.tries = append(l.tries, t)
 	}
@@ -149,9 +149,9 @@ func (l *log) read() error {
 
 // add writes a try.
 func (l *log) add(t Try) error {
-	line, err := json.Marshal(t)
+	line, err := durable.EncodeSealed(t)
 	if err == nil {
-		_, err = l.file.Write(append(line, '\n'))
+		_, err = l.file.Write(line)
 	}
 	return err
 }

@@ -11,6 +11,8 @@ import (
 
 	"synod.dev/synod/bench/attack/search"
 	"synod.dev/synod/council/plan"
+	"synod.dev/synod/internal/damage"
+	"synod.dev/synod/internal/durable"
 )
 
 // options are those of a small search of a council that adversaries capture sometimes.
@@ -52,6 +54,13 @@ func TestResume(t *testing.T) {
 		text, err := os.ReadFile(path)
 		if err != nil || strings.Count(string(text), "\n") != 3 {
 			t.Fatalf("%d tries were kept, want 3: %v", strings.Count(string(text), "\n"), err)
+		}
+		changed := []byte(strings.Replace(string(text), `"n":2`, `"n":2 `, 1))
+		if err := os.WriteFile(path, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := search.Run(t.Context(), dir, whole); err == nil || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("a changed try: %v", err)
 		}
 		if err := os.WriteFile(path, append(text, `{"n":4,"ca`...), 0o600); err != nil {
 			t.Fatal(err)
@@ -106,6 +115,14 @@ func TestReplay(t *testing.T) {
 		}
 		return r.Differs
 	}
+	damage.Check(t, path, 100, durable.Bare, func() (string, error) {
+		read, err := search.Read(path)
+		if err != nil {
+			return "", err
+		}
+		text, err := json.Marshal(read)
+		return string(text), err
+	})
 	if differs := again(); len(differs) != 0 {
 		t.Errorf("differs: %q", differs)
 	}

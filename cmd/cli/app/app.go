@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"synod.dev/synod/llm"
 )
@@ -27,9 +28,12 @@ type App struct {
 	Home    string // the folder that --home names; "": the folders of the XDG standard
 	Quiet   bool   // print only the answer and errors
 	Verbose bool   // print more details
+	Memory  Memory // what the program tries to keep to
 	Dirs    Dirs
 	Prices  llm.Prices  // prices of models; nil: the published prices
 	locks   []io.Closer // of files that the command works on
+
+	keyError atomic.Pointer[error] // see Unmarked
 }
 
 // New returns the app of a program beside synod, which shares the user's folders, keys and prices with it. home is the

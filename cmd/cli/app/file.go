@@ -33,7 +33,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 		return err
 	}
 	defer os.Remove(f.Name()) // fails after a successful rename
-	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
+	if err := errors.Join(write(f), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return durable.Rename(f.Name(), path)
@@ -60,7 +60,10 @@ func WriteNew(path, text string, replace bool) error {
 		return Fail(ExitFailure, err)
 	}
 	_, err = io.WriteString(file, text)
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = durable.SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
 		return Fail(ExitFailure, errors.Join(err, os.Remove(path)))
 	}
 	return nil

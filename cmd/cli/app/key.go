@@ -61,7 +61,7 @@ func createKey(path string) error {
 		return err
 	}
 	defer os.Remove(f.Name())
-	_, err = fmt.Fprintln(f, secret.Reveal())
+	_, err = f.WriteString(secret.File())
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}

@@ -1,8 +1,11 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council/plan"
@@ -19,9 +22,21 @@ const (
 func (a *App) key() origin.Key {
 	key, err := origin.Load(a.Dirs.State)
 	if err != nil {
+		if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+			a.keyError.Store(&err)
+		}
 		return nil
 	}
 	return key
+}
+
+// Unmarked returns the error of a disk that kept the user's key from being made or read, so that what the command wrote
+// has no mark; nil if there was none. It is no error that the state folder belongs to somebody else.
+func (a *App) Unmarked() error {
+	if err := a.keyError.Load(); err != nil {
+		return Fail(ExitFailure, *err, "what was written is complete, but has no mark of yours: resume it with --trust")
+	}
+	return nil
 }
 
 // Wrote reports whether the user wrote a file of a kind on this machine, by the mark in it.

@@ -1,13 +1,11 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"synod.dev/synod/bench"
-	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/council/plan"
@@ -73,24 +71,15 @@ func (c *calibration) rule() string {
 	return fmt.Sprintf("%s, F=%d", name, c.council.F)
 }
 
-func measuredModel(m *seating.Measured, of *report.Model, finished int) display.CalibratedModel {
-	one := display.CalibratedModel{Model: of.Model, Kind: of.Kind, Served: of.Served, Accuracy: m.Accuracy(of.Model),
-		Silent: m.Count(of.Model, seating.Silent), Failed: m.Count(of.Model, seating.Failed), Latency: of.Latency}
-	if asked := finished * of.Seats; of.Cost != nil && asked > 0 {
-		one.USD = new(of.Cost.USD / float64(asked))
-	}
-	return one
-}
-
 // keep writes the result into the folder of the run.
 func (c *calibration) keep(run *bench.Run) error {
 	r, err := c.result(run)
 	if err != nil {
 		return unreportable(err)
 	}
-	b, err := json.Marshal(r)
+	b, err := durable.EncodeSealed(r)
 	if err == nil {
-		err = durable.WriteFile(filepath.Join(run.Dir(), display.CalibrationFile), append(b, '\n'))
+		err = durable.WriteFile(filepath.Join(run.Dir(), display.CalibrationFile), b)
 	}
 	if err != nil {
 		return app.Fail(app.ExitFailure, err)

@@ -1,7 +1,6 @@
 package display
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -91,8 +90,9 @@ func ReadCalibration(dir string) (*Calibration, error) {
 		return nil, err
 	}
 	r := &Calibration{}
-	if err := json.Unmarshal(b, r); err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
+	if _, err := durable.DecodeSealed(b, r); err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w; make it again with the synod calibrate command that made it", path,
+			err)
 	}
 	if r.Version != CalibrationVersion || r.Measured == nil {
 		return nil, fmt.Errorf("%s has version %d; this program reads version %d", path, r.Version, CalibrationVersion)

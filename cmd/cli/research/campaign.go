@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/bench/campaign"
 	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/internal/filelock"
 )
 
 // CampaignCommand is "synod research campaign".
@@ -28,9 +30,10 @@ processes, clocks, membership, model servers and disks. In each execution all cl
 its protocol are checked. Nothing is asked of a real model. See docs/guarantees.md.`,
 		Example: `  synod research campaign run --tier T1 -o runs/campaign
   synod research campaign report runs/campaign
+  synod research campaign verify runs/campaign
   synod research campaign replay runs/campaign/failures/sac-I-SAC-1.json`,
 	}
-	cmd.AddCommand(campaignRun(a), campaignReport(a), campaignReplay())
+	cmd.AddCommand(campaignRun(a), campaignReport(a), campaignVerify(a), campaignReplay())
 	return cmd
 }
 
@@ -47,11 +50,14 @@ func campaignRun(a *app.App) *cobra.Command {
 		Use:   "run",
 		Short: "Play executions and check claims",
 		Long: `Plays executions on all processors. Which ones depends on --tier, --executions, --protocol
-and --seed only. ^C saves, and the same command goes on. A violation is shrunk and saved
-as a file that synod research campaign replay plays again.
+and --seed only. ^C saves, and the same command goes on, as it does after a kill. A
+violation is shrunk and saved as a file that synod research campaign replay plays again.
+The folder is one record: of this program, this plan and a digest of every batch. Another
+program, other options and a second process are refused.
 
-Exit codes: 0 green · 2 usage · 100 a claim was violated, or something that the tier
-demands was not tried · 130 interrupted.`,
+Exit codes: 0 green · 1 the folder cannot be read or written, or another process has it ·
+2 usage, or another program began the folder · 7 the folder was changed or damaged · 100 a
+claim was violated, or something that the tier demands was not tried · 130 interrupted.`,
 		Example: `  synod research campaign run --tier T1 -o runs/campaign
   synod research campaign run --minutes 5 --protocol sac,decentllms`,
 		Args: cobra.NoArgs,
@@ -80,6 +86,7 @@ func runCampaign(a *app.App, cmd *cobra.Command, f campaignFlags) error {
 		return app.Fail(app.ExitUsage, errors.New("say how much to try: --tier T1, --executions 100000 or --minutes 5"))
 	}
 	f.options.Time = time.Duration(f.minutes * float64(time.Minute))
+	f.setup.Version = app.Version()
 	show := a.NewBar(cmd, false, "starting")
 	f.setup.Progress = func(s *campaign.SavedCampaign) {
 		if show.To != nil {
@@ -91,7 +98,7 @@ func runCampaign(a *app.App, cmd *cobra.Command, f campaignFlags) error {
 	s, err := campaign.Run(cmd.Context(), f.options, f.setup)
 	show.Done()
 	if err != nil {
-		return app.Fail(app.ExitUsage, err)
+		return campaignError(err, app.ExitUsage)
 	}
 	if cmd.Context().Err() != nil && errors.Is(context.Cause(cmd.Context()), context.Canceled) {
 		return interruptedCampaign(s, f)
@@ -101,6 +108,22 @@ func runCampaign(a *app.App, cmd *cobra.Command, f campaignFlags) error {
 		format = "json"
 	}
 	return printCampaign(cmd.OutOrStdout(), s, format)
+}
+
+// campaignError gives an error of a campaign's folder its exit code, and any other one the code that is given.
+func campaignError(err error, other int) error {
+	_, path := errors.AsType[*fs.PathError](err)
+	switch {
+	case errors.Is(err, campaign.ErrChanged):
+		return app.Fail(app.ExitVerify, err)
+	case errors.Is(err, filelock.ErrHeld):
+		return app.Fail(app.ExitFailure, err, "wait until it ends, or name another folder")
+	case errors.Is(err, fs.ErrNotExist):
+		return app.Fail(app.ExitFailure, err, "name the folder of synod research campaign run -o FOLDER")
+	case path:
+		return app.Fail(app.ExitFailure, err)
+	}
+	return app.Fail(other, err)
 }
 
 // campaignProgress is one line about a campaign that runs.
@@ -147,8 +170,8 @@ func campaignReport(*app.App) *cobra.Command {
 		Long: `Shows the executions of a campaign by protocol, fault and adversary, and for each claim
 in how many executions it was checked, its violations and its smallest margin.
 
-Exit codes: 0 green · 2 usage · 100 a claim was violated, or something that the tier
-demands was not tried.`,
+Exit codes: 0 green · 1 the folder cannot be read · 2 usage · 7 it was changed or damaged ·
+100 a claim was violated, or something that the tier demands was not tried.`,
 		Example: "  synod research campaign report runs/campaign --format html > campaign.html",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -158,7 +181,7 @@ demands was not tried.`,
 			}
 			s, err := campaign.Open(args[0])
 			if err != nil {
-				return app.Fail(app.ExitFailure, err, "name the folder of synod research campaign run -o FOLDER")
+				return campaignError(err, app.ExitFailure)
 			}
 			return printCampaign(cmd.OutOrStdout(), s, format)
 		},

@@ -2,11 +2,12 @@ package store
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"synod.dev/synod/internal/durable"
 )
 
 // spool takes the requests of the gateway of a file. A transaction of SQLite for each request would cost more
@@ -100,19 +103,27 @@ func (sp *spool) generations() (all []int64, err error) {
 	return all, nil
 }
 
-// replay reads a log. A last line that was cut off is that of a request that had not begun.
+// replay reads a log. A last line that was cut off is that of a request that had not begun. Lines of earlier versions
+// have no checksum.
 func (sp *spool) replay(generation int64) error {
 	f, err := os.Open(sp.name(generation))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	in := bufio.NewReader(f)
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
 		var r record
-		if json.Unmarshal(lines.Bytes(), &r) != nil || r.ID == "" {
-			continue
+		if err == nil {
+			_, err = durable.DecodeSealed(line, &r)
+		}
+		if err != nil || r.ID == "" {
+			return fmt.Errorf("%s, line %d: %w; restore the file, or remove it: then the requests that it has are not "+
+				"counted", f.Name(), n, cmp.Or(err, errors.New("it has no request")))
 		}
 		e := sp.open[r.ID]
 		if e == nil {
@@ -122,7 +133,6 @@ func (sp *spool) replay(generation int64) error {
 		e.record = r
 		sp.queue(e)
 	}
-	return lines.Err()
 }
 
 // rotate begins a new log.
@@ -141,7 +151,7 @@ func (sp *spool) rotate() error {
 
 // write appends a record; it is on disk for every process when write returns. After an error nothing of it is left.
 func (sp *spool) write(r *record) error {
-	sp.line = append(r.append(sp.line[:0]), '\n')
+	sp.line = durable.Seal(r.append(sp.line[:0]))
 	n, err := sp.file.Write(sp.line)
 	if err != nil {
 		if cut := sp.file.Truncate(sp.size); cut != nil {

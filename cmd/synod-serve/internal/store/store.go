@@ -65,6 +65,10 @@ func (s *Store) Close() error {
 	}
 	close(s.ops)
 	<-s.stopped
+	if !s.postgres { // SQLite does this too when it closes a file, but says nothing if it fails
+		_, settled := s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
+		err = errors.Join(err, settled)
+	}
 	return errors.Join(err, s.db.Close())
 }
 
