@@ -108,7 +108,7 @@ func (d *Draws) drawInsiders(c chance) Execution {
 	}
 	d.s.drawByzantine(c, &x, want)
 	for _, id := range x.Byzantine {
-		for range 2 + c.IntN(3) {
+		for range 1 + c.IntN(4) {
 			d.drawInsider(c, &x, id)
 		}
 	}

@@ -13,6 +13,8 @@ type recombiner struct {
 	*knowledge
 	r *rand.Rand
 	v reflect.Value // the message
+
+	unknown bool // texts of which nobody has sent one yet are taken for signatures
 }
 
 // node is a part of the message.
@@ -150,7 +152,7 @@ func (c *recombiner) invent() bool {
 	if !ok || c.r.IntN(4) == 0 {
 		at, ok = pick(c.r, c.nodes(func(v reflect.Value) bool { return !isLeaf(v) }))
 	}
-	if ok {
+	if c.unknown = c.r.IntN(4) > 0; ok {
 		at.v.Set(c.made(at.v.Type(), ""))
 	}
 	return ok
@@ -184,15 +186,16 @@ func (c *recombiner) made(t reflect.Type, field string) reflect.Value {
 	return v
 }
 
-// fill puts something that was heard into a text, bytes or a number; a signature is a new one.
+// fill puts something that was heard into a text, bytes or a number. A signature is a new one. So is a text of which
+// nobody has sent one yet, if unknown is set.
 func (c *recombiner) fill(v reflect.Value, field string) {
-	heard, ok := pick(c.r, c.now.parts[part{v.Type(), field}])
-	if !ok {
-		heard, ok = pick(c.r, c.now.leaves[v.Type()])
+	heard, known := pick(c.r, c.now.parts[part{v.Type(), field}])
+	if !known {
+		heard, known = pick(c.r, c.now.leaves[v.Type()])
+		known = known && !c.unknown
 	}
-	text := v.Kind() == reflect.String || v.Kind() == reflect.Slice
-	switch {
-	case ok && !c.signed(bytesIn(heard)) && (len(bytesIn(heard)) > 0 || c.r.IntN(2) == 0):
+	switch text := v.Kind() == reflect.String || v.Kind() == reflect.Slice; {
+	case known && !c.signed(bytesIn(heard)):
 		v.Set(heard)
 	case text:
 		setBytes(v, c.fresh())

@@ -135,7 +135,7 @@ var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 // How many executions a campaign plays: without a bug, and at most with one.
 const (
 	healthyExecutions = 2_000
-	bugExecutions     = 50_000
+	bugExecutions     = 100_000
 )
 
 // find plays the tests of a bug until one fails, and its campaign.
