@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: modules nightly presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants bugs bench slow-members transcript inspect probe clean
+.PHONY: modules nightly presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants detection endless bugs bench slow-members transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -210,6 +210,9 @@ attack-table: build ## docs/research/adversaries.md with simulated, recorded and
 	$(BIN) attack guide $(ATTACKS)/judges $(ATTACKS)/simulated $(ATTACKS)/recorded $(ATTACKS)/embedded --format json > docs/research/which-protocol.json
 	$(GO) test -count=1 ./bench/attack -run TestGuidePage -rewrite
 
+endless: synod ## campaigns, fuzz targets, kills and bit flips in turn for HOURS (1h), with new seeds, in ENDLESS (runs/endless)
+	$(GO) run ./internal/endless -length $(or $(HOURS),1h) -keep $(or $(ENDLESS),runs/endless)
+
 MUTANTS ?= 1000000
 STRUCTURED ?= 100000
 certificates: ## STRUCTURED mutants of the structure (100000) to three verifiers; MUTANTS of bytes (1000000) to two, and 10000 real ones
@@ -241,6 +244,14 @@ mutants: $(GREMLINS) ## mutation tests; PKG=./council for one package, SAMPLE=15
 	@$(foreach p,$(or $(PKG),$(MUTATED)),$(GO) run ./internal/mutants -gremlins $(GREMLINS) -sample $(or $(SAMPLE),0) \
 	  -seed $(SEED) -tests "$(or $(TESTS),$(TESTS_$(notdir $(p))))" $(if $(ONLY),-only '$(ONLY)') $(p) &&) true
 
+DETECTED := ./protocol/broadcast ./protocol/leader ./protocol/fixedleader ./protocol/rotatingleader ./protocol/decentllms ./protocol/game \
+  ./protocol/cpwbft ./protocol/sac ./protocol/wmsr ./protocol/cascade ./protocol/panel ./protocol/debate ./protocol/majority \
+  ./protocol/weightedmajority ./core/sign ./core/script ./core/robust ./core/journal ./council/outcome ./graph ./record/ledger \
+  ./record/evidence ./record/certificate
+detection: $(GREMLINS) ## campaigns against mutants of protocols and core: SAMPLE (25) a package, LIMIT (1m) each; UNITS=1 adds unit tests; hours
+	$(GO) run ./internal/mutants -gremlins $(GREMLINS) -campaign $(or $(LIMIT),1m) -sample $(or $(SAMPLE),25) -seed $(SEED) \
+	  $(if $(UNITS),-units) $(or $(PKG),$(DETECTED))
+
 $(GREMLINS):
 	GOBIN=$(TOOLS) $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 
@@ -262,6 +273,11 @@ bench: ## the benchmarks that docs/operate/performance.md reports
 
 worth-gateway: ## 300 recorded questions by OpenAI's client through synod serve: tiers, and the strong model alone; five minutes
 	cd cmd/synod-serve && $(GO) test -count=1 -tags sdk -timeout 20m -run TiersOfRecorded -v ./internal/gateway
+
+.PHONY: live
+LIVE ?= runs/live
+live: synod ## worth-it with the models whose keys are in the environment, 60 questions, at most 1 USD (PRICES=file); skipped without keys
+	@packaging/live.sh $(BIN) $(LIVE) $(if $(PRICES),--prices $(PRICES))
 
 WORTH ?= runs/worth-it
 worth-it: build ## docs/worth-it.md from the recorded votes in DATA; resumable in WORTH (runs/worth-it), 20 minutes on two cores

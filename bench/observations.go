@@ -49,6 +49,61 @@ func Labelled(r *Run) (models []string, questions []odds.Labelled, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	models, members, err := r.alone()
+	if err != nil {
+		return nil, nil, err
+	}
+	return models, plan.Labelled(members, all), nil
+}
+
+// LabelledSeats returns the finished questions to which all seats of a run replied, with the answers of each.
+func LabelledSeats(r *Run) ([]odds.Labelled, error) {
+	all, err := r.Observations(true)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := r.Spec()
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.Read(spec)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Labelled(plan.TrustNames(p), all), nil
+}
+
+// LabelledSince returns the graded questions of a history that were learned after those of a run, with the answers of
+// some of the models that Labelled returns. If the history has none of the run's questions, these are all that it has.
+func LabelledSince(r *Run, h *trust.History, some []string) ([]odds.Labelled, error) {
+	models, members, err := r.alone()
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]bool{}
+	for i := range r.Items {
+		own[outcome.QuestionKey(&r.Items[i].Question)] = true
+	}
+	since := 0
+	for i, q := range h.Questions {
+		if own[q.ID] {
+			since = i + 1
+		}
+	}
+	var names []string
+	for _, m := range some {
+		i := slices.Index(models, m)
+		if i < 0 {
+			return nil, fmt.Errorf("bench: the run has no model %q", m)
+		}
+		names = append(names, members[i])
+	}
+	later := trust.History{Questions: h.Questions[since:]}
+	return plan.Labelled(names, later.Observations()), nil
+}
+
+// alone returns the models of a run in which each answers alone, and the names of their first seats in a trust file.
+func (r *Run) alone() (models, members []string, err error) {
 	spec, err := r.Spec()
 	if err != nil {
 		return nil, nil, err
@@ -57,14 +112,13 @@ func Labelled(r *Run) (models []string, questions []odds.Labelled, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var members []string
 	names := plan.TrustNames(p)
 	for i, s := range p.Seats() {
 		if !slices.Contains(models, s.Model) {
 			models, members = append(models, s.Model), append(members, names[i])
 		}
 	}
-	return models, plan.Labelled(members, all), nil
+	return models, members, nil
 }
 
 // checkHistory refuses a trust file that knows questions of the run: their weights would come from the answers that

@@ -126,6 +126,7 @@ func (c *Council) completeIn(o *outcome.Outcome, records []outcome.Record, uses 
 	o.Given = c.plan.Full().Models
 	o.Money = c.prices.Bill(uses)
 	o.Cost = o.Money.Cost()
+	c.compare(o, records, uses)
 	c.bill(o, uses, uses[len(uses):])
 }
 

@@ -113,7 +113,8 @@ func (l *breaking) once(ctx context.Context, r Request) (reply synod.Reply, err 
 	}()
 	reply, err = l.Model.Complete(ctx, r)
 	returned = true
-	t.leave(reply.Calls > 0 && ctx.Err() == nil, AsFailure(err))
+	f = AsFailure(err)
+	t.leave((reply.Calls > 0 || f != nil && f.connecting) && ctx.Err() == nil, f)
 	return reply, err
 }
 

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,5 +158,58 @@ func TestBudgetWithoutUsage(t *testing.T) {
 	_, err := spend(Opened{MaxTokens: 100})(m).Complete(t.Context(), r)
 	if err != nil || b.Spent().Tokens != promptTokens(r)+10 {
 		t.Errorf("%+v, %v", b.Spent(), err)
+	}
+}
+
+// Requests for which no connection was made are no calls, and cost nothing; those that a server had are calls. Both
+// count as failures of the server.
+func TestOnlyRequestsThatLeaveAreCalls(t *testing.T) {
+	dial := func(d func(context.Context) (net.Conn, error)) http.RoundTripper {
+		return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d(ctx) }}
+	}
+	cut := func(context.Context) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		go func() {
+			_, _ = theirs.Read(make([]byte, 1))
+			_ = theirs.Close()
+		}()
+		return ours, nil
+	}
+	for name, c := range map[string]struct {
+		dial  func(context.Context) (net.Conn, error)
+		calls int
+	}{
+		"refused": {func(context.Context) (net.Conn, error) { return nil, syscall.ECONNREFUSED }, 0},
+		"no connection in time": {func(context.Context) (net.Conn, error) {
+			time.Sleep(5 * time.Minute)
+			return nil, syscall.ETIMEDOUT
+		}, 0},
+		"cut off": {cut, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				defer time.Sleep(10 * time.Minute) // for connections that nobody waits for
+				bare, err := NewOpenAI(OpenAIConfig{URL: "http://127.0.0.1:9/v1", Model: "stub", Timeout: time.Minute})
+				if err != nil {
+					t.Fatal(err)
+				}
+				bare.transport = dial(c.dial)
+				b := NewBudget(3, 0)
+				breaks := newBreaker(breakerConfig{failures: 1})
+				m := stack(bare, breaks.layer(), retry(retryConfig{attempts: 3}), spend(Opened{MaxTokens: 50}))
+				r := ask(t, "6 x 7?")
+				r.Budget = b
+				reply, err := m.Complete(t.Context(), r)
+				if f := AsFailure(err); f == nil || f.Status != synod.Unavailable && f.Status != synod.Timeout {
+					t.Fatalf("reply %+v, error %v", reply, err)
+				}
+				if reply.Calls != c.calls || b.Spent().Calls != c.calls || c.calls == 0 && b.Spent().Tokens != 0 {
+					t.Errorf("%d calls in the reply, %+v in the budget; want %d", reply.Calls, b.Spent(), c.calls)
+				}
+				if breaks.refusal() == nil {
+					t.Error("the breaker is closed")
+				}
+			})
+		})
 	}
 }

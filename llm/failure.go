@@ -18,7 +18,7 @@ type Failure struct {
 	Err        error         // holds no secret and no upstream body; may be nil
 
 	begun      bool // the server may have begun to write a reply
-	connecting bool // the connection failed before the server can have read the request
+	connecting bool // no connection was made: the request has not left
 }
 
 // Error returns the status and the reason.

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"synod.dev/synod"
@@ -26,6 +28,7 @@ type httpClient struct {
 	hidden    []Secret // credentials and query of the URL
 	transport http.RoundTripper
 	maxReply  int64
+	bodies    bodies                        // of this server
 	errors    func(body []byte) serverError // reads an error body of the API
 }
 
@@ -42,22 +45,20 @@ type response struct {
 	status int
 	header http.Header
 	body   []byte
+	free   func() // gives back the memory of body
 }
 
 // post sends a body to an address and reads the response within bounds. A response that
-// ends early is a failure, never a short answer.
+// ends early is a failure, never a short answer. The caller frees the response.
 func (m *httpClient) post(ctx context.Context, to *url.URL, body []byte) (response, *Failure) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
 	if err != nil {
 		return response{}, failure(synod.Dropped, "llm: make request: %w", err)
 	}
 	req.URL, req.Host, req.Header = to, to.Host, viaHeader(ctx, m.header)
-	res, err := m.transport.RoundTrip(req)
-	if err != nil {
-		if f := over(ctx, "waiting for the reply"); f != nil {
-			return response{}, f
-		}
-		return response{}, m.clean(transportFailure(err))
+	res, f := m.roundTrip(req, "waiting for the reply")
+	if f != nil {
+		return response{}, f
 	}
 	defer func() { _ = res.Body.Close() }()
 	if f := m.unwanted(res); f != nil {
@@ -68,30 +69,52 @@ func (m *httpClient) post(ctx context.Context, to *url.URL, body []byte) (respon
 	if res.StatusCode != http.StatusOK {
 		limit = min(limit, maxErrorBody)
 	}
-	b, err := readAll(res, limit)
-	if err != nil && res.StatusCode == http.StatusOK {
-		if f := over(ctx, "in the middle of the reply"); f != nil {
-			return response{}, f
-		}
-		f := temporary(synod.Unavailable, "the reply was cut off after %d bytes", len(b))
-		f.begun = true
+	b, release, err := m.bodies.read(ctx, res, limit)
+	if f := bodyFailure(ctx, res.StatusCode, b, limit, err); f != nil {
+		release()
 		return response{}, f
 	}
-	if int64(len(b)) > limit && res.StatusCode == http.StatusOK {
-		return response{}, tooLong(limit)
-	}
-	return response{res.StatusCode, res.Header, b}, nil
+	return response{res.StatusCode, res.Header, b, release}, nil
 }
 
-// readAll reads at most one byte more than the limit, so that the caller can tell
-// a longer body.
-func readAll(res *http.Response, limit int64) ([]byte, error) {
-	var b bytes.Buffer
-	if n := res.ContentLength; n > 0 && n <= limit {
-		b.Grow(int(n) + bytes.MinRead)
+// bodyFailure returns why the body of a response cannot be used, or nil. Bodies of errors are used as far as they came.
+func bodyFailure(ctx context.Context, status int, body []byte, limit int64, err error) *Failure {
+	switch {
+	case status != http.StatusOK:
+		return nil
+	case err != nil:
+		if f := over(ctx, "in the middle of the reply"); f != nil {
+			return f
+		}
+		f := temporary(synod.Unavailable, "the reply was cut off after %d bytes", len(body))
+		f.begun = true
+		return f
+	case int64(len(body)) > limit:
+		return tooLong(limit)
 	}
-	_, err := b.ReadFrom(io.LimitReader(res.Body, limit+1))
-	return b.Bytes(), err
+	return nil
+}
+
+// roundTrip sends a request and returns the response. A request that got no connection has not left. doing is for the
+// failure of a request whose context ends.
+func (m *httpClient) roundTrip(req *http.Request, doing string) (*http.Response, *Failure) {
+	var connected atomic.Bool
+	ctx := req.Context()
+	res, err := m.transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	})))
+	if err == nil {
+		return res, nil
+	}
+	if !connected.Load() {
+		doing = "waiting for a connection"
+	}
+	f := over(ctx, doing)
+	if f == nil {
+		f = m.clean(transportFailure(err))
+	}
+	f.connecting = !connected.Load()
+	return nil, f
 }
 
 // urlSecrets returns the parts of a URL that no message and no reply may contain, as they
@@ -354,19 +377,16 @@ func (m *httpClient) exchange(ctx context.Context, method string, at *url.URL, b
 		return response{}, failure(synod.Dropped, "llm: make request: %w", err)
 	}
 	req.URL, req.Host, req.Header = at, at.Host, m.header
-	res, err := m.transport.RoundTrip(req)
-	if err != nil {
-		if f := over(ctx, "waiting for the list of models"); f != nil {
-			return response{}, f
-		}
-		return response{}, m.clean(transportFailure(err))
+	res, f := m.roundTrip(req, "waiting for the list of models")
+	if f != nil {
+		return response{}, f
 	}
 	defer func() { _ = res.Body.Close() }()
 	b, err := io.ReadAll(io.LimitReader(res.Body, limit))
 	if err != nil && res.StatusCode == http.StatusOK {
 		return response{}, temporary(synod.Unavailable, "the list of models was cut off after %d bytes", len(b))
 	}
-	return response{res.StatusCode, res.Header, b}, nil
+	return response{status: res.StatusCode, header: res.Header, body: b}, nil
 }
 
 func unreadable(format string, args ...any) *Failure {

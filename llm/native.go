@@ -103,7 +103,8 @@ func newNative(k *maker, c nativeConfig, key Secret) (*native, error) {
 		return nil, errors.New("llm: url: cannot be read as a URL")
 	}
 	m := &native{cfg: c, maker: k, httpClient: httpClient{api: k.api, header: k.headers(key), key: key,
-		hidden: urlSecrets(u), maxReply: DefaultMaxReply, errors: k.errors}}
+		hidden: urlSecrets(u), maxReply: DefaultMaxReply, errors: k.errors,
+		bodies: bodies{part: bodiesPart * serversPart}}}
 	if m.transport, err = newTransport(OpenAIConfig{Private: c.Private}, u); err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func (m *native) Info() Info { return m.info }
 func (m *native) Adapted() []string { return m.known.Load().adapted() }
 
 // Complete sends one request, or a few while it learns what the server refuses;
-// Reply.Calls counts them.
+// Reply.Calls counts those that left.
 func (m *native) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	chat, err := r.Chat()
 	if err != nil {
@@ -154,6 +155,9 @@ func (m *native) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 		if next != nil {
 			d = next
 			continue
+		}
+		if f != nil && f.connecting {
+			calls--
 		}
 		reply.Calls = calls
 		if learnt && accepted(f) {
@@ -177,13 +181,15 @@ func (m *native) try(ctx context.Context, d dialect, c seededChat) (synod.Reply,
 		return synod.Reply{}, nil, failure(synod.Dropped, "llm: encode request: %w", err)
 	}
 	res, f := m.post(ctx, m.completions, body)
-	switch {
-	case f != nil:
+	if f != nil {
 		return synod.Reply{}, nil, f
-	case res.status == http.StatusOK:
+	}
+	defer res.free()
+	switch res.status {
+	case http.StatusOK:
 		reply, f := m.read(res.body)
 		return reply, nil, f
-	case res.status == http.StatusBadRequest:
+	case http.StatusBadRequest:
 		if next, ok := m.after(d, m.errors(res.body), c); ok {
 			return synod.Reply{}, &next, nil
 		}

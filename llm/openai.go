@@ -87,7 +87,8 @@ func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	c.MaxReply = cmp.Or(c.MaxReply, DefaultMaxReply)
 	m := &OpenAI{cfg: c, httpClient: httpClient{api: "an OpenAI-compatible API", header: headers(c.Key, u), key: c.Key,
-		hidden: urlSecrets(u), maxReply: c.MaxReply, errors: parseError}}
+		hidden: urlSecrets(u), maxReply: c.MaxReply, errors: parseError,
+		bodies: bodies{part: bodiesPart * serversPart}}}
 	if m.transport = c.Transport; m.transport == nil {
 		if m.transport, err = newTransport(c, u); err != nil {
 			return nil, err
@@ -153,7 +154,7 @@ func identity(c OpenAIConfig, u *url.URL) string {
 func (m *OpenAI) Info() Info { return m.info }
 
 // Complete sends one request, or a few while it learns what the server refuses;
-// Reply.Calls counts them.
+// Reply.Calls counts those that left.
 func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	chat, err := r.Chat()
 	if err != nil {
@@ -173,6 +174,9 @@ func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 		if next != nil {
 			enc, _ = m.encoder(*next) // cannot fail: NewOpenAI has encoded the settings
 			continue
+		}
+		if f != nil && f.connecting {
+			spent.Calls--
 		}
 		reply.Calls = spent.Calls
 		if learnt && accepted(f) {
@@ -266,6 +270,7 @@ func (m *OpenAI) try(ctx context.Context, enc *encoder, c seededChat) (synod.Rep
 	if f != nil {
 		return synod.Reply{}, nil, f
 	}
+	defer res.free()
 	if res.status == http.StatusOK {
 		reply, f := m.read(res)
 		return reply, nil, f

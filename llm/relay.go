@@ -216,19 +216,16 @@ func (m *OpenAI) send(ctx context.Context, body []byte) (*http.Response, error) 
 		return nil, failure(synod.Dropped, "llm: make request: %w", err)
 	}
 	req.URL, req.Host, req.Header = m.endpoint, m.endpoint.Host, viaHeader(ctx, m.header)
-	res, err := m.transport.RoundTrip(req)
-	if err != nil {
-		if f := over(ctx, "waiting for the reply"); f != nil {
-			return nil, f
-		}
-		return nil, m.clean(transportFailure(err))
+	res, f := m.roundTrip(req, "waiting for the reply")
+	if f != nil {
+		return nil, f
 	}
 	if res.StatusCode == http.StatusOK {
 		return res, nil
 	}
-	b, _ := readAll(res, min(m.maxReply, maxErrorBody))
+	b, _ := io.ReadAll(io.LimitReader(res.Body, min(m.maxReply, maxErrorBody)))
 	_ = res.Body.Close()
-	f := m.refusal(response{res.StatusCode, res.Header, b})
+	f = m.refusal(response{status: res.StatusCode, header: res.Header, body: b})
 	if f.RetryAfter == 0 {
 		f.RetryAfter = retryAfter(res.Header)
 	}

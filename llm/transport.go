@@ -101,7 +101,7 @@ func public(a netip.Addr) bool {
 // transportFailure classifies an error before there was a reply. Errors of
 // net/http contain no URL here, because no http.Client wraps them.
 func transportFailure(err error) *Failure {
-	f := &Failure{Status: synod.Unavailable, Retryable: true, connecting: true}
+	f := &Failure{Status: synod.Unavailable, Retryable: true}
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
@@ -122,13 +122,12 @@ func transportFailure(err error) *Failure {
 		f.Lasting, f.Err = true, errors.New("connection refused: no server listens there")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		f.begun, f.connecting, f.Err = true, false, errors.New("the server closed the connection without a reply")
+		f.begun, f.Err = true, errors.New("the server closed the connection without a reply")
 	case errors.As(err, &slow) && slow.Timeout():
 		f.Status, f.Err = synod.Timeout, errors.New("no connection within 10s")
 	case strings.Contains(err.Error(), "malformed HTTP"): // the rest of the text quotes the server
 		f.Retryable, f.Lasting, f.Err = false, true, errors.New("the server there does not use HTTP")
 	default:
-		f.connecting = errors.As(err, new(*net.OpError))
 		f.Err = fmt.Errorf("no reply: %s", oneLine(err.Error()))
 	}
 	return f

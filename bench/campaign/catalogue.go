@@ -73,7 +73,7 @@ func ofProtocol(e *protocol.Entry) (all []*subject) {
 		if c.Share == 0 {
 			c.Share = 1
 		}
-		s := &subject{Subject: c, claims: allClaims(&c), traits: e.Traits, build: built(*e)}
+		s := &subject{Subject: c, protocol: e.Name, claims: allClaims(&c), traits: e.Traits, build: built(*e)}
 		s.setup = func(r chance, x *Execution) { c.Setup(r, &x.Case) }
 		s.horizon = func(x *Execution) synod.Tick { return c.Horizon(&x.Case) }
 		s.check = func(t *trace) {

@@ -29,6 +29,7 @@ const (
 	Membership FaultGroup = "membership"
 	Provider   FaultGroup = "provider" // of model calls
 	Storage    FaultGroup = "storage"  // of ledgers and journals
+	Insider    FaultGroup = "insider"  // of a member that knows the protocol and what others know
 )
 
 // Charge says whom a fault makes faulty.
@@ -137,6 +138,23 @@ var kinds = []FaultKind{
 	kind(Storage, Free, "bit-rot", "one bit of a file changes while no process has it open"),
 	onlyFor(ledgerName, kind(Storage, Free, "ledger-lost", "the folder of the ledger is empty when it is opened")),
 	onlyFor(ledgerName, kind(Storage, Free, "ledger-rolled-back", "the folder has an older copy when it is opened")),
+
+	signedKind(Insider, Byzantine, "lifted-signature",
+		"a signature stands in a message for which it was not made: of another sender, place, phase or round"),
+	kind(Insider, Byzantine, "moved-part", "a part of a message stands in another place, or in another message"),
+	signedKind(Insider, Byzantine, "earlier-run", "a part of a message comes from an earlier run with the same keys"),
+	kind(Insider, Byzantine, "repeated-part", "a part of a list, such as a signer, is there twice or everywhere"),
+	kind(Insider, Byzantine, "missing-part", "a message lacks a part"),
+	kind(Insider, Byzantine, "invented-part", "a part of a message is made up, with signatures of insiders"),
+	kind(Insider, Byzantine, "other-name", "a member tells as its own what another member has told"),
+	kind(Insider, Byzantine, "number-out-of-range", "a number in a message is another one"),
+	kind(Insider, Byzantine, "other-value", "a text in a message is another one, with a new signature"),
+	kind(Insider, Byzantine, "passed-on", "a member sends on at once what it hears, in place of its own message"),
+	kind(Insider, Byzantine, "withheld", "a member sends nothing to some of its neighbours, such as a certificate"),
+	kind(Insider, Byzantine, "wrong-round", "a message is sent as one of an earlier or a later round"),
+	kind(Insider, Byzantine, "last-moment", "a message comes at the end of its round, or one tick after it"),
+	kind(Insider, Byzantine, "misheard", "the changes are made to what a member hears, and it goes on with that"),
+	kind(Insider, Byzantine, "deaf", "a member does not hear some of its neighbours"),
 }
 
 // onlyFor returns the kind for one subject.
@@ -148,6 +166,9 @@ func onlyFor(subject string, k FaultKind) FaultKind {
 // firstStorage is the index of the first kind of storage: subjects that play a disk have those from there on, and all
 // others those before.
 var firstStorage = slices.IndexFunc(kinds, func(k FaultKind) bool { return k.Group == Storage })
+
+// firstInsider is the index of the first kind of group Insider, which come last.
+var firstInsider = slices.IndexFunc(kinds, func(k FaultKind) bool { return k.Group == Insider })
 
 // Kinds returns the catalogue of faults.
 func Kinds() []FaultKind { return kinds }

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -26,8 +27,10 @@ type ExecutionPlayer struct {
 	symbolic  map[int]*sign.Derived // symbolic keys by the number of seats
 	others    map[string]adversary.Adversary
 
-	calls  []int     // by seat
-	server *provider // that fails; nil: none was needed yet
+	known  *knowledge // of insiders; nil: there are none
+	calls  []int      // by seat
+	server *provider  // that fails; nil: none was needed yet
+	judges judges
 }
 
 // NewPlayer returns a player.
@@ -46,12 +49,18 @@ type ExecutionResult struct {
 	Injected   []string           // kinds of faults that took effect
 	States     []string           // situations of the protocol that occurred
 	Ticks      synod.Tick         // virtual time that it took
+
+	marks []uint64     // of states that an execution with insiders reached, ascending
+	ends  []synod.Tick // when its rounds end
 }
 
 // variant is a change of an execution that must change nothing that is compared.
 type variant struct {
 	changed func(to synod.NodeID, m *synod.Message) *synod.Message
-	double  bool // every message to an honest member arrives twice
+	double  bool          // every message to an honest member arrives twice
+	run     sign.Instance // ""; thisRun
+	more    int           // members of the committee beside the seats
+	known   *knowledge    // of the insiders of a later run, who hear this one; nil: there is none
 }
 
 // play plays an execution once.
@@ -59,8 +68,13 @@ func (p *ExecutionPlayer) play(s *subject, x *Execution, v variant) (t *trace) {
 	for i := range x.Events {
 		x.Events[i].kind, _ = kindOf(x.Events[i].Kind)
 	}
+	known := v.known
+	if known == nil && x.insiders() {
+		known = newKnowledge(x, p.messageType)
+		p.earlierRun(s, x, known)
+	}
 	t = newTrace(s, x)
-	p.trace, p.x = t, x
+	p.trace, p.x, p.known = t, x, known
 	p.net.reset(x)
 	p.net.changed, p.net.double, p.net.happens = v.changed, v.double, p.happens
 	p.calls = append(p.calls[:0], make([]int, x.Total()+len(x.Events))...)
@@ -81,7 +95,7 @@ func (p *ExecutionPlayer) play(s *subject, x *Execution, v variant) (t *trace) {
 	}
 	p.current = protocol
 	t.Protocol = protocol
-	machines := p.machines(s, protocol)
+	machines := p.machines(s, protocol, &v)
 	config := sim.Config{Machines: machines, Seed: x.Seed, Ask: p.ask, Notes: t.note}
 	if x.Delay > 0 || len(p.net.events) > 0 || len(x.Twins) > 0 || v.changed != nil || v.double {
 		config.Carry = p.net.carry
@@ -89,6 +103,10 @@ func (p *ExecutionPlayer) play(s *subject, x *Execution, v variant) (t *trace) {
 	t.ended = sim.Run(config)
 	t.callsOf = p.calls
 	t.judge()
+	p.decide(t)
+	if known != nil {
+		t.marks, t.ends = known.marks(&t.Trace), known.ends
+	}
 	if x.sampled(repeatShare) || x.sampled(16) {
 		t.first = t.digest(false)
 	}
@@ -175,14 +193,13 @@ func (p *ExecutionPlayer) keys(n int) *sign.Derived {
 func otherKeys(n int) *sign.Derived { return sign.DeriveSymbolic(2, n+1) }
 
 // machines returns the machines of all seats, and of those who are no members.
-func (p *ExecutionPlayer) machines(s *subject, protocol synod.Protocol) []synod.Machine {
+func (p *ExecutionPlayer) machines(s *subject, protocol synod.Protocol, v *variant) []synod.Machine {
 	x, n := p.x, p.x.Total()
 	peers := x.peers()
 	p.trace.Peers = peers
-	var derived *sign.Derived
+	var signerOf func(synod.NodeID) synod.Signer
 	if s.Signs {
-		derived = p.keys(n)
-		p.trace.Verifier = derived.Verifier(thisRun)
+		signerOf, p.trace.Verifier = p.signers(n, v)
 	}
 	machines := make([]synod.Machine, n, n+len(x.Events))
 	for i := range machines {
@@ -194,7 +211,7 @@ func (p *ExecutionPlayer) machines(s *subject, protocol synod.Protocol) []synod.
 			seat.Role = x.Cast[i]
 		}
 		if s.Signs {
-			seat.Signer = derived.Signer(id, thisRun)
+			seat.Signer = signerOf(id)
 		}
 		machines[i] = p.machine(seat)
 	}
@@ -206,11 +223,29 @@ func (p *ExecutionPlayer) machines(s *subject, protocol synod.Protocol) []synod.
 	return machines
 }
 
+// signers returns the signers of seats, and what third parties check signatures with.
+func (p *ExecutionPlayer) signers(n int, v *variant) (of func(synod.NodeID) synod.Signer, check synod.Verifier) {
+	derived, run := p.keys(n+v.more), cmp.Or(v.run, thisRun)
+	of = func(id synod.NodeID) synod.Signer { return derived.Signer(id, run) }
+	check = derived.Verifier(run)
+	if k := p.known; k != nil {
+		plain := of
+		of = func(id synod.NodeID) synod.Signer { return &signer{plain(id), k, id} }
+		check = verifier{check, k}
+	}
+	return of, check
+}
+
 // machine returns the machine of a seat: honest, an adversary's, or one in a failing process.
 func (p *ExecutionPlayer) machine(seat synod.Seat) synod.Machine {
 	for _, a := range p.x.Seats {
 		if a.Seat == seat.Self {
 			return adversary.Seat(p.adversary(a), seat, func(s synod.Seat) synod.Machine { return p.join(s, 0) })
+		}
+	}
+	if p.known != nil {
+		if m := p.insider(seat); m != nil {
+			return m
 		}
 	}
 	if len(p.x.Twins) > 0 && seat.Self == twin {
@@ -290,7 +325,7 @@ func (p *ExecutionPlayer) stranger(s *subject, e *ScheduledFault, peers [][]syno
 		}
 	}
 	p.trace.stranger = true
-	return &stranger{Machine: p.join(seat, 1), p: p, kind: e.kind, id: id}
+	return &stranger{Machine: p.joinPlain(seat, 1), p: p, kind: e.kind, id: id}
 }
 
 type stranger struct {

@@ -140,13 +140,15 @@ func (r *runner) take() (chunk, bool) {
 func (p *ExecutionPlayer) batch(ctx context.Context, c chunk, seed uint64) *played {
 	b := &played{batch: Batch{Number: c.number, Protocol: c.of.Name, From: c.from, Executions: c.n}, tally: NewTally()}
 	var all results
+	draws := NewDraws(c.of.Name, seed, c.from)
 	for i := range c.n {
 		if ctx.Err() != nil {
 			return nil
 		}
 		number := c.from + i
-		x := DrawAt(c.of.Name, seed, number)
+		x := draws.Next()
 		result := p.Play(&x)
+		draws.Learn(&x, result)
 		b.tally.Add(&x, result)
 		all.add(number, result)
 		for _, v := range slices.Clone(result.Violations) {

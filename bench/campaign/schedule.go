@@ -198,7 +198,7 @@ func (s *subject) kinds() (all []FaultKind, first int) {
 		return nil, 0
 	}
 	if s.disk != nil {
-		return kinds[firstStorage:], firstStorage
+		return kinds[firstStorage:firstInsider], firstStorage
 	}
 	return kinds[:firstStorage], 0
 }

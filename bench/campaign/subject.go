@@ -13,11 +13,12 @@ type chance = check.Chance
 // subject is what executions are of: a protocol, or a building block such as signed broadcast.
 type subject struct {
 	check.Subject
-	claims []Claim       // all that are checked
-	traits []synod.Trait // of the protocol
-	sweep  uint64        // executions number 0 to sweep-1 are all that there are; 0: they are drawn at random
-	counts bool          // the messages of honest members are counted
-	bare   bool          // executions have no faults of the catalogue and no adversaries
+	protocol string        // its name in the catalogue; "": it is no protocol
+	claims   []Claim       // all that are checked
+	traits   []synod.Trait // of the protocol
+	sweep    uint64        // executions number 0 to sweep-1 are all that there are; 0: they are drawn at random
+	counts   bool          // the messages of honest members are counted
+	bare     bool          // executions have no faults of the catalogue and no adversaries
 
 	// setup draws parameters, size, graph, roles and the bound of an execution. It leaves faults to the caller.
 	setup   func(c chance, x *Execution)

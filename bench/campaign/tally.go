@@ -186,7 +186,7 @@ func (t *Tally) Faults() (all []KindSum) {
 }
 
 // Zeros names what the tally should have tried and did not: kinds of faults, adversaries by subject, states of
-// protocols, and claims that never applied.
+// protocols, claims that never applied, and the decision of a protocol that has no claim about it.
 func (t *Tally) Zeros() (zeros []string) {
 	everything := len(t.Subjects) == len(subjects())
 	for _, k := range t.Faults() {
@@ -198,6 +198,9 @@ func (t *Tally) Zeros() (zeros []string) {
 		sum := t.Subjects[s.Name]
 		if sum == nil {
 			continue
+		}
+		if s.protocol != "" && s.Decision == "" {
+			zeros = append(zeros, s.Name+": its decision, for which it has no reference (check.Subject.Deciding)")
 		}
 		for _, a := range s.adversaries() {
 			if sum.Adversaries[a] == 0 {
@@ -230,10 +233,10 @@ func (t *Tally) could(k FaultKind) bool {
 }
 
 // PairsTried returns how many pairs of kinds took effect together, of how many there are: a disk and a network are
-// never in one execution.
+// never in one execution, and insiders only with some faults of links.
 func (t *Tally) PairsTried() (tried, all int) {
-	a, b := firstStorage, len(kinds)-firstStorage
-	return len(t.Pairs), a*(a-1)/2 + b*(b-1)/2
+	a, b, c := firstStorage, firstInsider-firstStorage, len(kinds)-firstInsider
+	return len(t.Pairs), a*(a-1)/2 + b*(b-1)/2 + c*(c-1)/2 + c*len(linkKinds)
 }
 
 // Violated are the claims with violations, by id.

@@ -21,8 +21,10 @@ type trace struct {
 	first    uint64 // digest of the opinions, of executions that are played again
 	failing  []bool // by seat: a model call failed, or was answered differently
 	stranger bool
-	injected []bool // by kind
-	own      any    // what a subject recorded
+	injected []bool   // by kind
+	own      any      // what a subject recorded
+	marks    []uint64 // see ExecutionResult
+	ends     []synod.Tick
 
 	result ExecutionResult
 }
@@ -74,7 +76,8 @@ func (t *trace) limit() synod.Tick {
 
 // finish returns the result of the execution.
 func (t *trace) finish() *ExecutionResult {
-	t.result = ExecutionResult{Violations: t.Violations, Applied: t.Applied, States: t.States, Ticks: t.ended.Ticks}
+	t.result = ExecutionResult{Violations: t.Violations, Applied: t.Applied, States: t.States, Ticks: t.ended.Ticks,
+		marks: t.marks, ends: t.ends}
 	for k, yes := range t.injected {
 		if yes {
 			t.result.Injected = append(t.result.Injected, kinds[k].Name)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -84,30 +85,41 @@ func (w *Work) readVotes(folder, set string) (v *votes, err error) {
 	return w.votes[key], nil
 }
 
-// readVotes reads FOLDER/SET.jsonl.gz, or FOLDER/votes/SET.jsonl.gz in a folder with data of several kinds.
-func readVotes(folder, set string) (*votes, error) {
-	file, err := durable.Open(filepath.Join(folder, set+".jsonl.gz"))
-	if errors.Is(err, os.ErrNotExist) {
-		if other, missing := durable.Open(filepath.Join(folder, "votes", set+".jsonl.gz")); missing == nil {
-			file, err = other, nil
+// openVotes opens SET.jsonl.gz in a folder or in its folder votes, or votes/SET.jsonl, as votes that were pulled are.
+func openVotes(folder, set string) (io.ReadCloser, string, error) {
+	for _, name := range []string{set + ".jsonl.gz", "votes/" + set + ".jsonl.gz", "votes/" + set + ".jsonl"} {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		file, err := durable.Open(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
 		}
+		return file, path, err
 	}
+	return nil, "", fmt.Errorf("%s has no %s.jsonl.gz; fetch the votes with synod data pull votes: %w", folder, set,
+		os.ErrNotExist)
+}
+
+// readVotes reads a set of recorded votes.
+func readVotes(folder, set string) (*votes, error) {
+	file, path, err := openVotes(folder, set)
 	if err != nil {
 		return nil, fmt.Errorf("recorded votes: %w", err)
 	}
 	defer file.Close()
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		return nil, fmt.Errorf("recorded votes: %s: %w", file.Name(), err)
+	text := io.Reader(file)
+	if filepath.Ext(path) == ".gz" {
+		if text, err = gzip.NewReader(file); err != nil {
+			return nil, fmt.Errorf("recorded votes: %s: %w", path, err)
+		}
 	}
 	v := &votes{set: set}
 	var rows []voteRow
-	lines := bufio.NewScanner(unpacked)
+	lines := bufio.NewScanner(text)
 	lines.Buffer(nil, 1<<22)
 	for lines.Scan() {
 		var r voteRow
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			return nil, fmt.Errorf("recorded votes: %s: line %d: %w", file.Name(), len(rows)+1, err)
+			return nil, fmt.Errorf("recorded votes: %s: line %d: %w", path, len(rows)+1, err)
 		}
 		rows = append(rows, r)
 		for model := range r.Votes {
@@ -118,7 +130,7 @@ func readVotes(folder, set string) (*votes, error) {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("recorded votes: %s: %w", file.Name(), err)
+		return nil, fmt.Errorf("recorded votes: %s: %w", path, err)
 	}
 	v.models = distinct(v.models)
 	for _, r := range rows {

@@ -13,7 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/core/stats"
 )
 
 // texts returns the texts of a picture, which must be well-formed XML.
@@ -100,5 +102,16 @@ func TestPlots(t *testing.T) {
 	}
 	if none := (&report.Report{}).Plots(); len(none) > 0 {
 		t.Errorf("%d plots without data", len(none))
+	}
+}
+
+// The diagram names how many answers each bin has.
+func TestReliabilityDiagram(t *testing.T) {
+	list := slices.Repeat([]stats.Forecast{{Confidence: .97, Right: true}}, 31)
+	list = append(list, stats.Forecast{Confidence: .55})
+	svg, err := report.ReliabilityDiagram("a <b> team", metrics.NewStated(list, 1))
+	if err != nil || !bytes.Contains(svg, []byte(">31</text>")) || !bytes.Contains(svg, []byte(">1</text>")) ||
+		bytes.Contains(svg, []byte("<b>")) {
+		t.Errorf("%v %s", err, svg)
 	}
 }

@@ -246,17 +246,17 @@ func (r *Report) calibrationPanels() *picture {
 		if k%p.Columns == 0 {
 			c.Y.Label.Text = "right, with 95 % interval"
 		}
-		c.calibration(&m, chart.Series[k%len(chart.Series)])
+		c.reliability(m.Bins, chart.Series[k%len(chart.Series)])
 	}
 	return p
 }
 
-// calibration draws the bins of a model.
-func (c *rateChart) calibration(m *ModelCalibration, ink color.RGBA) {
+// reliability draws bins of confidence.
+func (c *rateChart) reliability(bins []metrics.Bin, ink color.RGBA) {
 	diagonal := chart.Stroke(chart.Ink, 1, 1, 3)
 	c.Line(plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, diagonal)
 	var line plotter.XYs
-	for _, bin := range m.Bins {
+	for _, bin := range bins {
 		if bin.N == 0 {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 
 // Conversions lists the layouts that can be read.
 var Conversions = synod.NewCatalogue("layout", sacMathFile, sacCommonsenseFile, sacRepository, cpwbftTrace,
-	gsm8kTrace, mmluProTrace, xstestTrace, realcriticTrace)
+	gsm8kTrace, mmluProTrace, xstestTrace, realcriticTrace, gsm8kVotes, mathVotes, cruxVotes, mmluVotes)
 
 // UnpublishedError reports that a file cannot be pulled.
 type UnpublishedError struct{ Conversion Conversion }

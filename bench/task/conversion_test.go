@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -287,10 +288,19 @@ func TestPullMade(t *testing.T) {
 	}
 }
 
-// What is to be pulled is pinned: files of recorded replies by their digests, items by theirs.
+// What is to be pulled is pinned: files of recorded replies by their digests, items by theirs, votes by a commit and by
+// digests of who was right.
 func TestConversionsArePinned(t *testing.T) {
+	commit := regexp.MustCompile(`/[0-9a-f]{40}/`)
 	for _, c := range Conversions.All() {
+		set, votes := strings.CutPrefix(c.Name, VotesPrefix)
+		if l := listedVotes()[set]; votes && (len(l.digests) < 300 || len(l.digests) != len(l.ids)) {
+			t.Errorf("%s: %d digests", c.Name, len(l.digests))
+		}
 		for _, from := range c.From {
+			if votes && commit.MatchString(from.URL) {
+				continue
+			}
 			if from.SHA256 == "" && c.Name != "sac-commonsense" {
 				t.Errorf("%s: %s has no digest", c.Name, from.URL)
 			}

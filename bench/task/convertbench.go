@@ -73,7 +73,7 @@ func makeMMLUPro(in []string) ([]byte, string, error) {
 
 // mmluReplies reads a JSON file or an archive of them.
 func mmluReplies(file string) ([]mmluReply, error) {
-	if filepath.Ext(file) != ".zip" {
+	if filepath.Ext(file) == ".json" {
 		return rowsOf[mmluReply](file)
 	}
 	z, err := zip.OpenReader(file)

@@ -194,6 +194,7 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			sayMoved(a, cmd)
+			a.Memory.Keep()
 			return a.Open(prices)
 		},
 	}
@@ -221,6 +222,8 @@ func addFlags(a *app.App, root *cobra.Command, prices *string) {
 	fl.StringVar(&a.Home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
 	fl.StringVar(prices, "prices", os.Getenv("SYNOD_PRICES"),
 		"price `file`; its prices take precedence over the published ones")
+	fl.Var(&a.Memory, "memory", "memory that the program tries to keep to, such as `256MiB`; responses of models are "+
+		"held within an eighth of it (default 512MiB, or GOMEMLIMIT)")
 	fl.BoolVarP(&a.Quiet, "quiet", "q", false, "print only the answer and errors")
 	fl.BoolVarP(&a.Verbose, "verbose", "v", false, "print more details")
 }

@@ -84,7 +84,7 @@ func isCommand(at *cobra.Command, words []string) bool {
 		sub := at.Commands()
 		next := slices.IndexFunc(sub, func(c *cobra.Command) bool { return c.Name() == word && !c.Hidden })
 		if next < 0 {
-			return len(sub) == 0 || at.Name() == "attack" // which takes a task too
+			return len(sub) == 0 || slices.Contains([]string{"attack", "calibrate"}, at.Name()) // which take a task too
 		}
 		at = sub[next]
 	}

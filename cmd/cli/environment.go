@@ -39,6 +39,7 @@ var variables = []variable{
 	{"NO_COLOR", "with any value, no colours are printed; TERM=dumb does the same"},
 	{"HTTPS_PROXY", "proxy for https addresses; HTTP_PROXY for http; NO_PROXY lists hosts that need no proxy"},
 	{"GOGC", "how much memory Go uses before it collects garbage; if it is not set, synod bench uses more"},
+	{"GOMEMLIMIT", "the same as the flag --memory, in the form of the Go runtime"},
 	{"OTEL_SDK_DISABLED", "with the value true, nodes send no traces even if OTEL_EXPORTER_OTLP_ENDPOINT is set"},
 	{"LD_LIBRARY_PATH", "further folders of libraries for the embedded model; on macOS DYLD_LIBRARY_PATH"},
 }

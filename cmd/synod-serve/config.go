@@ -7,9 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,7 +34,7 @@ type config struct {
 	URL              string        `yaml:"url" doc:"address under which clients reach the gateway, for the agent card" example:"https://gate.example"`
 	TLS              tlsFiles      `yaml:"tls" doc:"certificate for HTTPS" example:"{cert: gate.pem, key: gate.key}"`
 	Drain            time.Duration `yaml:"drain" doc:"time for running requests after SIGTERM" example:"30s"`
-	Memory           string        `yaml:"memory" doc:"memory that the gateway tries to keep to" example:"256MiB"`
+	Memory           string        `yaml:"memory" doc:"memory that the gateway tries to keep to (default 512MiB, or GOMEMLIMIT)" example:"256MiB"`
 	Keep             keep          `yaml:"keep" doc:"how much of the past is kept" example:"{days: 30}"`
 	gateway.Settings `yaml:",inline"`
 }
@@ -154,7 +152,11 @@ func (f *flags) configure(fl *pflag.FlagSet, folder string) error {
 	set("store", &f.store, c.Store)
 	set("metrics", &f.metrics, c.Metrics)
 	set("runs", &f.runs, c.Runs)
-	set("memory", &f.memory, c.Memory)
+	if f.memory == 0 && c.Memory != "" {
+		if err := f.memory.Set(c.Memory); err != nil {
+			return err
+		}
+	}
 	set("tls-cert", &f.tlsCert, c.TLS.Cert)
 	set("tls-key", &f.tlsKey, c.TLS.Key)
 	if !fl.Changed("hosts") {
@@ -164,26 +166,8 @@ func (f *flags) configure(fl *pflag.FlagSet, folder string) error {
 		f.drain = c.Drain
 	}
 	f.settings, f.keep, f.url = c.Settings, c.Keep, strings.TrimRight(c.URL, "/")
-	if f.memory == "" {
-		return nil
-	}
-	most, err := readBytes(f.memory)
-	if err == nil {
-		debug.SetMemoryLimit(most)
-		f.settings.Bodies = min(f.settings.Bodies, most/8)
-		f.settings.Body = min(f.settings.Body, most/32)
-	}
-	return err
-}
-
-// readBytes reads an amount of memory such as 256MiB.
-func readBytes(text string) (int64, error) {
-	for unit, size := range map[string]int64{"MiB": 1 << 20, "GiB": 1 << 30} {
-		if number, ok := strings.CutSuffix(text, unit); ok {
-			if n, err := strconv.ParseInt(number, 10, 32); err == nil && n > 0 && n*size >= 64<<20 && n*size <= 1<<50 {
-				return n * size, nil
-			}
-		}
-	}
-	return 0, fmt.Errorf("memory is %.40q; it must be at least 64MiB, such as 256MiB or 2GiB", text)
+	most := f.memory.Keep()
+	f.settings.Bodies = min(f.settings.Bodies, most/8)
+	f.settings.Body = min(f.settings.Body, most/32)
+	return nil
 }

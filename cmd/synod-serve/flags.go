@@ -33,7 +33,7 @@ type flags struct {
 	store    string
 	hosts    []string
 	drain    time.Duration
-	memory   string
+	memory   app.Memory
 	noLogin  bool
 	token    string // of the owner, for the page; "": none is needed
 	noKeep   bool

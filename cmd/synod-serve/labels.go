@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/core/table"
+	"synod.dev/synod/council/trust"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
@@ -18,9 +19,9 @@ import (
 func labelsCommand(f *flags) *cobra.Command {
 	cmd := &cobra.Command{Use: "labels", Short: "List and withdraw what keys said about answers", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError{errors.New("give list or withdraw (example: synod serve labels withdraw alice)")}
+			return usageError{errors.New("give list, export or withdraw (example: synod serve labels withdraw alice)")}
 		}}
-	cmd.AddCommand(labelsList(f), labelsWithdraw(f))
+	cmd.AddCommand(labelsList(f), labelsExport(f), labelsWithdraw(f))
 	return cmd
 }
 
@@ -56,6 +57,26 @@ func labelsList(f *flags) *cobra.Command {
 						fmt.Sprint(c.wrong), predicted, moment(c.last))
 				}
 				return t.Write(cmd.OutOrStdout(), "text")
+			})
+		}}
+}
+
+func labelsExport(f *flags) *cobra.Command {
+	return &cobra.Command{Use: "export COUNCIL", Short: "Print the labels of a council as lines of JSON",
+		Long: "Print the labels of a council as JSON, one a line, the oldest first: the run, a hash of the question, " +
+			"the id of the key, whether the answer was right, and the probability that was stated of it. synod " +
+			"calibrate show --feedback FILE compares them.",
+		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+			return f.withStore(cmd, func(st *store.Store) error {
+				marks, err := st.Marks(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				if len(marks) == 0 || args[0] == "" {
+					return usageError{fmt.Errorf("the council %q has no labels; synod serve labels list shows which "+
+						"have", args[0])}
+				}
+				return trust.WriteMarks(cmd.OutOrStdout(), marks)
 			})
 		}}
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"synod.dev/synod/council/trust"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
@@ -41,6 +44,24 @@ func TestLabels(t *testing.T) {
 	if out := list(); !strings.Contains(out, "alice seven 2 1 1 0.8 of 1, and 1 were") ||
 		!strings.Contains(out, "owner seven 1 0 1 -") {
 		t.Error(out)
+	}
+	code, out, errs := command(t, "serve", "labels", "export", "seven", "--home", dir)
+	path := filepath.Join(dir, "labels.jsonl")
+	if err := os.WriteFile(path, []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	marks, err := trust.ReadMarks(path)
+	if code != 0 || err != nil || len(marks) != 3 || marks[0].Council != "seven" || marks[0].At.IsZero() {
+		t.Errorf("%d %s %+v %v", code, errs, marks, err)
+	}
+	for _, m := range marks {
+		if stated := m.Run == "a" && m.Key != ""; m.Right != stated || (m.Probability != nil) != stated {
+			t.Errorf("%+v", m)
+		}
+	}
+	if code, out, errs := command(t, "serve", "labels", "export", "six", "--home", dir); code != 2 || out != "" ||
+		!strings.Contains(errs, "labels list shows which have") {
+		t.Error(code, out, errs)
 	}
 	if code, _, errs := command(t, "serve", "labels", "withdraw", "alice", "--home", dir); code != 0 ||
 		!strings.Contains(errs, "2 labels withdrawn") {

@@ -125,7 +125,7 @@ func TestMistakes(t *testing.T) {
 		{"", []string{"keys", "edit", "x", "--rpm", "1"}, "keys list"},
 		{"", []string{"keys", "edit", "x"}, "give what to change"},
 		{"", []string{"keys", "revoke", "x"}, "keys list"},
-		{"", []string{"labels"}, "list or withdraw"},
+		{"", []string{"labels"}, "list, export or withdraw"},
 		{"", []string{"labels", "withdraw", "x"}, "keys list"},
 		{"", []string{"labels", "withdraw", ""}, "empty"},
 		{"", []string{"keys"}, "new, list, edit or revoke"},
@@ -167,15 +167,5 @@ func TestKeysCommand(t *testing.T) {
 	}
 	if _, out, _ := command(t, "serve", "keys", "list", "--home", dir); !strings.Contains(out, "revoked") {
 		t.Error(out)
-	}
-}
-
-// Amounts of memory have a unit, and are enough to work with.
-func TestReadBytes(t *testing.T) {
-	for text, want := range map[string]int64{"256MiB": 256 << 20, "2GiB": 2 << 30, "256": 0, "1MiB": 0, "256 MiB": 0,
-		"-1GiB": 0, "99999999GiB": 0, "MiB": 0} {
-		if got, err := readBytes(text); got != want || (err == nil) != (want > 0) {
-			t.Errorf("%s: %d, %v", text, got, err)
-		}
 	}
 }

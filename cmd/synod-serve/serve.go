@@ -59,8 +59,8 @@ when they change. Requests from other machines need --listen and API keys.`,
 	fl.StringVar(&f.runs, "runs", "", "`folder` of the runs of synod bench, which the page shows")
 	fl.StringVar(&f.metrics, "metrics", "", "`address` of a listener of its own for Prometheus; on a loopback address "+
 		"it has /debug/pprof too")
-	fl.StringVar(&f.memory, "memory", "", "memory that the gateway tries to keep to, such as `256MiB`; an eighth of "+
-		"it is for the bodies of requests")
+	fl.Var(&f.memory, "memory", "memory that the gateway tries to keep to, such as `256MiB`; an eighth of it is for "+
+		"the bodies of requests, and one for those of models (default 512MiB, or GOMEMLIMIT)")
 	fl.StringVar(&f.tlsCert, "tls-cert", "", "`file` with the TLS certificate and its chain (PEM), for HTTPS; it is "+
 		"read again when it changes")
 	fl.StringVar(&f.tlsKey, "tls-key", "", "`file` with the key of the TLS certificate (PEM)")
@@ -108,6 +108,8 @@ func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) erro
 	g := gateway.New(o)
 	metrics.InFlight(g)
 	metrics.Keys(st)
+	metrics.Drift(st)
+	g.WarnOfDrift(ctx)
 	if local && !f.noLogin {
 		f.token = rand.Text()
 	}

@@ -37,6 +37,7 @@ type Agent struct {
 	sent    []synod.Effect // the first messages: a machine that is reset uses them again
 	set     []synod.Effect // the first alarms, by id, likewise
 	scratch []any          // see Scratch
+	types   []typed        // of the messages sent, by the name of their slots
 }
 
 // state is the numbers of a run.

@@ -2,6 +2,7 @@ package script
 
 import (
 	"encoding"
+	"reflect"
 	"slices"
 
 	"synod.dev/synod"
@@ -48,6 +49,7 @@ func TellTo[T encoding.BinaryAppender](me *Agent, to []synod.NodeID, name string
 	if len(to) == 0 {
 		return
 	}
+	me.learn(name, reflect.TypeFor[T]())
 	k := min(me.sends, maxKept)
 	me.sends++
 	if k == len(me.sent) || k == maxKept {
@@ -64,6 +66,37 @@ func TellTo[T encoding.BinaryAppender](me *Agent, to []synod.NodeID, name string
 		me.sent[k] = synod.Send{To: to, Message: m}
 	}
 	me.effects = append(me.effects, me.sent[k])
+}
+
+// typed is the Go type of the messages in the slots of a name.
+type typed struct {
+	name string
+	of   reflect.Type
+}
+
+// learn notes the type of what is sent in the slots of a name.
+func (me *Agent) learn(name string, t reflect.Type) {
+	for i := range me.types {
+		if me.types[i].name == name {
+			return
+		}
+	}
+	me.types = append(me.types, typed{name, t})
+}
+
+// MessageType returns the Go type of the messages that a machine of New has sent in slots of a name, in this run or
+// one before; nil if it has sent none. Adversaries in tests change messages part by part with it.
+func MessageType(m synod.Resetter, name string) reflect.Type {
+	own, ok := m.(*machine)
+	if !ok {
+		return nil
+	}
+	for _, t := range own.agent.types {
+		if t.name == name {
+			return t.of
+		}
+	}
+	return nil
 }
 
 // Collect waits for the end of the slot's round and returns the neighbours' messages for

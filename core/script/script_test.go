@@ -2,6 +2,7 @@ package script_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -393,5 +394,23 @@ func TestTellTo(t *testing.T) {
 	effects := m.Step(0, synod.Begin{})
 	if len(effects) != 2 || fmt.Sprint(effects[0].(synod.Send).To) != "[2]" || effects[0].(synod.Send).Slot.Round != 3 {
 		t.Errorf("%v", effects)
+	}
+}
+
+// The type of the messages of a slot is known once the machine has sent one, and is that of what it sends.
+func TestMessageType(t *testing.T) {
+	m := script.New(synod.Seat{Peers: []synod.NodeID{1}}, script.Options{}, func(me *script.Agent) synod.Answer {
+		script.Tell(me, "answers", 0, synod.Response{})
+		return synod.None
+	}).(synod.Resetter)
+	if of := script.MessageType(m, "answers"); of != nil {
+		t.Errorf("before it sends anything: %s", of)
+	}
+	m.Step(0, synod.Begin{})
+	if of := script.MessageType(m, "answers"); of != reflect.TypeFor[synod.Response]() {
+		t.Errorf("messages are a %v", of)
+	}
+	if of := script.MessageType(m, "votes"); of != nil {
+		t.Errorf("messages that it has not sent are a %s", of)
 	}
 }

@@ -65,6 +65,37 @@ type ModelResult struct {
 // model than the one it was asked for, those names.
 func (r *ModelResult) Name() string { return llm.ReportedName(r.Model, r.Served, r.Reported) }
 
+// Reference is what a question would have cost one model alone.
+type Reference struct {
+	Model string   `json:"model"`
+	USD   *float64 `json:"usd"` // null: not known
+	// Measured says that USD is by the tokens of its own replies to this question; else it is the mean that the council
+	// file has.
+	Measured bool `json:"measured"`
+	// Saved is USD without the cost of the council: below 0, the council cost more; null: not known.
+	Saved *float64 `json:"saved"`
+}
+
+// String says it in a line.
+func (r *Reference) String() string {
+	if r.USD == nil {
+		return fmt.Sprintf("%s alone: what that costs is not known", r.Model)
+	}
+	how := "in the mean"
+	if r.Measured {
+		how = "by its own tokens"
+	}
+	text := fmt.Sprintf("%s alone: %.6f USD %s", r.Model, *r.USD, how)
+	switch {
+	case r.Saved == nil:
+	case *r.Saved < 0:
+		text += fmt.Sprintf(", %.6f less than the council", -*r.Saved)
+	default:
+		text += fmt.Sprintf(", so %.6f saved", *r.Saved)
+	}
+	return text
+}
+
 // Version is the version of the JSON shape of Outcome.
 const Version = 1
 
@@ -118,6 +149,8 @@ type Outcome struct {
 	Tokens      Tokens                `json:"tokens"`
 	Cost        *llm.Cost             `json:"cost"` // null: not all prices are known
 	Money       llm.Money             `json:"money"`
+	// Reference compares Cost with that of the model that the council file names; nil: it names none.
+	Reference *Reference `json:"reference,omitempty"`
 	// Charged is what the limits of the question have counted: also what replies without a usage, and calls that were
 	// cut off, can have cost. Zero for a council of nodes, and where nothing was limited.
 	Charged llm.Spent  `json:"-"`

@@ -119,7 +119,7 @@ var checking = []step{
 	{"patience", setPatience}, {"hedge", checkHedge}, {"reread", checkReread}, {"ledger", checkLedger},
 	{"checks", checkChecks},
 	{"faults", setFaults}, {"breakers", func(p *Plan) error { return p.spec.Breakers.Validate() }},
-	{"limits", checkLimits}, {"models", checkModels},
+	{"limits", checkLimits}, {"models", checkModels}, {"reference", checkReference},
 }
 
 // runSteps takes steps in their order and stops at the first mistake.

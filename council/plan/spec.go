@@ -44,6 +44,7 @@ type Spec struct {
 	Breakers    Breakers          `yaml:"breakers,omitempty" json:"breakers,omitzero" doc:"when to stop a run that makes no progress"`
 	Defences    defence.Settings  `yaml:"defences,omitempty" json:"defences,omitempty" doc:"switches of the defences against adversaries among the members, on or off by name" example:"{fence: on, echo-detector: off}"`
 	Trust       Trust             `yaml:"trust,omitempty" json:"trust,omitzero" doc:"how the reliability of members is learned from the council's own questions"`
+	Reference   ReferenceModel    `yaml:"reference,omitempty" json:"reference,omitzero" doc:"the model that you would ask alone without a council; outcomes say what that would have cost"`
 	Ledger      Ledger            `yaml:"ledger,omitempty" json:"ledger,omitzero" doc:"where decisions are recorded so that nobody can change one unnoticed"`
 	Faults      Faults            `yaml:"faults,omitempty" json:"faults,omitzero" doc:"network faults to simulate; for experiments"`
 }

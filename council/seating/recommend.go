@@ -25,6 +25,7 @@ type Aim struct {
 type Recommended struct {
 	Tiers
 	Right  *metrics.Rate // share of the questions that it decides rightly
+	Wrong  *metrics.Rate // and wrongly
 	USD    float64       // of a question in the mean
 	Single Alone         // the best single model within the budget
 }
@@ -69,7 +70,7 @@ func (s *Sample) Recommend(aim Aim, seed uint64) *Recommended {
 		alone.join(s.Play(s.Fit(only, rest), held))
 	}
 	n := len(s.Questions)
-	r.Right, r.USD = metrics.Share(own.Right, n), own.USD/float64(n)
+	r.Right, r.Wrong, r.USD = metrics.Share(own.Right, n), metrics.Share(own.Wrong, n), own.USD/float64(n)
 	r.Single.Right, r.Single.USD = metrics.Share(alone.Right, n), alone.USD/float64(n)
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"synod.dev/synod/bench/campaign"
 	"synod.dev/synod/internal/altered"
@@ -24,14 +25,17 @@ type claim struct {
 	Events     int    `json:"events"`     // of the shrunk schedule of faults
 }
 
-// playCampaign plays so many executions of a subject until a claim is violated, and writes the claim as JSON; null if
-// none was. It runs in a program that may have a bug.
-func playCampaign(w io.Writer, subject string, executions uint64) error {
-	p := campaign.NewPlayer()
+// playCampaign plays so many executions of a subject, for some time at most (0: no limit), until a claim is violated,
+// and writes the claim as JSON; null if none was. It runs in a program that may have a bug.
+func playCampaign(w io.Writer, subject string, executions uint64, length time.Duration) error {
+	p, begun := campaign.NewPlayer(), time.Now()
+	draws := campaign.NewDraws(subject, 1, 0)
 	var found *claim
-	for i := uint64(0); i < executions && found == nil; i++ {
-		x := campaign.DrawAt(subject, 1, i)
-		if all := p.Play(&x).Violations; len(all) > 0 {
+	for i := uint64(0); i < executions && found == nil && (length == 0 || time.Since(begun) < length); i++ {
+		x := draws.Next()
+		result := p.Play(&x)
+		draws.Learn(&x, result)
+		if all := result.Violations; len(all) > 0 {
 			v := all[0]
 			small := p.Shrink(x, v.Claim)
 			found = &claim{v.Claim, v.Detail, i + 1, len(small.Events)}

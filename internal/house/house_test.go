@@ -75,6 +75,7 @@ var ranks = map[string]float64{
 	"internal/manual":     14, // writes the manual pages of the command line
 	"internal/mutants":    14, // runs mutation tests
 	"internal/bugs":       14, // seeds bugs
+	"internal/endless":    14, // looks for bugs in turns
 	"internal/altered":    0,  // builds both from changed texts
 	"internal/house":      0,  // tests of these rules
 	"internal/nightly":    -2, // tests that make nightly plays
@@ -117,6 +118,7 @@ var ranks = map[string]float64{
 	"internal/filelock":   -2, // durable uses it
 	"internal/durable":    -1, // fetch uses it
 	"internal/faultdisk":  0,  // a disk of durable with faults
+	"internal/reference":  1,  // slow twins of decisions, for campaigns
 	"internal/faultcall":  0,  // system calls of a program that fail
 	"internal/damage":     0,  // random changes of files
 	"internal/order":      -2, // sorts that are compiled once
@@ -137,7 +139,7 @@ var ranks = map[string]float64{
 var pure = []string{"", "core/robust", "graph", "core/script", "core/sign", "record/certificate", "core/clean",
 	"llm/read", "llm/read/refusal", "llm/prompt", "protocol", "adversary", "bench/metrics", "llm/probe",
 	"core/stats", "core/odds", "llm/structured", "core/table", "core/reliability", "council/seating",
-	"adversary/defence"}
+	"adversary/defence", "internal/reference"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 

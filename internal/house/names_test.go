@@ -27,7 +27,7 @@ var naming = map[string]string{
 	"bench/report":                "columns of tables with the baseline of a plain vote",
 
 	"cmd/cli/app/journal.go":        "journals of games, which have a command of their own",
-	"cmd/cli/bench/calibrate.go":    "the plain vote, by which models are measured",
+	"cmd/cli/bench/measuring.go":    "the plain vote, by which models are measured",
 	"cmd/cli/bench/grid.go":         "the flag --rounds, which is for games",
 	"cmd/cli/graph/graph.go":        "the value of --rule for SAC's property 4.3",
 	"cmd/cli/groups.go":             "the name of the command game",
@@ -52,6 +52,7 @@ var naming = map[string]string{
 	"council/plan/spec.go":        "an example of a council file",
 	"council/plan/structured.go":  "advice in errors, which name protocols that decide merged prose",
 	"internal/forge":              "a rule of votes, and forged certificates of protocols with each kind of claim",
+	"internal/reference":          "rules of votes and of the game",
 	"network/roster/terms.go":     "a rule of votes",
 	"record/certificate/claim.go": "a rule of votes",
 	"record/certificate/merge.go": "a rule of votes",

@@ -55,12 +55,20 @@ type testCase struct {
 
 // prepare compiles the mutants and plays every test once without a mutant.
 func (b *bench) prepare(list []*mutant) error {
-	var err error
-	if b.folders, err = load(list); err != nil {
+	text, err := b.rewrite(list)
+	if err != nil {
 		return err
 	}
+	return b.prepareTests(text, list)
+}
+
+// rewrite returns the text of all files with their mutants behind switches.
+func (b *bench) rewrite(list []*mutant) (text map[string]string, err error) {
+	if b.folders, err = load(list); err != nil {
+		return nil, err
+	}
 	b.switched = map[*mutant]bool{}
-	text := map[string]string{}
+	text = map[string]string{}
 	size := 1 + slices.MaxFunc(list, func(a, b *mutant) int { return a.id - b.id }).id
 	for _, f := range b.folders {
 		sites := f.switchable(size)
@@ -73,6 +81,11 @@ func (b *bench) prepare(list []*mutant) error {
 			text[name] = t
 		}
 	}
+	return text, nil
+}
+
+// prepareTests compiles the tests with the text, and plays each once.
+func (b *bench) prepareTests(text map[string]string, list []*mutant) (err error) {
 	if b.binaries, err = b.compile("all", text); err != nil {
 		return err
 	}
@@ -83,7 +96,8 @@ func (b *bench) prepare(list []*mutant) error {
 	}
 	slices.SortStableFunc(b.cases, func(x, y *testCase) int { return cmp.Compare(x.took, y.took) })
 	for _, m := range list {
-		if b.switched[m] && !slices.ContainsFunc(b.cases, func(c *testCase) bool { return c.reaches[m.id] }) {
+		reaches := func(c *testCase) bool { return c.reaches[m.id] }
+		if m.fate == "" && b.switched[m] && !slices.ContainsFunc(b.cases, reaches) {
 			m.fate = unreached
 		}
 	}
@@ -161,11 +175,11 @@ func (b *bench) baseline(bin binary) error {
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
-		for _, line := range strings.Fields(string(raw)) {
-			id, err := strconv.Atoi(line)
-			if err != nil {
-				return fmt.Errorf("what %s reaches: %w", name, err)
-			}
+		ids, err := idsIn(raw)
+		if err != nil {
+			return fmt.Errorf("what %s reaches: %w", name, err)
+		}
+		for _, id := range ids {
 			c.reaches[id] = true
 		}
 		b.cases = append(b.cases, c)
@@ -173,11 +187,23 @@ func (b *bench) baseline(bin binary) error {
 	return nil
 }
 
+// idsIn reads what a process has noted.
+func idsIn(raw []byte) (ids []int, err error) {
+	for _, line := range strings.Fields(string(raw)) {
+		id, err := strconv.Atoi(line)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
 // workers is how many mutants are tried at once. Some tests mostly wait.
 const workers = 2
 
-// tryAll tries the mutants whose fate is open, and calls done, one call at a time, when a fate is known.
-func (b *bench) tryAll(list []*mutant, done func(*mutant)) error {
+// tryAll tries the mutants whose fate is open, and calls done, one call at a time, when they were tried.
+func tryAll(list []*mutant, try func(*mutant) error, done func(*mutant)) error {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	var failed error
@@ -187,7 +213,7 @@ func (b *bench) tryAll(list []*mutant, done func(*mutant)) error {
 			for m := range next {
 				var err error
 				if m.fate == "" {
-					err = b.try(m)
+					err = try(m)
 				}
 				mu.Lock()
 				if err != nil {
@@ -249,10 +275,20 @@ func (b *bench) try(m *mutant) error {
 	return nil
 }
 
-// alone compiles one mutant without a switch. It is not viable if it does not compile.
+// alone compiles the tests with one mutant without a switch. It is not viable if it does not compile.
 func (b *bench) alone(m *mutant) ([]binary, bool, error) {
 	b.one.Lock()
 	defer b.one.Unlock()
+	text, err := b.textAlone(m)
+	if text == nil || err != nil {
+		return nil, false, err
+	}
+	bins, err := b.compile(fmt.Sprint("one", m.id), text)
+	return bins, err == nil, err
+}
+
+// textAlone is the file with one mutant without a switch; nil: it is not viable.
+func (b *bench) textAlone(m *mutant) (map[string]string, error) {
 	for _, f := range b.folders {
 		for _, s := range f.sites[m.file] {
 			if !slices.Contains(s.mutants, m) {
@@ -269,13 +305,35 @@ func (b *bench) alone(m *mutant) ([]binary, bool, error) {
 				}
 			}
 			if !f.typechecks(whole) {
-				return nil, false, nil
+				return nil, nil
 			}
-			bins, err := b.compile(fmt.Sprint("one", m.id), map[string]string{m.file: text})
-			return bins, err == nil, err
+			return map[string]string{m.file: text}, nil
 		}
 	}
-	return nil, false, fmt.Errorf("no such place")
+	return nil, fmt.Errorf("no such place")
+}
+
+// tryCampaigns plays campaigns with a mutant. Its fate stays open if none finds it.
+func (b *bench) tryCampaigns(d *detector, m *mutant) error {
+	program, alone := filepath.Join(b.work, "campaigns", "program"), !b.switched[m]
+	if alone {
+		b.one.Lock()
+		defer b.one.Unlock()
+		text, err := b.textAlone(m)
+		if text == nil || err != nil {
+			m.fate = broken
+			return err
+		}
+		if program, err = d.build(fmt.Sprint("campaign", m.id), text); err != nil {
+			m.fate = broken
+			return nil
+		}
+	}
+	var err error
+	if m.claim, err = d.try(program, m.id, alone); m.claim != "" {
+		m.fate = byCampaign
+	}
+	return err
 }
 
 // play runs tests of one binary. The limit is processor time; 0 is none.

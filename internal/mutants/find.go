@@ -21,6 +21,8 @@ const (
 	lived     fate = "LIVED"
 	unreached fate = "UNREACHED" // no test executes the line
 	broken    fate = "NOT VIABLE"
+
+	byCampaign fate = "CAMPAIGN" // a claim of a campaign is violated
 )
 
 // mutant is one changed operator.
@@ -32,6 +34,7 @@ type mutant struct {
 	from, to     token.Token
 	text         string // the line of source
 	fate         fate
+	claim        string // that a campaign found violated, if it found the mutant
 }
 
 func (m *mutant) String() string {

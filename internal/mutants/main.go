@@ -7,9 +7,14 @@
 // ++ and -- exchanged. Its own runner compiles every mutant and plays the whole test suite, which takes half a minute
 // for a mutant of package council. This program compiles all mutants into one test binary, which an environment
 // variable switches, and plays only the tests that reach the mutant, the shortest first. "make mutants" runs it.
+//
+// With -campaign it first plays campaigns with each mutant, and counts which claim finds it ("make detection"):
+//
+//	go run ./internal/mutants -gremlins .tools/gremlins -campaign 1m -sample 25 ./protocol/leader ./core/sign
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
@@ -19,6 +24,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"synod.dev/synod/core/stats"
 )
@@ -30,6 +36,8 @@ type options struct {
 	seed     uint64
 	only     string
 	long     bool
+	campaign time.Duration
+	units    bool
 	packages []string
 }
 
@@ -41,11 +49,21 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the sample")
 	flag.StringVar(&o.only, "only", "", "test only mutants whose printed line matches this regular expression")
 	flag.BoolVar(&o.long, "long", false, "play whole campaigns (without it, tests run with -short)")
+	flag.DurationVar(&o.campaign, "campaign", 0,
+		"play campaigns with each mutant for so long at most; 0: unit tests only")
+	flag.BoolVar(&o.units, "units", false, "with -campaign: play the unit tests with mutants that no campaign finds")
 	flag.Parse()
 	o.packages = flag.Args()
 	if len(o.packages) == 0 {
 		fmt.Fprintln(os.Stderr, "usage: mutants [flags] PACKAGE..., for example ./core/sign")
 		os.Exit(2)
+	}
+	if o.campaign > 0 {
+		if err := detect(os.Stdout, o); err != nil {
+			fmt.Fprintf(os.Stderr, "mutants: %v\n", err)
+			os.Exit(1)
+		}
+		return
 	}
 	for _, dir := range o.packages {
 		if err := measure(os.Stdout, dir, o); err != nil {
@@ -62,21 +80,9 @@ func measure(w io.Writer, dir string, o options) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	list, err := find(o.gremlins, dir, work)
-	if err != nil {
+	list, err := o.draw(w, dir, work)
+	if err != nil || len(list) == 0 {
 		return err
-	}
-	whole := len(list)
-	if list, err = o.choose(list); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "== %s: %d mutants", dir, whole)
-	if o.sample > 0 && o.sample < whole {
-		fmt.Fprintf(w, ", a sample of %d (seed %d)", len(list), o.seed)
-	}
-	fmt.Fprintln(w)
-	if len(list) == 0 {
-		return nil
 	}
 	b := &bench{work: work, short: !o.long, notes: w}
 	if o.tests != "" {
@@ -85,7 +91,7 @@ func measure(w io.Writer, dir string, o options) error {
 	if err := b.prepare(list); err != nil {
 		return err
 	}
-	if err := b.tryAll(list, func(m *mutant) {
+	if err := tryAll(list, b.try, func(m *mutant) {
 		if m.fate == lived || m.fate == unreached {
 			fmt.Fprintf(w, "%9s %s   %s\n", m.fate, m, m.text)
 		}
@@ -94,6 +100,77 @@ func measure(w io.Writer, dir string, o options) error {
 	}
 	report(w, list)
 	return nil
+}
+
+// detect tests the mutants of all packages by campaigns, and then by unit tests, and prints what found each.
+func detect(w io.Writer, o options) error {
+	work, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	var list []*mutant
+	for _, dir := range o.packages {
+		some, err := o.draw(w, dir, work)
+		if err != nil {
+			return err
+		}
+		for _, m := range some {
+			list = append(list, m)
+			m.id = len(list)
+		}
+	}
+	b := &bench{work: work, short: !o.long, notes: w}
+	text, err := b.rewrite(list)
+	if err != nil {
+		return err
+	}
+	d := &detector{work: work, limit: o.campaign}
+	if err := d.prepare(text); err != nil {
+		return err
+	}
+	sum := detection{killed: map[string]int{}, count: map[fate]int{}}
+	try := func(m *mutant) error { return b.tryCampaigns(d, m) }
+	if err := tryAll(list, try, func(m *mutant) {
+		fmt.Fprintf(w, "%9s %s   %s   %s\n", m.fate, m, m.text, m.claim)
+	}); err != nil {
+		return err
+	}
+	if o.units {
+		if err := b.prepareTests(text, list); err != nil {
+			return err
+		}
+		if err := tryAll(list, b.try, func(m *mutant) {}); err != nil {
+			return err
+		}
+	}
+	for _, m := range list {
+		m.fate = cmp.Or(m.fate, lived)
+		sum.add(m)
+		if m.fate == lived || m.fate == unreached {
+			fmt.Fprintf(w, "%9s %s   %s\n", m.fate, m, m.text)
+		}
+	}
+	sum.report(w)
+	return nil
+}
+
+// draw lists the mutants of a package and its subfolders, and draws the sample.
+func (o options) draw(w io.Writer, dir, work string) ([]*mutant, error) {
+	list, err := find(o.gremlins, dir, work)
+	if err != nil {
+		return nil, err
+	}
+	whole := len(list)
+	if list, err = o.choose(list); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(w, "== %s: %d mutants", dir, whole)
+	if o.sample > 0 && o.sample < whole {
+		fmt.Fprintf(w, ", a sample of %d (seed %d)", len(list), o.seed)
+	}
+	fmt.Fprintln(w)
+	return list, nil
 }
 
 // choose draws the sample, and keeps what -only matches.

@@ -256,13 +256,6 @@ func (p *Cascade) Guarantee(f, _ int, _ bool) (name, note string) {
 // Prompts returns the protocol's templates: those of SAC, for contested questions.
 func Prompts() fs.FS { return sac.Prompts() }
 
-// campaign is how campaigns try the protocol.
-var campaign = func() check.Subject {
-	s := check.Staged(6, synod.Number, "{prices: []}", "{rounds: 1}").At(9)
-	s.Relies = []string{"WI-1"}
-	return s
-}()
-
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "cascade",

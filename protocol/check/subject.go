@@ -1,6 +1,11 @@
 package check
 
-import "synod.dev/synod"
+import (
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/internal/reference"
+)
 
 // Subject is how campaigns try a protocol.
 type Subject struct {
@@ -22,6 +27,11 @@ type Subject struct {
 	Setup   func(c Chance, x *Case)
 	Horizon func(x *Case) synod.Tick // about when an execution ends
 	Check   func(t *Trace)           // checks Claims; nil: there is nothing more to check
+	// Decision is the claim that says that a council decides what a slow reference computes from the records; "": none
+	// does, and reports are red.
+	Decision string
+	// Step says what the protocol's own step chooses, by the reference; nil: councils count last answers.
+	Step func(t *Trace) reference.Step
 	// Changes must change no opinion of honest members. One of 16 executions is played again with one of them.
 	Changes []Change
 	// Watch wraps the machine of an honest seat, to see what it sends and asks; nil: nothing is watched.
@@ -74,6 +84,15 @@ func Staged(share float64, form synod.Form, params ...string) Subject {
 	s.Exchanges, s.Form, s.States = false, form, []string{"answers", "no answer"}
 	s.Horizon = func(*Case) synod.Tick { return 60 }
 	s.Check = (*Trace).Answered
+	return s
+}
+
+// Deciding returns the subject with a claim about the decision: it is what a slow reference computes from the records.
+// property says in a few words what that is. step is Subject.Step.
+func (s Subject) Deciding(id, property, source string, step func(*Trace) reference.Step) Subject {
+	s.Claims = append(slices.Clip(s.Claims), Claim{ID: id, Model: Any, Source: source,
+		Property: "the decision is what a slow reference computes from the records: " + property})
+	s.Decision, s.Step = id, step
 	return s
 }
 

@@ -27,6 +27,8 @@ type Trace struct {
 	Replies []synod.Answer // the independent answers of honest members
 	Stated  []uint16       // by seat: the scores that its model gave, in tenths, as a set of bits
 
+	Diaries []Diary // by seat, of honest machines; nil without KeepDiary
+
 	Violations []Violation        // the first of each claim
 	Applied    map[string]float64 // the claims that applied, each with its margin; NaN: it has none
 	States     []string           // situations that occurred

@@ -1,13 +1,13 @@
 package cpwbft
 
 import (
-	"cmp"
-	"fmt"
-	"math/big"
+	"math"
 	"math/rand/v2"
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -32,14 +32,15 @@ var campaign = check.Subject{
 			"{rounds: 2, reflect: true}"}[c.IntN(6)]
 	},
 	Horizon: func(*check.Case) synod.Tick { return 20 },
-	Check:   checkDecision,
+	Check:   func(t *check.Trace) { checkDecision(t); checkAdopted(t) }, Watch: check.KeepDiary,
 	Trials: []check.Trial{
 		{Claim: check.Claim{ID: "I-CP-4", Property: "one member with the confidence 1 takes the decision from any " +
 			"number with less: cp-wbft claims nothing, and this says that it is still the protocol of the paper",
 			Model: check.Sync, Source: "CP-WBFT Eq. 4, finding F8", Margin: "honest members beyond the first"},
 			Kind: check.Rules, Try: oneLiar},
 	},
-}
+}.Deciding("I-CP-D", "what each member adopts, and that of Eq. 4 or the answer that enough members end on",
+	"CP-WBFT §4", conclude)
 
 // checkDecision compares stage 2 with Eq. 4, by the letter, in exact fractions.
 func checkDecision(t *check.Trace) {
@@ -59,7 +60,7 @@ func checkDecision(t *check.Trace) {
 		}
 	}
 	got := p.Conclude(last)
-	want, tie := equation4(last, p.Weigh == Half)
+	want, tie := reference.HighestMean(confident(last), p.Weigh == Half)
 	t.Claim("I-CP-1", got == want, "it decides %q, and Eq. 4 gives %q: %v", got, want, last)
 	t.State("tie of means", tie)
 	shuffled := slices.Clone(last)
@@ -69,53 +70,57 @@ func checkDecision(t *check.Trace) {
 	t.Claim("I-CP-3", p.Conclude(shuffled) == got, "another order decides %q and not %q", p.Conclude(shuffled), got)
 }
 
-// equation4 is Eq. 4 of CP-WBFT: the answer with the highest mean confidence; of equal ones that with more supporters,
-// then the first in bytes. half leaves out those below 0.5 where any is at least 0.5. tie reports that means were
-// equal.
-func equation4(last []synod.Opinion, half bool) (best synod.Answer, tie bool) {
-	type camp struct {
-		sum *big.Rat
-		n   int64
-	}
-	confidence := func(o *synod.Opinion) float64 {
-		if o.Confidence == nil {
-			return 0
+// confident returns the answers of opinions with their confidences; a missing one is 0.
+func confident(last []synod.Opinion) (all []reference.Confident) {
+	for _, o := range last {
+		c := reference.Confident{Answer: o.Answer}
+		if o.Confidence != nil {
+			c.Sure = *o.Confidence
 		}
-		return *o.Confidence
+		all = append(all, c)
 	}
-	sure := half && slices.ContainsFunc(last, func(o synod.Opinion) bool {
-		return o.Answer != synod.None && confidence(&o) >= .5
-	})
-	camps := map[synod.Answer]*camp{}
+	return all
+}
+
+// conclude is the decision of a council whose rule is that of the protocol, in every second execution.
+func conclude(t *check.Trace) (s reference.Step) {
+	if s.Decides = t.Case.Sampled(2); !s.Decides {
+		return s
+	}
+	last := make([]synod.Opinion, t.Case.N)
 	for i := range last {
-		o := &last[i]
-		c := confidence(o)
-		if o.Answer == synod.None || !(c >= 0 && c <= 1) || sure && c < .5 {
+		if o := t.Last(i); o != nil {
+			last[i] = *o
+		}
+	}
+	s.Answer, _ = reference.HighestMean(confident(last), t.Protocol.(*CPWBFT).Weigh == Half)
+	return s
+}
+
+// checkAdopted compares what each member adopts with the reference, from what it heard. A member that reflects holds
+// what its model says in between, and one without an answer asks again.
+func checkAdopted(t *check.Trace) {
+	p := t.Protocol.(*CPWBFT)
+	for i, notes := range t.Notes {
+		if !t.Plain(synod.NodeID(i)) || p.Reflect {
 			continue
 		}
-		if camps[o.Answer] == nil {
-			camps[o.Answer] = &camp{sum: new(big.Rat)}
-		}
-		nine, _ := new(big.Rat).SetString(fmt.Sprintf("%.9f", c)) // confidences count to nine decimals
-		camps[o.Answer].sum.Add(camps[o.Answer].sum, nine)
-		camps[o.Answer].n++
-	}
-	mean := func(c *camp) *big.Rat { return new(big.Rat).Quo(c.sum, big.NewRat(c.n, 1)) }
-	for a, c := range camps {
-		if best == synod.None {
-			best = a
-			continue
-		}
-		top := camps[best]
-		order := mean(c).Cmp(mean(top))
-		if cmp.Or(order, cmp.Compare(c.n, top.n), cmp.Compare(best, a)) > 0 {
-			best = a
+		for k := 1; k < len(notes) && notes[k-1].Answer != synod.None; k++ {
+			own := confident([]synod.Opinion{*notes[k-1].Opinion})[0]
+			var heard []reference.Confident
+			_, all := t.Responses(i, k-1, t.Diaries[i].Noted[k].Heard)
+			for _, r := range all {
+				if a, ok := read.Canonical(t.Question, string(r.Answer)); ok {
+					heard = append(heard, reference.Confident{Answer: a, Sure: r.Confidence})
+				}
+			}
+			got := confident([]synod.Opinion{*notes[k].Opinion})[0]
+			want := reference.AdoptConfident(string(p.Adopt), own, heard)
+			same := got.Answer == want.Answer && (p.Probe == NoProbe || math.Abs(got.Sure-want.Sure) < 1e-9)
+			t.Claim("I-CP-D", same, "n%d holds %v and hears %v: it adopts %v, and the reference %v", i, own, heard, got,
+				want)
 		}
 	}
-	for a, c := range camps {
-		tie = tie || a != best && mean(c).Cmp(mean(camps[best])) == 0
-	}
-	return best, tie
 }
 
 // oneLiar lets one member be surer of another answer than all others are of theirs.

@@ -99,13 +99,6 @@ func (p *Debate) MaxRounds() int { return p.Rounds }
 // that it remembers. Under Exact every call is made afresh, so nothing follows.
 func (p *Debate) Settles() bool { return !p.Exact }
 
-// campaign is how campaigns try the protocol.
-var campaign = func() check.Subject {
-	s := check.Ordinary(10, "{}", "{rounds: 2}").At(12)
-	s.Council = "{name: debate, rounds: 1}"
-	return s
-}()
-
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "debate",

@@ -1,6 +1,7 @@
 package decentllms
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/check"
 )
@@ -31,13 +33,16 @@ var inCampaigns = check.Subject{
 			Model: check.Any, Source: "DecentLLMs §III.B"},
 		{ID: "I-DL-8", Property: "evaluators reply at the same tick, however many workers are Byzantine",
 			Model: check.Any, Source: "DecentLLMs Fig. 7"},
+		{ID: "I-DL-9", Property: "an evaluator that hears grades from an honest member after the end of their round, " +
+			"and did not have them, marks its record as unsafe; if more than F members have signed such grades, it " +
+			"decides nothing", Model: check.Any, Source: "DecentLLMs §III.C; own (DE-2)"},
 		{ID: "I-DL-E", Property: "evidence of two values stands, and never accuses an honest member", Model: check.Any,
 			Source: "own"},
 	},
 	Also: []string{"silent"},
 	States: []string{"decision", "no decision", "equivocation", "unreadable grades", "evidence",
 		"range of honest totals",
-		"no grades of an honest evaluator"},
+		"no grades of an honest evaluator", "late grades"},
 	Setup: func(c check.Chance, x *check.Case) {
 		workers, evaluators := 1+c.IntN(3), 3+c.IntN(3)
 		x.N = workers + evaluators
@@ -55,8 +60,9 @@ var inCampaigns = check.Subject{
 		x.F = c.IntN((evaluators+1)/2-1) + 1
 	},
 	Horizon: func(x *check.Case) synod.Tick { return synod.Tick(2*x.F+5) * check.Pace.Within },
-	Check:   checkReplies, Trials: grinding,
-}
+	Check:   checkReplies, Watch: check.KeepDiary, Trials: grinding,
+}.Deciding("I-DL-D", "the answer with the highest total at each evaluator, and what f+1 of them reply to the user",
+	"DecentLLMs §III.C", accept)
 
 // panelist is an honest evaluator at the end.
 type panelist struct {
@@ -132,12 +138,22 @@ func checkPanelist(t *check.Trace, h, first *panelist) {
 			"n%d replies %q and n%d %q", first.id, first.Answer, h.id, h.Answer)
 	}
 	checkTotals(t, h)
+	checkDecision(t, h)
+	checkLate(t, h)
 }
 
-// sharedRecord is the part of a record that is equal at all honest evaluators.
+// sharedRecord is the part of a record that is equal at all honest evaluators. Signatures of the authors are not: who
+// has a key can make several valid signatures of one statement.
 func sharedRecord(r *Record) Record {
 	p := *r
 	p.Signature, p.Unsafe, p.Withheld, p.Evidence = nil, false, "", nil
+	p.Answers, p.Grades = slices.Clone(r.Answers), slices.Clone(r.Grades)
+	for i := range p.Answers {
+		p.Answers[i].Signature = nil
+	}
+	for i := range p.Grades {
+		p.Grades[i].Signature, p.Grades[i].CommitSignature = nil, nil
+	}
 	return p
 }
 
@@ -193,4 +209,78 @@ func checkTotals(t *check.Trace, h *panelist) {
 			t.Margin("I-DL-4", min(*a.Total-low, high-*a.Total))
 		}
 	}
+}
+
+// checkDecision compares what an evaluator replies, and its totals, with the reference, from the answers and grades
+// that it holds.
+func checkDecision(t *check.Trace, h *panelist) {
+	p, r := t.Protocol.(*DecentLLMs), h.record
+	d := reference.DecentLLMs{F: t.Case.F, Aggregate: p.Aggregate, Salt: r.Salt}
+	for _, a := range r.Answers {
+		d.Answers = append(d.Answers, a.Answer)
+	}
+	for _, g := range r.Grades {
+		var vectors [][]float64
+		if g.Bottom == "" {
+			vectors = [][]float64{}
+		}
+		for k := range g.Grades {
+			vectors = append(vectors, g.Grades[k][:])
+		}
+		d.Grades = append(d.Grades, vectors)
+	}
+	want, totals, within, near := d.Decide()
+	if r.Undecided == late {
+		want, near = synod.None, false
+	}
+	t.Claim("I-DL-D", near || h.Answer == want, "n%d replies %q, and the reference %q: totals %v of %v", h.id,
+		h.Answer, want, totals, d)
+	for i, a := range r.Answers {
+		same := (a.Total == nil) == math.IsNaN(totals[i]) &&
+			(a.Total == nil || math.Abs(*a.Total-totals[i]) <= within[i])
+		t.Claim("I-DL-D", same, "the total of n%d at n%d is not that of the reference, %v ± %v: %v", a.Of, h.id,
+			totals[i], within[i], d)
+	}
+}
+
+// checkLate checks what an evaluator makes of grades that came too late. Honest members pass on valid ones only.
+func checkLate(t *check.Trace, h *panelist) {
+	g := t.Protocol.(*DecentLLMs).marks(t.Case.Cast, t.Case.F, check.Pace)
+	signers := map[synod.NodeID]bool{}
+	for _, m := range t.Diaries[h.id].Heard {
+		if int(m.From) >= t.Case.N || !t.Plain(m.From) { // strangers have no seat
+			continue
+		}
+		for _, v := range broadcast.LateValues(&g, m.Message, m.At) {
+			k := slices.IndexFunc(h.record.Grades, func(x EvaluatorGrades) bool { return x.By == v.Sender })
+			if k < 0 || h.record.Grades[k].Bottom == "equivocated" || bytes.Equal(h.record.Grades[k].Value, v.Value) {
+				continue
+			}
+			t.State("late grades", true)
+			t.Claim("I-DL-9", h.record.Unsafe, "n%d hears grades of n%d too late, and its record is not unsafe", h.id,
+				v.Sender)
+			for _, id := range v.Signers {
+				signers[id] = true
+			}
+		}
+	}
+	t.Claim("I-DL-9", len(signers) <= t.Case.F || h.record.Undecided == late, "n%d hears grades too late that %d "+
+		"members have signed, and decides %q: %s", h.id, len(signers), h.Answer, h.record.Undecided)
+}
+
+// accept is what the user takes of the signed replies.
+func accept(t *check.Trace) reference.Step {
+	s := reference.Step{Decides: true, Alone: true, Voting: make([]bool, t.Case.N)}
+	var signed []synod.Answer
+	for i, role := range t.Case.Cast {
+		o := t.Last(i)
+		if s.Voting[i] = role == Evaluator; role != Evaluator || o == nil {
+			continue
+		}
+		if r := RecordOf(o); r != nil && t.Verifier.Verify(synod.NodeID(i), ReplyBytes(o.Answer), r.Signature) {
+			signed = append(signed, o.Answer)
+		}
+	}
+	s.Answer, s.Lacking = reference.Accept(signed, t.Case.F)
+	return s
 }

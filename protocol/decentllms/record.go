@@ -10,7 +10,8 @@ import (
 
 // Record is an evaluator's record of a decision: what the workers answered, how the
 // evaluators graded, and who signed it (DL-7). At all honest evaluators it is the
-// same, apart from Signature, Withheld and Evidence, which is what this evaluator saw.
+// same, apart from Withheld and Evidence, which is what this evaluator saw, and signatures: the
+// author of a value can make several valid ones of it.
 type Record struct {
 	Answers   []WorkerAnswer    `json:"answers"` // ascending by worker
 	Grades    []EvaluatorGrades `json:"grades"`  // ascending by evaluator

@@ -3,6 +3,7 @@ package fixedleader
 import (
 	"fmt"
 
+	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol/check"
 	"synod.dev/synod/protocol/leader"
 )
@@ -22,5 +23,8 @@ func campaign() check.Subject {
 	s.Claims = append([]check.Claim{{ID: "LB-1F", Property: "with members that are silent at worst there are no two " +
 		"decisions",
 		Model: check.Sync, Source: "DecentLLMs §II (BlockAgents)"}}, s.Claims...)
-	return s
+	return leader.Elected(s, "I-FL-D", func(t *check.Trace) reference.Election {
+		p := t.Protocol.(*FixedLeader)
+		return reference.Election{N: t.Case.N, F: t.Case.F, Rounds: p.Leaders * p.Rounds, Turns: p.Rounds}
+	}, func(*check.Trace) string { return "fixed-leader/1" })
 }

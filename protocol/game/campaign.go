@@ -30,12 +30,12 @@ var campaign = check.Subject{
 	States: []string{"valid", "none", "evidence", "stopped"},
 	Setup: func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(3)
-		x.F = (x.N - 1) / 3
-		x.Params = fmt.Sprintf("{rounds: %d, attempts: 1, high: 3, rule: %s}", 1+c.IntN(3), []string{"none", "mode",
-			"median"}[c.IntN(3)])
+		x.F = x.N / 3 // as many as the honest players need not wait for
+		x.Params = fmt.Sprintf("{rounds: %d, attempts: 1, high: 3, rule: %s, stop: %s}", 1+c.IntN(3), []string{"none",
+			"mode", "median", "w-msr", "final-vote"}[c.IntN(5)], []string{TwoThirds, Percent66}[c.IntN(8)/7])
 	},
 	Horizon: func(*check.Case) synod.Tick { return 80 },
-	Check:   checkGame, Watch: watchNotes, Reply: noteReply,
+	Check:   checkGame, Watch: watch, Reply: noteReply,
 	Trials: []check.Trial{
 		{Claim: check.Claim{ID: "QU-2", Property: "a game stops if and only if three times the votes to stop are at " +
 			"least " +
@@ -46,7 +46,8 @@ var campaign = check.Subject{
 			"game alone, and with more they cannot", Model: check.Any, Source: "game paper §3 (I-GM-4)",
 			Margin: "thirds of a vote from the threshold"}, Cases: 100, Kind: check.Rules, Try: stopAlone},
 	},
-}
+}.Deciding("I-GM-D", "how the game ended, and the number of enough players if they ended it",
+	"Can AI Agents Agree? §3", ended)
 
 func checkGame(t *check.Trace) {
 	g := t.Protocol.(*Game)
@@ -58,6 +59,7 @@ func checkGame(t *check.Trace) {
 		}
 	}
 	outcome, stop := g.Ended(notes, honest)
+	checkOutcome(t, outcome, stop)
 	t.Claim("I-GM-2", slices.Contains(g.Endings(), outcome), "the outcome is %q", outcome)
 	t.State(outcome, true)
 	t.State("stopped", stop > 0)
@@ -80,9 +82,13 @@ func checkGame(t *check.Trace) {
 			broadcast.Framed(t, "I-GM-E", id, g.Accusations(n.Opinion))
 			checkCount(t, id, n.Opinion)
 		}
+		checkPlayer(t, i)
 		t.Applies("I-GM-E")
 	}
-	if outcome == string(Valid) {
+	if r := g.Judge(notes, honest); r.Outcome == Valid {
+		if r.Code {
+			stop = g.MaxRounds()
+		}
 		checkValid(t, notes, honest, stop)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/check"
@@ -25,13 +26,41 @@ func Campaign(share float64, most func(n int) int, params func(c check.Chance, f
 		},
 		States: []string{"decided", "undecided", "later than the first view", "evidence"},
 		Setup: func(c check.Chance, x *check.Case) {
-			x.N = []int{4, 4, 4, 5, 7}[c.IntN(5)]
+			x.N = []int{4, 4, 5, 6, 7}[c.IntN(5)]
 			x.F = most(x.N)
 			x.Params = params(c, x.F)
 		},
 		Horizon: func(*check.Case) synod.Tick { return 60 },
 		Check:   func(t *check.Trace) { checkDecisions(t); agree(t) },
 	}
+}
+
+// Elected adds the claim about the decision to a subject: what members decide is signed by a quorum, which is counted
+// again. election says what a quorum is, and name what votes are bound to.
+func Elected(s check.Subject, id string, election func(*check.Trace) reference.Election, name func(*check.Trace) string,
+) check.Subject {
+	decided := s.Check
+	s.Check = func(t *check.Trace) {
+		decided(t)
+		e := election(t)
+		members := make([]synod.NodeID, t.Case.N)
+		for i := range members {
+			members[i] = synod.NodeID(i)
+		}
+		group := VoteGroup(name(t), members, t.Case.F)
+		for i := range t.Notes {
+			o := t.Last(i)
+			if o == nil || !t.Plain(synod.NodeID(i)) || RecordOf(o).Certificate == nil {
+				continue
+			}
+			c := RecordOf(o).Certificate
+			err := e.Check(&reference.SignedVotes{Group: group, Round: c.Round, Leader: c.Leader, Answer: o.Answer,
+				Signers: c.Signers, Signatures: c.Signatures}, t.Verifier)
+			t.Claim(id, err == nil, "the certificate of n%d proves nothing: %v", i, err)
+		}
+	}
+	return s.Deciding(id, "a quorum has signed what a member decides, and enough members end on it", "DecentLLMs §II",
+		nil)
 }
 
 // checkDecisions checks certificates and evidence.

@@ -237,6 +237,23 @@ func TestHigherLock(t *testing.T) {
 	}
 }
 
+// A certificate of round 0 is none, whoever signed it: that round has no leader.
+func TestNoRoundZero(t *testing.T) {
+	keys := sign.DeriveSymbolic(1, 4)
+	for round, want := range map[int]bool{0: false, 1: true} {
+		grading(synod.Reply{}, func(m *Member) {
+			c := &Certificate{Phase: Commit, Round: round, Answer: "7"}
+			for _, id := range seats {
+				c.Votes = append(c.Votes, Vote{id, string(keys.Signer(id, "run").Sign(VoteBytes(m.votes, Commit, round,
+					"7")))})
+			}
+			if m.valid(c, Commit, 2) != want {
+				t.Errorf("a decision of round %d: %v", round, !want)
+			}
+		})
+	}
+}
+
 // A member votes at once for the answer that it is locked on, and for one that was prepared later, without asking its
 // model.
 func TestLockedAnswerNeedsNoGrade(t *testing.T) {

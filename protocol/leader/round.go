@@ -44,9 +44,10 @@ func (m *Member) Meet(round int) (over bool) {
 	return over
 }
 
-// valid reports whether a certificate of a phase is correct and from an earlier round.
+// valid reports whether a certificate of a phase is correct and from an earlier round, of which 1 is the first.
 func (m *Member) valid(c *Certificate, phase, round int) bool {
-	return c != nil && c.Phase == phase && c.Round < round && c.Verify(m.Me.Seat().Signer, m.votes, m.rules.Enough)
+	return c != nil && c.Phase == phase && c.Round >= 1 && c.Round < round &&
+		c.Verify(m.Me.Seat().Signer, m.votes, m.rules.Enough)
 }
 
 // higher reports whether a certificate is from a later round than the lock. The highest

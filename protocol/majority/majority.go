@@ -23,7 +23,7 @@ import (
 var campaign = func() check.Subject {
 	s := check.Ordinary(6, "{}").At(13)
 	s.Council, s.Relies = "{name: majority}", []string{"WI-1"}
-	return s
+	return s.Deciding("I-MV-D", "the answer that enough members gave, by the rule", "own", nil)
 }()
 
 // Entry is the protocol in the catalogue.

@@ -185,7 +185,7 @@ var Entry = protocol.Entry{
 	New:       func() protocol.Protocol { return New() },
 	Prompts:   Prompts,
 	Variable:  true,
-	Campaigns: []check.Subject{check.Staged(0.2, synod.Prose, "{}", "{claims: true}").At(10)},
+	Campaigns: []check.Subject{campaign},
 }
 
 const about = `For questions of the form prose, and of the form json with x-merge: prose at a string.

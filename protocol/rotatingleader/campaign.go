@@ -3,6 +3,7 @@ package rotatingleader
 import (
 	"fmt"
 
+	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol/check"
 	"synod.dev/synod/protocol/leader"
 )
@@ -25,7 +26,16 @@ func campaigns() []check.Subject {
 		})
 	one.Place = 4
 	one.Claims = append([]check.Claim{agreement}, one.Claims...)
-	return []check.Subject{one, twins()}
+	return []check.Subject{elected(one), elected(twins())}
+}
+
+// elected adds the claim about the decision.
+func elected(s check.Subject) check.Subject {
+	return leader.Elected(s, "I-RL-D", func(t *check.Trace) reference.Election {
+		p := t.Protocol.(*RotatingLeader)
+		return reference.Election{N: t.Case.N, F: t.Case.F, TwoThirds: true, Weights: p.Weights, Rounds: p.Views,
+			Turns: 1}
+	}, func(t *check.Trace) string { return t.Protocol.(*RotatingLeader).version() })
 }
 
 // twins is the subject of Twins.

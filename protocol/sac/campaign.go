@@ -1,10 +1,13 @@
 package sac
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -41,10 +44,11 @@ var campaign = check.Subject{
 		c.DrawGraph(x)
 	},
 	Horizon: func(x *check.Case) synod.Tick { return 30 },
-	Check:   checkFilter,
+	Check:   func(t *check.Trace) { checkFilter(t); checkShown(t) }, Watch: check.KeepDiary,
 	Changes: []check.Change{{Claim: "I-SAC-5", Double: true}, {Claim: "I-SAC-6", Message: otherConfidence}},
 	Relies:  []string{"TX-1"}, Council: "{name: sac, rounds: 2}", Trials: smallCases,
-}
+}.Deciding("I-SAC-D", "whom members drop by Eq. 3 and 4, and the answer that enough of them end on", "SAC Algorithm 1",
+	nil)
 
 // checkFilter checks the claims about the filter, in each round at each honest member.
 func checkFilter(t *check.Trace) {
@@ -90,6 +94,16 @@ func filtered(t *check.Trace, id synod.NodeID, o *synod.Opinion, strict bool) {
 	t.State("dropped one", len(o.Dropped) > 0)
 	t.State("dropped F", len(o.Dropped) == f)
 	t.State("silent neighbour", len(o.Silent) > 0)
+	again := reference.SACRound{F: f, Strict: strict, Silent: len(o.Silent), Self: self}
+	for _, s := range o.Scores {
+		if s.Of != id {
+			again.Scores = append(again.Scores, s)
+		}
+	}
+	retained, dropped := again.Filter()
+	t.Claim("I-SAC-D", slices.Equal(retained, o.Retained) && slices.Equal(dropped, o.Dropped),
+		"n%d retains %v and drops %v; the reference %v and %v: %+v", id, o.Retained, o.Dropped, retained, dropped,
+		again)
 	ok := len(o.Dropped) <= f
 	for _, d := range o.Dropped {
 		ok = ok && (strict || self == synod.Untrusted || scores[d] < self)
@@ -112,6 +126,45 @@ func filtered(t *check.Trace, id synod.NodeID, o *synod.Opinion, strict bool) {
 			"dropped %v, silent %v, F=%d", id, k, scores[k], reliable, o.Scores, o.Dropped, o.Silent, f)
 		t.Margin(claim, float64(scores[k]-reliable))
 	}
+}
+
+// checkShown checks Eq. 5: a member is shown its own answer and the retained ones with their scores, the best first,
+// and holds what its model then says.
+func checkShown(t *check.Trace) {
+	for i, notes := range t.Notes {
+		if !t.Plain(synod.NodeID(i)) {
+			continue
+		}
+		for k := 1; k < len(notes); k++ {
+			if calls := t.AskedFor(i, k, synod.Refining); len(calls) > 0 {
+				c := &calls[len(calls)-1]
+				from, heard := t.Responses(i, k-1, c.Heard)
+				checkRefined(t, i, notes[k].Opinion, c, from, heard)
+			}
+		}
+	}
+}
+
+func checkRefined(t *check.Trace, i int, o *synod.Opinion, c *check.Asked, from []synod.NodeID,
+	heard []synod.Response) {
+	var want []synod.Rated
+	for _, s := range o.Scores {
+		if n := slices.Index(from, s.Of); n >= 0 && slices.Contains(o.Retained, s.Of) {
+			a, _ := read.Canonical(t.Question, string(heard[n].Answer))
+			want = append(want, synod.Rated{Answer: a, Score: s.Score})
+		}
+	}
+	slices.SortStableFunc(want, func(a, b synod.Rated) int { return cmp.Compare(b.Score, a.Score) })
+	same := slices.EqualFunc(want, c.Prompt.Peers, func(a, b synod.Rated) bool {
+		return a.Answer == b.Answer && a.Score == b.Score
+	})
+	t.Claim("I-SAC-D", same, "n%d is shown %v in round %d; the retained ones are %v", i, c.Prompt.Peers, o.Round, want)
+	holds := c.Prompt.Own
+	if a, _, ok := read.Answer(t.Question, &c.Reply, false); ok {
+		holds = a
+	}
+	t.Claim("I-SAC-D", o.Answer == holds, "n%d holds %q after round %d, and its model says %q", i, o.Answer, o.Round,
+		holds)
 }
 
 // against returns how many neighbours are Byzantine or silent: the claims are for at most F.

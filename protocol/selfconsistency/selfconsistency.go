@@ -18,6 +18,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/script"
+	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/check"
@@ -47,7 +49,32 @@ samples      with budget samples: k, of each member (5)
 rounds       with budget sac: T (6)`,
 	New:       func() protocol.Protocol { return New() },
 	Prompts:   answer.Templates,
-	Campaigns: []check.Subject{check.Ordinary(5, "{}").At(15)},
+	Campaigns: []check.Subject{campaign},
+}
+
+// campaign is how campaigns try the protocol.
+var campaign = func() check.Subject {
+	s := check.Ordinary(5, "{}").At(15)
+	s.Watch, s.Check = check.KeepDiary, checkSamples
+	return s.Deciding("I-SC-D", "each member holds the most frequent of its samples, and the rule counts", "own", nil)
+}()
+
+// checkSamples compares what each member holds with the most frequent of its samples.
+func checkSamples(t *check.Trace) {
+	for i, notes := range t.Notes {
+		if !t.Plain(synod.NodeID(i)) || len(notes) == 0 {
+			continue
+		}
+		var samples []synod.Answer
+		for _, c := range t.Diaries[i].Asked {
+			if a, _, ok := read.Answer(t.Question, &c.Reply, false); ok {
+				samples = append(samples, a)
+			}
+		}
+		want := reference.MostFrequent(samples)
+		t.Claim("I-SC-D", notes[0].Answer == want, "n%d holds %q, and the reference %q: %q", i, notes[0].Answer, want,
+			samples)
+	}
 }
 
 // Budget says how many samples a member takes.

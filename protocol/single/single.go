@@ -13,6 +13,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/script"
+	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/check"
@@ -22,7 +23,11 @@ import (
 var campaign = func() check.Subject {
 	s := check.Ordinary(3, "{}").At(14)
 	s.Never = []string{check.Replay}
-	return s
+	return s.Deciding("I-SI-D", "the answer of the one member that votes", "own", func(t *check.Trace) reference.Step {
+		voting := make([]bool, t.Case.N)
+		voting[t.Protocol.(*Single).Member] = true
+		return reference.Step{Voting: voting}
+	})
 }()
 
 // Entry is the protocol in the catalogue.

@@ -22,13 +22,6 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// campaign is how campaigns try the protocol.
-var campaign = func() check.Subject {
-	s := check.Ordinary(6, "{}").At(16)
-	s.Relies = []string{"WI-1"}
-	return s
-}()
-
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "weighted-majority",

@@ -5,6 +5,8 @@ import (
 	"math/big"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -23,8 +25,9 @@ var campaign = check.Subject{
 		c.DrawGraph(x)
 	},
 	Horizon: func(*check.Case) synod.Tick { return 30 },
-	Check:   checkRange,
-}
+	Check:   func(t *check.Trace) { checkRange(t); checkSteps(t) }, Watch: check.KeepDiary,
+}.Deciding("I-WR-D", "the number that each member holds after a round, and the one that enough end on",
+	"LeBlanc et al. 2013", nil)
 
 // checkRange checks validity: it needs no synchrony, and no robustness of the graph.
 func checkRange(t *check.Trace) {
@@ -65,6 +68,52 @@ func checkRange(t *check.Trace) {
 		}
 	}
 	t.State("numbers meet", meet)
+}
+
+// checkSteps compares the rounds of each member that began with a number with the reference, from what it heard.
+func checkSteps(t *check.Trace) {
+	p := t.Protocol.(*WMSR)
+	for i, notes := range t.Notes {
+		if !t.Plain(synod.NodeID(i)) || len(notes) == 0 || numberOf(notes[0].Answer) == nil {
+			continue
+		}
+		again := reference.NewWMSR(t.Case.F, p.Decimals, numberOf(notes[0].Answer))
+		for k := 1; k < len(notes); k++ {
+			heard, usual := heardNumbers(t, i, k)
+			if !usual {
+				break
+			}
+			want, dropped := again.Step(heard)
+			got := numberOf(notes[k].Answer)
+			t.Claim("I-WR-D", got != nil && got.Cmp(want) == 0 && len(notes[k].Dropped) == dropped,
+				"n%d holds %s after round %d and dropped %v; the reference holds %s and dropped %d of %v", i,
+				notes[k].Answer, k, notes[k].Dropped, want.RatString(), dropped, heard)
+		}
+	}
+}
+
+// heardNumbers returns the last number of each neighbour that a member heard in the rounds of the window, for its note
+// number k. It is not usual if one is too long to be sent on.
+func heardNumbers(t *check.Trace, seat, k int) (all []*big.Rat, usual bool) {
+	window, last := t.Protocol.(*WMSR).Window, map[synod.NodeID]*big.Rat{}
+	for round := max(0, k-window); round < k; round++ {
+		from, responses := t.Responses(seat, round, t.Diaries[seat].Noted[round+1].Heard)
+		for n, r := range responses {
+			a, ok := read.Canonical(t.Question, string(r.Answer))
+			if x := numberOf(a); ok && x != nil {
+				last[from[n]] = x
+			}
+			if len(a) > 60 {
+				return nil, false
+			}
+		}
+	}
+	for _, id := range t.Peers[seat] {
+		if last[id] != nil {
+			all = append(all, last[id])
+		}
+	}
+	return all, true
 }
 
 // lastHonest returns the last answer of the first honest member.

@@ -28,6 +28,7 @@ type App struct {
 	Home    string // the folder that --home names; "": the folders of the XDG standard
 	Quiet   bool   // print only the answer and errors
 	Verbose bool   // print more details
+	Memory  Memory // what the program tries to keep to
 	Dirs    Dirs
 	Prices  llm.Prices  // prices of models; nil: the published prices
 	locks   []io.Closer // of files that the command works on

@@ -121,6 +121,9 @@ func summary(cmd *cobra.Command, o outcome.Outcome) {
 	app.Paint(w, statusColour(o.Status), o.Status)
 	line := table.Wrap(strings.Join(parts, " · "), table.Columns(w))
 	fmt.Fprintln(w, strings.TrimPrefix(line, o.Status))
+	if o.Reference != nil {
+		app.PrintLine(w, "  "+app.OneLine(o.Reference.String()))
+	}
 	app.PrintLine(w, "  "+display.Withstands(o))
 	if p := display.Probability(o); p != "" {
 		app.PrintLine(w, "  "+p)

@@ -54,7 +54,8 @@ Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the bu
 		Example: `  synod calibrate
   synod calibrate -c council.yaml mine.jsonl --form number
   synod calibrate gsm8k -n 200 --parallel 8 --budget-usd 2
-  synod calibrate --dry-run`,
+  synod calibrate --dry-run
+  synod calibrate show`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "builtin"
@@ -82,6 +83,7 @@ Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the bu
 	fl.BoolVar(&f.force, "force", false, "move a run with other settings out of the way")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result, or with --dry-run the cost, as JSON")
+	cmd.AddCommand(calibrateShowCommand(a))
 	return cmd
 }
 
@@ -91,7 +93,7 @@ func (f *calibrateFlags) check(cmd *cobra.Command, name string) error {
 	case f.budget.USD < 0 || f.budget.Calls < 0:
 		return errors.New("--budget-usd and --budget-calls must be 0 or more")
 	case !slices.ContainsFunc(aims, func(a recommendation) bool { return a.name == f.aim }):
-		return fmt.Errorf("--choose is %q; it must be cheapest, \"most right\" or \"withstands one\"", f.aim)
+		return unknownAim(f.aim)
 	case f.N == 0 && !cmd.Flags().Changed("number") && !task.IsFile(name):
 		f.N = defaultQuestions
 	}
@@ -166,39 +168,6 @@ func (c *calibration) draft() (*bench.Run, error) {
 			`each line needs an answer: {"id": "1", "question": "…", "answer": "…"}`)
 	}
 	return draftBench(c.App, c.name, &c.flags.benchFlags, c.measured, items)
-}
-
-// measuring returns the council in which the models of another one answer once each and do not talk: one seat a model,
-// and two where it has several seats.
-func measuring(of *plan.Spec, without []display.Unmeasured) (plan.Spec, error) {
-	seats := map[string]int{}
-	spec := plan.Spec{Council: of.Council, Form: of.Form, Schema: of.Schema, Tools: of.Tools, Pace: of.Pace,
-		Reread: of.Reread,
-		Limits: plan.Limits{Deadline: of.Limits.Deadline}, Models: map[string]plan.Params{},
-		Protocol: plan.Params{"name": "majority"}, Graph: plan.Params{"family": "complete"},
-		Rule: plan.Rule{Name: plan.Plurality}}
-	var order []string
-	for _, s := range of.Seats {
-		if slices.ContainsFunc(without, func(u display.Unmeasured) bool { return u.Model == s.Model }) {
-			continue
-		}
-		if seats[s.Model] == 0 {
-			order = append(order, s.Model)
-		}
-		seats[s.Model] += max(s.Count, 1)
-	}
-	if len(order) == 0 {
-		return spec, errors.New("no model of the council can be asked")
-	}
-	for _, name := range order {
-		spec.Models[name] = of.Models[name]
-		seat := plan.SeatSpec{ID: name, Model: name}
-		if seats[name] > 1 {
-			seat.ID, seat.Count = name+"-", 2
-		}
-		spec.Seats = append(spec.Seats, seat)
-	}
-	return spec, nil
 }
 
 // open opens the run in the folder if it is the same as the draft, and creates it otherwise.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"synod.dev/synod/bench"
-	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/council/plan"
@@ -70,15 +69,6 @@ func (c *calibration) rule() string {
 		name += ", rule " + string(rule)
 	}
 	return fmt.Sprintf("%s, F=%d", name, c.council.F)
-}
-
-func measuredModel(m *seating.Measured, of *report.Model, finished int) display.CalibratedModel {
-	one := display.CalibratedModel{Model: of.Model, Kind: of.Kind, Served: of.Served, Accuracy: m.Accuracy(of.Model),
-		Silent: m.Count(of.Model, seating.Silent), Failed: m.Count(of.Model, seating.Failed), Latency: of.Latency}
-	if asked := finished * of.Seats; of.Cost != nil && asked > 0 {
-		one.USD = new(of.Cost.USD / float64(asked))
-	}
-	return one
 }
 
 // keep writes the result into the folder of the run.

@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/goccy/go-yaml"
@@ -13,22 +14,6 @@ import (
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/council/seating"
 )
-
-// leastForChoices is how many graded questions a recommendation needs.
-const leastForChoices = 30
-
-// recommendation is what a council is recommended for, and what that is called.
-type recommendation struct {
-	name string
-	aim  seating.Aim
-}
-
-// aims are what a calibration recommends.
-var aims = []recommendation{
-	{"cheapest", seating.Aim{Cheapest: true}},
-	{"most right", seating.Aim{}},
-	{"withstands one", seating.Aim{F: 1}},
-}
 
 // choices returns what the measured questions recommend; nothing if there are too few, or fewer than two models.
 func choices(run *bench.Run, usd map[string]float64) (all []display.Choice, err error) {
@@ -73,8 +58,7 @@ func (c *calibration) write(r *display.Calibration) error {
 		}
 	}
 	return app.Fail(app.ExitFailure, fmt.Errorf("no council is recommended as %q, so %s was not written", c.flags.aim,
-		c.flags.write), fmt.Sprintf("ask at least %d questions with known answers to two models or more",
-		leastForChoices))
+		c.flags.write), fewQuestions())
 }
 
 func (c *calibration) writeCouncil(choice *display.Choice) error {
@@ -95,6 +79,9 @@ func (c *calibration) writeCouncil(choice *display.Choice) error {
 	}
 	file := yaml.MapSlice{{Key: "council", Value: c.council.Council}, {Key: "protocol", Value: protocol},
 		{Key: "f", Value: choice.F}, {Key: "models", Value: models}, {Key: "seats", Value: seats}}
+	if r := reference(choice, models); r != nil {
+		file = append(file, yaml.MapItem{Key: "reference", Value: r})
+	}
 	if !choice.Alone() {
 		file = append(file, yaml.MapItem{Key: "trust", Value: map[string]string{"file": c.trustFile()}})
 	}
@@ -113,6 +100,17 @@ func (c *calibration) writeCouncil(choice *display.Choice) error {
 	c.Say(c.cmd, "wrote "+app.OneLine(c.flags.write)+"; ask it with: synod ask -c "+app.ShellWord(c.flags.write)+
 		" \"QUESTION\"")
 	return nil
+}
+
+// reference is the best single model, with which the costs of a council are compared; nil: the council is that model,
+// or nothing is known of its cost.
+func reference(choice *display.Choice, seated map[string]plan.Params) *plan.ReferenceModel {
+	_, asked := seated[choice.Single]
+	if choice.Alone() && choice.Tiers[0][0] == choice.Single || !asked && choice.SingleUSD == 0 {
+		return nil
+	}
+	const digits = 1e9
+	return &plan.ReferenceModel{Model: choice.Single, USD: math.Round(choice.SingleUSD*digits) / digits}
 }
 
 // trustFile is where the answers of the calibration are added.

@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,15 +47,19 @@ with pauses if its rate limit is reached; the hub's revision must be the pinned 
 sac-math, sac-commonsense and traces/cp-wbft are made of published files: the 60 items
 of the SAC paper by the digests of their texts, and CP-WBFT's recorded replies.
 prompts/sac, prompts/cp-wbft and prompts/game are made of the papers' code at a pinned
-commit; the line that is printed has their folder, for --set prompts=FOLDER.
+commit; the line that is printed has their folder, for --set prompts=FOLDER. votes are the
+recorded votes of docs/worth-it.md, made of the result files of two repositories at pinned
+commits (157 files, which take hundreds of megabytes; --all leaves them out). Which
+questions are taken is listed in the program, with digests of who was right.
 An interrupted fetch continues where it stopped. --all fetches every data set with a
 pinned source and lists the others.
 
 Exit codes: 0 all data sets are there · 1 a data set has no pinned source or could not
 be fetched, or the hub serves another revision · 2 usage · 7 what was fetched is not
 what is pinned (it is deleted) · 130 interrupted.`,
-		Example: "  synod data pull gsm8k math500\n  synod data pull --all\n  HTTPS_PROXY=http://proxy:3128 synod " +
-			"data pull gsm8k\n  synod data pull mmlu-pro --revision 0a1b2c…   # the hub's newer revision",
+		Example: "  synod data pull gsm8k math500\n  synod data pull --all\n  synod data pull votes\n" +
+			"  HTTPS_PROXY=http://proxy:3128 synod data pull gsm8k\n" +
+			"  synod data pull mmlu-pro --revision 0a1b2c…   # the hub's newer revision",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if all == (len(names) > 0) {
 				return app.Fail(app.ExitUsage, errors.New("give the names of data sets, or --all"),
@@ -121,8 +126,8 @@ func wanted(a *app.App, cmd *cobra.Command, names []string) (jobs []pullJob, err
 			jobs = append(jobs, pullJob{name: name, words: &s})
 			continue
 		}
-		if c, err := task.Conversions.Find(name); err == nil && strings.HasPrefix(c.Name, tracesPrefix) {
-			jobs = append(jobs, pullJob{name: name, made: &c})
+		if some := recordings(name); len(some) > 0 {
+			jobs = append(jobs, some...)
 			continue
 		}
 		e, err := task.Catalogue.Find(name)
@@ -145,7 +150,7 @@ func wanted(a *app.App, cmd *cobra.Command, names []string) (jobs []pullJob, err
 			jobs = append(jobs, pullJob{name: e.Name, entry: e})
 		}
 	}
-	for _, c := range traces() {
+	for _, c := range conversionsOf(tracesPrefix) { // votes are large, and are fetched where they are named
 		if questions.Store(a).MadeState(c) == task.Unpinned {
 			unpinned = append(unpinned, c.Name)
 			continue
@@ -166,14 +171,24 @@ func wanted(a *app.App, cmd *cobra.Command, names []string) (jobs []pullJob, err
 // tracesPrefix begins the names of recorded replies.
 const tracesPrefix = "traces/"
 
-// traces returns the conversions that make recorded replies.
-func traces() (all []task.Conversion) {
+// conversionsOf returns the conversions whose names begin with a prefix: those of recorded replies or votes.
+func conversionsOf(prefix string) (all []task.Conversion) {
 	for _, c := range task.Conversions.All() {
-		if strings.HasPrefix(c.Name, tracesPrefix) {
+		if strings.HasPrefix(c.Name, prefix) {
 			all = append(all, c)
 		}
 	}
 	return all
+}
+
+// recordings returns the jobs that fetch recorded replies or votes with a name. The name votes means all votes.
+func recordings(name string) (jobs []pullJob) {
+	for _, c := range slices.Concat(conversionsOf(tracesPrefix), conversionsOf(task.VotesPrefix)) {
+		if c.Name == name || name+"/" == task.VotesPrefix && strings.HasPrefix(c.Name, task.VotesPrefix) {
+			jobs = append(jobs, pullJob{name: c.Name, made: &c})
+		}
+	}
+	return jobs
 }
 
 // pullData fetches one data set. Its errors have advice.
@@ -198,6 +213,10 @@ func pullData(a *app.App, cmd *cobra.Command, j pullJob, revision string) error 
 		err = questions.Store(a).Pull(cmd.Context(), j.entry, options)
 	}
 	show.Done()
+	if err == nil && j.made != nil && strings.HasPrefix(j.name, task.VotesPrefix) {
+		a.Say(cmd, "synod bench run worth-it --data "+app.ShellWord(questions.Store(a).Dir)+" reads them, once all "+
+			"four sets are there")
+	}
 	if j.entry.Made != "" {
 		c, _ := task.Conversions.Find(j.entry.Made)
 		give = convertHint(c)
@@ -259,7 +278,7 @@ func dataRows(a *app.App) (rows []dataRow) {
 			e.Source.URL,
 			e.Source.SHA256, e.Source.Size, e.About, e.Source.Rows})
 	}
-	for _, c := range traces() {
+	for _, c := range slices.Concat(conversionsOf(tracesPrefix), conversionsOf(task.VotesPrefix)) {
 		rows = append(rows, dataRow{Name: c.Name, Summary: c.Summary, State: questions.Store(a).MadeState(c),
 			Form:   "replies",
 			Layout: c.Input, About: c.About})

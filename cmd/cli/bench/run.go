@@ -45,6 +45,7 @@ type benchFlags struct {
 	budget     bench.Budget
 	detect     float64 // points; 0: not asked for
 	again      string  // the command that goes on with a run; "": synod bench resume
+	task       string  // of worth-it with models of the user
 }
 
 func runCommand(a *app.App) *cobra.Command {
@@ -68,6 +69,9 @@ an earlier version of a manifest is brought up to date: cells that have not chan
 kept, also under another name, and are not asked again; what no cell needs any more is
 kept without a name.
 
+worth-it with --task measures your own models: it asks each of them your questions, alone, and
+prints its tables for these models; it asks the best one as often as the council's price allows.
+
 A seat of the council file may have group: weak or group: strong. Members do not see
 it; the report shows both groups separately. Simulated members know the keys; their
 results are labelled simulated.
@@ -79,6 +83,7 @@ kept, and the command that resumes the run is printed.`,
   synod bench run gsm8k --data ./data -c council.yaml -n 200 --parallel 8 -o runs/gsm8k
   synod bench run sac-table1 --members simulated --repeat 20 -o runs/t1
   synod bench run study.yaml -o runs/study --set protocol.rounds=3 --set prompts=words
+  synod bench run worth-it --members models.yaml --task mine.csv --budget-usd 2 -o runs/mine
   synod bench run all --data ./data -o runs/all`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runBench(a, cmd, args[0], f, full) },
@@ -103,6 +108,10 @@ func (f *benchFlags) addRun(cmd *cobra.Command, full *bool) {
 	fl.IntSliceVar(&f.Levels, "level", nil, "only questions of these levels, such as 4,5")
 	fl.StringVar(&f.members, "members", "", "experiments only: simulated, embedded, recorded, or a council `file` "+
 		"with models that replace those of the same names (default simulated)")
+	fl.StringVar(&f.task, "task", "", "worth-it only: measure the models of --members on this `TASK` or file of "+
+		"questions")
+	fl.Float64Var(&f.budget.USD, "budget-usd", 0, "with --task: begin no question when so many US dollars are used; "+
+		"0: no bound")
 	fl.IntVar(&f.rounds, "rounds", 0, "presets with games only: maximum number of rounds (default: as in the paper)")
 	fl.StringVar(&f.cell, "cell", "", "experiments only: run only the cells whose names match a "+
 		"`pattern`, such as 'sac-*'")
@@ -178,6 +187,9 @@ func runBench(a *app.App, cmd *cobra.Command, name string, f benchFlags, full bo
 	m, err := experiment(name)
 	if err != nil {
 		return err
+	}
+	if f.task != "" || cmd.Flags().Changed("budget-usd") {
+		return runOwn(a, cmd, m, f)
 	}
 	if m == nil {
 		return runTask(a, cmd, name, f)

@@ -83,12 +83,14 @@ type Report struct {
 	Tokens   outcome.Tokens       `json:"tokens"`
 	Cost     *llm.Cost            `json:"cost"`
 	Money    llm.Money            `json:"money"`
-	Seconds  float64              `json:"seconds"`
-	Stopped  string               `json:"stopped"`
-	Journal  string               `json:"journal"` // id; "": none was kept
-	Seed     uint64               `json:"seed"`
-	Ignored  []string             `json:"ignored"` // keys of the request that had no effect
-	Joined   bool                 `json:"joined"`  // the answer to an identical request that was in flight
+	// Reference is what the question would have cost the model that the council file names; absent: it names none.
+	Reference *outcome.Reference `json:"reference,omitempty"`
+	Seconds   float64            `json:"seconds"`
+	Stopped   string             `json:"stopped"`
+	Journal   string             `json:"journal"` // id; "": none was kept
+	Seed      uint64             `json:"seed"`
+	Ignored   []string           `json:"ignored"` // keys of the request that had no effect
+	Joined    bool               `json:"joined"`  // the answer to an identical request that was in flight
 
 	// Certificate is the file that synod verify reads, where the request wants it and there is a decision.
 	Certificate string `json:"certificate,omitempty"`
@@ -102,7 +104,8 @@ func report(o *outcome.Outcome, ignored []string) *Report {
 		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Text: o.Text, Rule: o.Rule, Votes: o.Votes,
 		Bound: o.Bound, Voices: o.Voices, Members: o.Members, Dissent: []outcome.Vote{}, Late: o.Late, Calls: o.Calls,
 		Tokens: o.Tokens, Cost: o.Cost,
-		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
+		Money: o.Money, Reference: o.Reference,
+		Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
 		Ignored: append([]string{}, ignored...), Value: o.Value, Words: o.Words, Fields: o.Fields, Claims: o.Claims,
 		Withstands: o.Withstands, Fragile: o.Fragile, Asked: o.Asked, Probability: o.Probability, Checks: o.Checks,
 		Evidence: o.Evidence}

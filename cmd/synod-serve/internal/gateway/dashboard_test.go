@@ -164,6 +164,9 @@ func TestDashboard(t *testing.T) {
 	h.o.Observe = metrics.Observe
 	metrics.InFlight(h.Gateway)
 	metrics.Keys(h.store)
+	metrics.Drift(h.store)
+	labels(t, h.store, "trio", 1, 0)
+	metrics.Observe(Observed{Model: "trio", Result: store.Result{Compared: true}})
 	key := h.key(t, store.Key{Name: "alice", PerDay: store.USD(1), TokensPerDay: 1e6})
 	h.post(t, chats, questionBody("trio", sum), "Authorization", key) // its models have no price
 	for range 3 {

@@ -20,6 +20,8 @@ type Metrics struct {
 	calls    *prometheus.CounterVec
 	replies  *prometheus.CounterVec
 	usd      *prometheus.CounterVec
+	alone    *prometheus.CounterVec
+	against  *prometheus.CounterVec
 
 	// Of members that are out of order; see Gateway.Tend.
 	out        *prometheus.GaugeVec
@@ -45,6 +47,11 @@ func NewMetrics() *Metrics {
 			Help: "Calls of members of councils, by how they ended."}, []string{"model", "member", "status"}),
 		usd: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_spent_usd_total",
 			Help: "USD spent at known prices."}, []string{"model", "key"}),
+		alone: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_reference_usd_total",
+			Help: "USD that the reference model alone would have cost, for requests of which that is known."},
+			[]string{"model"}),
+		against: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_compared_usd_total",
+			Help: "USD that these requests cost."}, []string{"model"}),
 		out: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "synod_member_out",
 			Help: "1 while a member's model is out of order and called for no question, else 0."}, []string{"model",
 			"server"}),
@@ -54,7 +61,7 @@ func NewMetrics() *Metrics {
 		testTokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_background_tokens_total",
 			Help: "Tokens of these calls, which no key pays for."}, []string{"model", "server"}),
 	}
-	m.registry.MustRegister(m.out, m.tests, m.testTokens)
+	m.registry.MustRegister(m.out, m.tests, m.testTokens, m.alone, m.against)
 	m.registry.MustRegister(m.requests, m.seconds, m.tokens, m.calls, m.replies, m.usd, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -78,6 +85,10 @@ func (m *Metrics) Observe(o Observed) {
 	}
 	m.calls.WithLabelValues(o.Model).Add(float64(max(o.Result.Calls, 0)))
 	m.usd.WithLabelValues(o.Model, o.Key).Add(o.Result.Spent.USD())
+	if o.Result.Compared {
+		m.alone.WithLabelValues(o.Model).Add(o.Result.Alone.USD())
+		m.against.WithLabelValues(o.Model).Add(o.Result.Spent.USD())
+	}
 }
 
 // InFlight also counts the requests that a gateway answers now.

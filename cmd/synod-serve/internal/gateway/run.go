@@ -184,6 +184,9 @@ func (d *deciding) undecided(ctx context.Context, o *outcome.Outcome, a *Answer)
 func (d *deciding) result(o *outcome.Outcome) store.Result {
 	res := store.Result{Status: o.Status, HTTP: 200, Spent: store.USD(o.Money.AtLeast), Unpriced: o.Cost == nil,
 		Calls: o.Calls.Made, Prompt: o.Tokens.Prompt, Completion: o.Tokens.Completion}
+	if r := o.Reference; r != nil && r.USD != nil && o.Cost != nil {
+		res.Alone, res.Compared = store.USD(*r.USD), true
+	}
 	if d.grant.Limit != (store.Amount{}) { // also what servers did not report
 		res.Spent, res.Tokens = max(res.Spent, store.USD(o.Charged.USD)), int64(o.Charged.Tokens)
 	}

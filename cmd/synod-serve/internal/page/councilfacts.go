@@ -23,6 +23,7 @@ type spendLine struct {
 	Requests, Failed, Open int
 	Calls, Tokens          int
 	Cost, Last             string
+	Saved                  string // against the reference model; "": not known
 }
 
 func newSpendLine(s store.Spend) spendLine {
@@ -30,6 +31,10 @@ func newSpendLine(s store.Spend) spendLine {
 		Tokens: s.Prompt + s.Completion, Cost: dollars(s.Spent.USD()), Last: moment(s.Last)}
 	if s.Unpriced > 0 {
 		l.Cost = fmt.Sprintf("at least %s; the price of %s is not known", l.Cost, plural(s.Unpriced, "request"))
+	}
+	if s.Compared > 0 {
+		l.Saved = fmt.Sprintf("%s; the reference model alone would have cost %s, where %s cost %s",
+			dollars(s.Saved().USD()), dollars(s.Alone.USD()), plural(s.Compared, "request"), dollars(s.Against.USD()))
 	}
 	return l
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/graph/draw"
@@ -17,6 +18,7 @@ import (
 	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
+	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 )
 
 // councilPage is the page of a council.
@@ -44,6 +46,7 @@ type openCouncil struct {
 	Nodes    bool // of other owners
 	Spend    spendLine
 	Days     int
+	Drifts   []metrics.Drift // of its probabilities, by labels; nil: there are none
 }
 
 // seatLine is a seat.
@@ -120,6 +123,9 @@ func (v *visit) council(checks []checkLine) error {
 			return err
 		}
 		page.Open = v.p.describe(v.R.Context(), s)
+		if page.Open.Drifts, err = gateway.Drifts(v.R.Context(), v.p.o.Store, id); err != nil {
+			return err
+		}
 		page.Open.Spend, page.Open.Days = newSpendLine(spend[id]), int(spendTime/(24*time.Hour))
 	}
 	return v.show("council.html", "Council "+id, page)

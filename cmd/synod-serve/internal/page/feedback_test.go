@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -63,5 +64,56 @@ func TestFeedback(t *testing.T) {
 	n, err := h.store.CountLabels(t.Context(), "tier")
 	if r.StatusCode != http.StatusForbidden || n != 0 || err != nil {
 		t.Errorf("%d, %d labels, %v", r.StatusCode, n, err)
+	}
+}
+
+// The page of a council compares labels with what was stated, and warns where that promised too much.
+func TestDriftOnPage(t *testing.T) {
+	stub := llmtest.Start(t, llmtest.Fixed("42", 0.9))
+	h := open(t, map[string]string{"tier": tier(stub.URL)})
+	if r := h.get(t, "/councils/tier"); strings.Contains(r.body, "Labelled answers") {
+		t.Error("figures without labels")
+	}
+	for i := range 60 {
+		l := store.Label{Run: fmt.Sprint("r", i), Model: "tier", Mark: "right", Predicted: 0.9, Correct: i%2 == 0}
+		if err := h.store.SetLabel(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := h.get(t, "/councils/tier")
+	for _, want := range []string{"Labelled answers", "<td>90.0 %</td><td>50.0 % (", `role="alert">probabilities ` +
+		`promise too much: 60 answers were graded, 90 % of them were to be right, and 50 % were`} {
+		if !strings.Contains(r.body, want) {
+			t.Errorf("no %s in %s", want, r.body)
+		}
+	}
+}
+
+// The pages of keys and of a council say what was saved against the reference model.
+func TestSavedOnPages(t *testing.T) {
+	stub := llmtest.Start(t, llmtest.Fixed("42", 0.9))
+	h := open(t, map[string]string{"tier": tier(stub.URL), "other": tier(stub.URL)})
+	for model, r := range map[string]store.Result{
+		"tier":  {Status: "agreed", HTTP: 200, Spent: store.USD(0.25), Alone: store.USD(1), Compared: true},
+		"other": {Status: "agreed", HTTP: 200, Spent: store.USD(0.25)}} {
+		g, err := h.store.Begin(store.Request{ID: "r-" + model, Model: model})
+		if err == nil {
+			err = h.store.Settle(g, r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		"/keys": `<td class="n">$1.0000 for 1</td><td class="n">$0.7500</td>`,
+		"/councils/tier": "<dt>Saved</dt><dd>$0.7500; the reference model alone would have cost $1.0000, where 1 " +
+			"request cost $0.2500",
+	} {
+		if r := h.get(t, path); !strings.Contains(r.body, want) {
+			t.Errorf("%s: no %s in %s", path, want, r.body)
+		}
+	}
+	if r := h.get(t, "/councils/other"); strings.Contains(r.body, "Saved") {
+		t.Error("savings of a council without a reference")
 	}
 }

@@ -21,6 +21,7 @@ var functions = template.FuncMap{
 	"list":     func(all []string) string { return line(strings.Join(all, ", ")) },
 	"usd":      func(m store.Money) string { return dollars(m.USD()) },
 	"dollars":  dollars,
+	"percent":  func(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) },
 	"seconds":  func(s float64) string { return fmt.Sprintf("%.1f s", s) },
 	"when":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -51,6 +52,8 @@ func dollars(usd float64) string {
 	switch {
 	case usd == 0:
 		return "$0"
+	case usd < 0:
+		return "-" + dollars(-usd)
 	case usd < 0.01:
 		return fmt.Sprintf("$%.6f", usd)
 	}

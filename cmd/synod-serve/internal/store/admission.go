@@ -20,7 +20,7 @@ func (s *Store) Begin(r Request) (Grant, error) {
 			return err
 		}
 		err := s.exec(ctx, tx, insertRequest, r.ID, s.gateway, g.keyID(), r.API, r.Model, g.Begun.UnixMilli(), 0,
-			"open", 0, int64(g.Want.Money), 0, 0, 0, 0, 0, r.Kept, 0, g.Want.Tokens)
+			"open", 0, int64(g.Want.Money), 0, 0, 0, 0, 0, r.Kept, 0, g.Want.Tokens, 0, 0)
 		if err == nil && r.Kept != "" {
 			err = s.exec(ctx, tx, insertText, r.ID, searchable(r.Question), "")
 		}

@@ -261,7 +261,7 @@ func (s *books) end(ctx context.Context, tx *sql.Tx, id string, now time.Time, r
 		return 0, err
 	}
 	res, err := ended.ExecContext(ctx, now.UnixMilli(), r.Status, r.HTTP, int64(r.Spent), bit(r.Unpriced), r.Calls,
-		r.Prompt, r.Completion, r.Journal, r.Bytes, id)
+		r.Prompt, r.Completion, r.Journal, r.Bytes, int64(r.Alone), bit(r.Compared), id)
 	if err != nil {
 		return 0, err
 	}

@@ -142,7 +142,8 @@ var added = []struct{ table, column, kind string }{
 	{"keys", "admin", "BIGINT NOT NULL DEFAULT 0"}, {"keys", "owner", "TEXT NOT NULL DEFAULT ''"},
 	{"keys", "expires", "BIGINT NOT NULL DEFAULT 0"}, {"responses", "body", "TEXT NOT NULL DEFAULT ''"},
 	{"keys", "tokens_day", "BIGINT NOT NULL DEFAULT 0"}, {"requests", "reserved_tokens", "BIGINT NOT NULL DEFAULT 0"},
-	{"keys", "label", "BIGINT NOT NULL DEFAULT 0"},
+	{"keys", "label", "BIGINT NOT NULL DEFAULT 0"}, {"requests", "alone", "BIGINT NOT NULL DEFAULT 0"},
+	{"requests", "compared", "BIGINT NOT NULL DEFAULT 0"},
 	{"days", "tokens", "BIGINT NOT NULL DEFAULT 0"}, {"days", "reserved_tokens", "BIGINT NOT NULL DEFAULT 0"},
 }
 

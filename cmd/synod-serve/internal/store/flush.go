@@ -87,7 +87,7 @@ func (s *books) storeOne(ctx context.Context, tx *sql.Tx, rows []any, t *taken, 
 	}
 	rows = append(rows, r.ID, s.gateway, r.Key, r.API, r.Model, r.Begun, r.Ended, status, end.HTTP,
 		int64(r.Want), int64(end.Spent), bit(end.Unpriced), end.Calls, end.Prompt, end.Completion, end.Journal,
-		end.Bytes, r.Tokens)
+		end.Bytes, r.Tokens, int64(end.Alone), bit(end.Compared))
 	if end.Journal == "" {
 		return rows, nil
 	}

@@ -87,7 +87,8 @@ func (s *Store) rows(ctx context.Context, where string, args []any, most int) ([
 		where = " WHERE " + where
 	}
 	rows, err := s.db.QueryContext(ctx, `SELECT requests.id, gateway, key_id, api, model, begun, ended, status, http,
-		reserved, spent, unpriced, calls, prompt, completion, journal, bytes, COALESCE(texts.question, ''),
+		reserved, spent, unpriced, calls, prompt, completion, journal, bytes, alone, compared,
+		COALESCE(texts.question, ''),
 		COALESCE(texts.answer, '') FROM requests LEFT JOIN texts ON texts.id = requests.id`+where+
 		fmt.Sprintf(" ORDER BY begun DESC, requests.id DESC LIMIT %d", most), args...)
 	if err != nil {
@@ -97,13 +98,13 @@ func (s *Store) rows(ctx context.Context, where string, args []any, most int) ([
 	var all []Row
 	for rows.Next() {
 		var r Row
-		var begun, ended, unpriced int64
+		var begun, ended, unpriced, compared int64
 		if err := rows.Scan(&r.ID, &r.Gateway, &r.Key, &r.API, &r.Model, &begun, &ended, &r.Status, &r.HTTP,
 			&r.Reserved, &r.Spent, &unpriced, &r.Calls, &r.Prompt, &r.Completion, &r.Journal, &r.Bytes,
-			&r.Question, &r.Answer); err != nil {
+			&r.Alone, &compared, &r.Question, &r.Answer); err != nil {
 			return nil, fmt.Errorf("store: %w", err)
 		}
-		r.Begun, r.Unpriced = time.UnixMilli(begun), unpriced != 0
+		r.Begun, r.Unpriced, r.Compared = time.UnixMilli(begun), unpriced != 0, compared != 0
 		if ended > 0 {
 			r.Ended = time.UnixMilli(ended)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"synod.dev/synod/core/reliability"
+	"synod.dev/synod/council/trust"
 )
 
 // Label is what a key says about the answer to one of its runs. It has hashes of answers, and no text.
@@ -83,6 +84,24 @@ func (s *Store) labels(ctx context.Context, where string, args ...any) (all []La
 		all = append(all, l)
 	}
 	return all, rows.Err()
+}
+
+// Marks returns the labels of a model's runs as trust.ReadMarks reads them, the oldest first.
+func (s *Store) Marks(ctx context.Context, model string) ([]trust.Mark, error) {
+	labels, err := s.Labels(ctx, model)
+	all := make([]trust.Mark, 0, len(labels))
+	for i := range labels {
+		l := &labels[i]
+		m := trust.Mark{Run: l.Run, Council: l.Model, Key: l.Key, At: l.At.UTC(), Right: l.Correct}
+		if len(l.Answers) > 0 {
+			m.Question = l.Answers[0].Question
+		}
+		if l.Predicted >= 0 {
+			m.Probability = &l.Predicted
+		}
+		all = append(all, m)
+	}
+	return all, err
 }
 
 // Feedback returns the labelled first answers to the questions of a model. A question that a key has asked several

@@ -75,11 +75,15 @@ func (r *Result) append(b []byte) []byte {
 		key   string
 		value int64
 	}{{"HTTP", int64(r.HTTP)}, {"Spent", int64(r.Spent)}, {"Tokens", r.Tokens}, {"Calls", int64(r.Calls)},
-		{"Prompt", int64(r.Prompt)}, {"Completion", int64(r.Completion)}, {"Bytes", r.Bytes}} {
+		{"Prompt", int64(r.Prompt)}, {"Completion", int64(r.Completion)}, {"Bytes", r.Bytes},
+		{"Alone", int64(r.Alone)}} {
 		b = appendInt(b, m.key, m.value)
 	}
 	if r.Unpriced {
 		b = append(appendKey(b, "Unpriced"), "true"...)
+	}
+	if r.Compared {
+		b = append(appendKey(b, "Compared"), "true"...)
 	}
 	for _, m := range []struct{ key, value string }{{"Journal", r.Journal}, {"Answer", r.Answer}} {
 		if m.value != "" {

@@ -20,7 +20,8 @@ func TestRecord(t *testing.T) {
 			r.Result = &Result{Status: text.Draw(t, "status"), HTTP: 429, Spent: Money(number.Draw(t, "spent")),
 				Tokens: number.Draw(t, "all tokens"), Unpriced: rapid.Bool().Draw(t, "unpriced"), Calls: 3, Prompt: 4,
 				Completion: 5, Journal: text.Draw(t, "journal"), Answer: text.Draw(t, "answer"),
-				Bytes: number.Draw(t, "bytes")}
+				Bytes: number.Draw(t, "bytes"), Alone: Money(number.Draw(t, "alone")),
+				Compared: rapid.Bool().Draw(t, "compared")}
 		}
 		var got record
 		if err := json.Unmarshal(r.append(nil), &got); err != nil || !reflect.DeepEqual(got, r) {

@@ -64,6 +64,8 @@ type Result struct {
 	Spent      Money
 	Tokens     int64 // what counts against a limit in tokens, if that is more than Prompt and Completion together
 	Unpriced   bool  // the price of a part is not known
+	Alone      Money // what the question would have cost the reference model alone, if it is compared
+	Compared   bool  // that is known, and so is what was spent
 	Calls      int
 	Prompt     int
 	Completion int

@@ -25,13 +25,14 @@ func TestSpendByModel(t *testing.T) {
 			continue
 		}
 		if err := s.Settle(g, Result{HTTP: r.http, Spent: r.spent, Unpriced: r.http == 422, Calls: 3,
-			Prompt: 2}); err != nil {
+			Prompt: 2, Alone: 9 * Money(i%2), Compared: i%2 == 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	all, err := s.SpendByModel(context.Background(), "", time.Time{})
 	if a, b := all["a"], all["b"]; err != nil || a.Requests != 3 || a.Failed != 1 || a.Open != 1 || a.Spent != 12 ||
-		a.Unpriced != 1 || a.Calls != 6 || a.Prompt != 4 || b.Spent != 11 || b.Last.IsZero() {
+		a.Unpriced != 1 || a.Calls != 6 || a.Prompt != 4 || b.Spent != 11 || b.Last.IsZero() ||
+		a.Compared != 1 || a.Alone-a.Against != a.Saved() || a.Against != 7 || b.Compared != 1 || b.Saved() != -2 {
 		t.Errorf("%+v, %v", all, err)
 	}
 	own, err := s.SpendByModel(context.Background(), k.ID, time.Time{})

@@ -5,13 +5,15 @@ import "strings"
 // The statements of requests.
 const (
 	intoRequests = `INSERT INTO requests (id, gateway, key_id, api, model, begun, ended, status, http, reserved, spent,
-		unpriced, calls, prompt, completion, journal, bytes, reserved_tokens)
+		unpriced, calls, prompt, completion, journal, bytes, reserved_tokens, alone, compared)
 		VALUES `
-	insertRequest = intoRequests + "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
-	insertText    = "INSERT INTO texts (id, question, answer) VALUES ($1, $2, $3)"
-	once          = " ON CONFLICT (id) DO NOTHING"
-	endRequest    = `UPDATE requests SET ended = $1, status = $2, http = $3, spent = $4, unpriced = $5, calls = $6,
-		prompt = $7, completion = $8, journal = $9, bytes = $10 WHERE id = $11 AND ended = 0`
+	insertRequest = intoRequests + "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, " +
+		"$18, $19, $20)"
+	insertText = "INSERT INTO texts (id, question, answer) VALUES ($1, $2, $3)"
+	once       = " ON CONFLICT (id) DO NOTHING"
+	endRequest = `UPDATE requests SET ended = $1, status = $2, http = $3, spent = $4, unpriced = $5, calls = $6,
+		prompt = $7, completion = $8, journal = $9, bytes = $10, alone = $11, compared = $12 WHERE id = $13 AND
+		ended = 0`
 	useKey   = "UPDATE keys SET used = $1 WHERE id = $2 AND " + valid + "$1)"
 	lockKey  = "UPDATE keys SET used = $1 WHERE id = $2"
 	sumRates = "SELECT SUM(n), MIN(second) FROM rates WHERE key_id = $1 AND second > $2"
@@ -40,4 +42,4 @@ var statements = []string{insertRequest, insertRequest + once, insertText, inser
 const valid = "revoked = 0 AND (expires = 0 OR expires > "
 
 // columns is how many values a row of insertRequest has.
-const columns = 18
+const columns = 20

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"synod.dev/synod/bench/campaign"
+	"synod.dev/synod/internal/altered"
+)
+
+// What a mutant that shows without a claim is found by.
+const (
+	panics   = "a panic"
+	loops    = "no end"
+	baseline = 5 * time.Second // how long each subject is played without a mutant, to learn what it reaches
+	shortest = 4 * time.Second // how long each subject is played at least with a mutant
+)
+
+// detector plays campaigns with mutants: the program of internal/bugs, which plays executions of one subject until a
+// claim is violated.
+type detector struct {
+	work  string
+	limit time.Duration    // for each mutant, of all subjects together
+	reach map[string][]int // by subject: the mutants that its executions reach
+}
+
+// prepare builds the program with all mutants, and learns which subjects reach which mutants.
+func (d *detector) prepare(text map[string]string) error {
+	program, err := d.build("campaigns", text)
+	if err != nil {
+		return err
+	}
+	d.reach = map[string][]int{}
+	for _, name := range campaign.Subjects() {
+		seen := filepath.Join(d.work, "reached-"+name)
+		by, err := d.play(program, name, baseline, 0, "MUTANT_REACHED="+seen)
+		if err != nil {
+			return err
+		}
+		if by != "" {
+			return fmt.Errorf("a campaign of %s finds %s without a mutant", name, by)
+		}
+		if d.reach[name], err = reached(seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// build compiles the program with changed files.
+func (d *detector) build(name string, text map[string]string) (string, error) {
+	folder := filepath.Join(d.work, name)
+	overlay, err := altered.Overlay(folder, text)
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(folder, "program")
+	root, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return program, altered.Go(root, "build", "-overlay", overlay, "-o", program, "./internal/bugs")
+}
+
+// reached reads the mutants that a process has noted.
+func reached(path string) (list []int, err error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return idsIn(raw)
+}
+
+// try plays the subjects that reach a mutant, those with the fewest mutants first, until one of them finds it. All
+// reports that the mutant was compiled alone, so that what reaches it is not known. It returns the claim that is
+// violated; "": none.
+func (d *detector) try(program string, id int, all bool) (string, error) {
+	subjects := slices.DeleteFunc(slices.Sorted(maps.Keys(d.reach)), func(name string) bool {
+		return !all && !slices.Contains(d.reach[name], id)
+	})
+	slices.SortStableFunc(subjects, func(a, b string) int { return len(d.reach[a]) - len(d.reach[b]) })
+	for _, name := range subjects {
+		by, err := d.play(program, name, max(d.limit/time.Duration(len(subjects)), shortest), id)
+		if err != nil || by != "" {
+			return by, err
+		}
+	}
+	return "", nil
+}
+
+// play plays executions of a subject with a mutant for some time; 0: without one.
+func (d *detector) play(program, subject string, length time.Duration, id int, env ...string) (string, error) {
+	p := altered.Process{Path: program, Dir: d.work, Env: append(env, "MUTANT="+strconv.Itoa(id)),
+		CPU: slower*length + patience, Wall: slower*length + wall, Memory: memory,
+		Args: []string{"-campaign", subject, "-executions", "1000000000", "-for", length.String()}}
+	r, err := p.Run()
+	switch {
+	case errors.Is(err, altered.ErrEndless):
+		return loops, nil
+	case err != nil:
+		return "", err
+	case !r.Passed:
+		return panics, nil
+	}
+	var found *struct {
+		Claim string `json:"claim"`
+	}
+	if err := json.Unmarshal(r.Output, &found); err != nil {
+		return "", fmt.Errorf("a campaign of %s: %w\n%s", subject, err, r.Output)
+	}
+	if found == nil {
+		return "", nil
+	}
+	return found.Claim, nil
+}
+
+// detection is what campaigns have found, of all packages.
+type detection struct {
+	killed map[string]int // by claim
+	count  map[fate]int
+}
+
+func (d *detection) add(m *mutant) {
+	d.count[m.fate]++
+	if m.fate == byCampaign {
+		d.killed[m.claim]++
+	}
+}
+
+// report prints how many mutants each claim has found, and the claims that found none. A mutant counts once, for the
+// claim that was violated first, so a claim that finds none may only be slower than another one.
+func (d *detection) report(w io.Writer) {
+	fmt.Fprintln(w, "\nmutants found, by claim:")
+	for _, name := range slices.SortedFunc(maps.Keys(d.killed), func(a, b string) int {
+		return 2*(d.killed[b]-d.killed[a]) + map[bool]int{true: 1, false: -1}[a > b]
+	}) {
+		fmt.Fprintf(w, "%6d %s\n", d.killed[name], name)
+	}
+	for _, c := range campaign.Claims() {
+		if d.killed[c.ID] == 0 {
+			fmt.Fprintf(w, "  NONE %s\n", c.ID)
+		}
+	}
+	all := d.count[byCampaign] + d.count[killed] + d.count[endless] + d.count[lived] + d.count[unreached]
+	fmt.Fprintf(w, "%d viable mutants: %d found by campaigns, %d more by unit tests, %d not found\n", all,
+		d.count[byCampaign], d.count[killed]+d.count[endless], d.count[lived]+d.count[unreached])
+}

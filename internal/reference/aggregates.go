@@ -1,0 +1,147 @@
+package reference
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Total returns what the grades of one answer come to by an aggregate, with at most f hostile vectors: the sum of the
+// five criteria of the aggregated vector, or the aggregated total. The right value may be so far within from it: the
+// geometric median iterates, and of an even number of vectors on a line there are many. It is not ok if there are too
+// few vectors, or the name is not known here.
+func Total(name string, vectors [][]float64, f int) (total, within float64, ok bool) {
+	const rounding = 1e-9
+	n := len(vectors)
+	if n == 0 {
+		return 0, 0, false
+	}
+	switch name {
+	case "trimmed-mean":
+		if n <= 2*f {
+			return 0, 0, false
+		}
+		return byCriterion(vectors, func(x []float64) float64 { return mean(x[f : n-f]) }), rounding, true
+	case "coordinate-median":
+		return byCriterion(vectors, middle), rounding, true
+	case "median-total":
+		totals := make([]float64, n)
+		for i, v := range vectors {
+			totals[i] = sum(v)
+		}
+		slices.Sort(totals)
+		return middle(totals), rounding, true
+	case "geometric-median":
+		from, to := geometricMedians(vectors)
+		return (sum(from) + sum(to)) / 2, 0.05 + math.Abs(sum(to)-sum(from))/2, true
+	}
+	return 0, 0, false
+}
+
+// byCriterion returns the sum of what a function makes of the ascending values of each criterion.
+func byCriterion(vectors [][]float64, of func(ascending []float64) float64) (total float64) {
+	for k := range vectors[0] {
+		column := make([]float64, len(vectors))
+		for i, v := range vectors {
+			column[i] = v[k]
+		}
+		slices.Sort(column)
+		total += of(column)
+	}
+	return total
+}
+
+func sum(all []float64) (s float64) {
+	for _, x := range all {
+		s += x
+	}
+	return s
+}
+
+// mean stays between the ends of the list, which rounding could leave.
+func mean(ascending []float64) float64 {
+	return max(ascending[0], min(ascending[len(ascending)-1], sum(ascending)/float64(len(ascending))))
+}
+
+// middle is the median of an ascending list: of an even number, the mean of the two in the middle.
+func middle(ascending []float64) float64 {
+	n := len(ascending)
+	if n%2 == 1 {
+		return ascending[n/2]
+	}
+	a, b := ascending[n/2-1], ascending[n/2]
+	return a + (b-a)/2
+}
+
+// geometricMedians returns the points with the smallest sum of distances to all vectors (DecentLLMs, Eq. 1), from one
+// to another. On a line these are the medians; elsewhere there is one. It is found by Weiszfeld's steps for distances
+// that are a little too long near a vector, less and less, so that no vector stops them.
+func geometricMedians(vectors [][]float64) (from, to []float64) {
+	if on, direction := line(vectors); on {
+		return medians(vectors, direction)
+	}
+	at := vectors[0]
+	for step := range 2000 {
+		blur := max(1e-9, math.Pow(0.98, float64(step)))
+		next, weights := make([]float64, len(at)), 0.0
+		for _, v := range vectors {
+			w := 1 / math.Hypot(distance(at, v), blur)
+			weights += w
+			for k := range next {
+				next[k] += w * v[k]
+			}
+		}
+		for k := range next {
+			next[k] /= weights
+		}
+		at = next
+	}
+	return at, at
+}
+
+// line reports whether all vectors are on one line, and its direction, of length 1; zero if all are equal.
+func line(vectors [][]float64) (on bool, direction []float64) {
+	first := vectors[0]
+	direction = make([]float64, len(first))
+	for _, v := range vectors {
+		if d := distance(v, first); d > 0 {
+			for k := range direction {
+				direction[k] = (v[k] - first[k]) / d
+			}
+		}
+	}
+	for _, v := range vectors {
+		along := place(v, first, direction)
+		for k := range v {
+			if math.Abs(first[k]+along*direction[k]-v[k]) > 1e-9 {
+				return false, nil
+			}
+		}
+	}
+	return true, direction
+}
+
+// place returns how far a vector is from the first one in a direction.
+func place(v, first, direction []float64) (along float64) {
+	for k := range v {
+		along += (v[k] - first[k]) * direction[k]
+	}
+	return along
+}
+
+// medians returns the one or the two vectors in the middle of a line.
+func medians(vectors [][]float64, direction []float64) (from, to []float64) {
+	sorted := slices.Clone(vectors)
+	slices.SortFunc(sorted, func(a, b []float64) int {
+		return cmp.Compare(place(a, vectors[0], direction), place(b, vectors[0], direction))
+	})
+	n := len(sorted)
+	return sorted[(n-1)/2], sorted[n/2]
+}
+
+func distance(a, b []float64) (d float64) {
+	for k := range a {
+		d += (a[k] - b[k]) * (a[k] - b[k])
+	}
+	return math.Sqrt(d)
+}

@@ -1,0 +1,97 @@
+package reference
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"math"
+
+	"synod.dev/synod"
+)
+
+// DecentLLMs is phase 3 of DecentLLMs (§III.C) at one evaluator.
+type DecentLLMs struct {
+	F         int
+	Aggregate string
+	Answers   []synod.Answer // by worker; None: ⊥
+	Grades    [][][]float64  // by evaluator, of the answers that are not ⊥; nil: ⊥
+	Salt      []byte         // fixed after all answers
+}
+
+// Decide returns the totals, NaN for ⊥, how far from the right value each may be, and the answer with the highest
+// total; between equal totals the larger hash of answer and salt decides. An evaluator without grades uses up F: with
+// more than F of them nothing is decided. near reports that two totals are too near to one another to tell.
+func (d *DecentLLMs) Decide() (best synod.Answer, totals, within []float64, near bool) {
+	var graded [][][]float64
+	for _, g := range d.Grades {
+		if g != nil {
+			graded = append(graded, g)
+		}
+	}
+	lost, given := len(d.Grades)-len(graded), 0
+	for _, a := range d.Answers {
+		total, off := math.NaN(), 0.0
+		if a != synod.None && lost <= d.F {
+			var vectors [][]float64
+			for _, g := range graded {
+				vectors = append(vectors, g[given])
+			}
+			total, off, _ = Total(d.Aggregate, vectors, d.F-lost)
+		}
+		if a != synod.None {
+			given++
+		}
+		totals, within = append(totals, total), append(within, off)
+	}
+	top := -1
+	for i, total := range totals {
+		if math.IsNaN(total) {
+			continue
+		}
+		if top < 0 || total > totals[top] ||
+			total == totals[top] && bytes.Compare(d.ticket(i), d.ticket(top)) > 0 {
+			top = i
+		}
+	}
+	if top < 0 {
+		return synod.None, totals, within, false
+	}
+	for i := range totals {
+		near = near || d.Answers[i] != d.Answers[top] && tooNear(totals, within, i, top)
+	}
+	return d.Answers[top], totals, within, near
+}
+
+// tooNear reports whether one cannot tell which of two totals is higher, nor that they are equal.
+func tooNear(totals, within []float64, i, k int) bool {
+	gap := math.Abs(totals[i] - totals[k])
+	return gap <= within[i]+within[k] && (gap > 0 || within[i]+within[k] > 1e-6)
+}
+
+// ticket is the hash of an answer and the salt, which no answer contains: a zero byte is between them.
+func (d *DecentLLMs) ticket(i int) []byte {
+	h := sha256.New()
+	h.Write([]byte(d.Answers[i]))
+	h.Write([]byte{0})
+	h.Write(d.Salt)
+	return h.Sum(nil)
+}
+
+// Accept is what the user takes (DecentLLMs §III.C): an answer that f+1 evaluators replied, signed, unless another one
+// has as many replies. lacking reports that fewer than f+1 replied.
+func Accept(signed []synod.Answer, f int) (answer synod.Answer, lacking bool) {
+	counts := map[synod.Answer]int{}
+	for _, a := range signed {
+		counts[a]++
+	}
+	enough := 0
+	for a, n := range counts {
+		if n > f {
+			answer = a
+			enough++
+		}
+	}
+	if enough != 1 {
+		answer = synod.None
+	}
+	return answer, len(signed) <= f
+}

@@ -1,0 +1,53 @@
+package debate
+
+import (
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm/read"
+	"synod.dev/synod/protocol/check"
+)
+
+// campaign is how campaigns try the protocol.
+var campaign = func() check.Subject {
+	s := check.Ordinary(10, "{}", "{rounds: 2}").At(12)
+	s.Council = "{name: debate, rounds: 1}"
+	s.Watch, s.Check = check.KeepDiary, checkRounds
+	return s.Deciding("I-DB-D", "each member is shown all answers that it heard and holds what its model then says, "+
+		"and the rule counts", "Du et al.", nil)
+}()
+
+// checkRounds checks what members are shown and what they hold then. A prompt that is answered from memory is no call.
+func checkRounds(t *check.Trace) {
+	for i, notes := range t.Notes {
+		if !t.Plain(synod.NodeID(i)) {
+			continue
+		}
+		for k := 1; k < len(notes); k++ {
+			calls := t.AskedFor(i, k, synod.Refining)
+			if len(calls) == 0 {
+				continue
+			}
+			c, own := &calls[len(calls)-1], notes[k-1].Answer
+			var heard, shown []synod.Answer
+			_, responses := t.Responses(i, k-1, c.Heard)
+			for _, r := range responses {
+				if a, ok := read.Canonical(t.Question, string(r.Answer)); ok {
+					heard = append(heard, a)
+				}
+			}
+			for _, p := range c.Prompt.Peers {
+				shown = append(shown, p.Answer)
+			}
+			t.Claim("I-DB-D", slices.Equal(heard, shown), "n%d is shown %q in round %d, and heard %q", i, shown, k,
+				heard)
+			want := c.Prompt.Own
+			if a, _, ok := read.Answer(t.Question, &c.Reply, false); ok {
+				want = a
+			}
+			t.Claim("I-DB-D", notes[k].Answer == want && (own == synod.None || c.Prompt.Own == own),
+				"n%d holds %q after round %d, and its model says %q; it held %q and is shown %q as its own", i,
+				notes[k].Answer, k, want, own, c.Prompt.Own)
+		}
+	}
+}
