@@ -89,6 +89,7 @@ func readFolder(dir string) (string, error) {
 		return "", err
 	}
 	all := digest(s)
+	err = s.read(durable.System, dir, func(b Batch) error { all += digest(b); return nil })
 	for _, f := range s.Failures {
 		saved, bad := Load(f.File)
 		err, all = errors.Join(err, bad), all+digest(saved)

@@ -119,8 +119,8 @@ func ParseSecret(text string) (Secret, error) {
 	if b, err := hex.DecodeString(digits); ok && err == nil && len(b) == len(root{}) {
 		s := newSecret(root(b))
 		if checked && public != s.public() {
-			return Secret{}, errors.New("sign: the secret is not that of its public key: the file was changed or damaged; " +
-				"restore it from a copy")
+			return Secret{}, errors.New("sign: the secret is not that of its public key: the file was changed or " +
+				"damaged; restore it from a copy")
 		}
 		return s, nil
 	}

@@ -1,5 +1,7 @@
-// Package damage changes files at random, for tests that no change is accepted silently: the file is refused, or is read
-// as it was.
+// Package damage changes files at random. Tests check with it that no change is accepted silently: the file is refused,
+// or is read as it was.
+//
+// A log may lose its end, as it does when a process dies; its tests count that as read as it was.
 //
 // Its rank is 0: tests of all packages that keep files use it.
 package damage

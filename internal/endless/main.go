@@ -4,8 +4,8 @@
 //	go run ./internal/endless -length 1h -keep runs/endless
 //
 // The folder keeps a line for each turn (turns.jsonl), the failing executions of campaigns and the corpus of fuzzing,
-// so that a later run goes on where this one ended. A turn that fails is a finding: its command is printed, and plays it
-// again. The program fails if there was one. "make endless" runs it, for an hour before each release.
+// so that a later run goes on where this one ended. A turn that fails is a finding: its command is printed, and plays
+// it again. The program fails if there was one. "make endless" runs it, for an hour before each release.
 //
 // Its rank is 14: it is a program, which nothing imports.
 package main

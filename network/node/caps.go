@@ -71,17 +71,18 @@ const saveAfter = 100 * time.Millisecond
 // daily counts what the node spends in a day. A call that cost something is on disk saveAfter later, and when the
 // node ends.
 type daily struct {
-	path   string
-	caps   Caps
-	now    func() time.Time
-	prices llm.Prices
-	log    *slog.Logger
-	mu     sync.Mutex
-	timer  *time.Timer // nil: all is on disk
-	saving sync.Mutex  // held while the file is written
-	Day    string      `json:"day"`
-	Calls  int         `json:"calls"`
-	Tokens int         `json:"tokens"`
+	path    string
+	caps    Caps
+	now     func() time.Time
+	prices  llm.Prices
+	log     *slog.Logger
+	mu      sync.Mutex
+	timer   *time.Timer // nil: all is on disk, or unsaved is set
+	unsaved error       // of the last write; nil: it succeeded
+	saving  sync.Mutex  // held while the file is written
+	Day     string      `json:"day"`
+	Calls   int         `json:"calls"`
+	Tokens  int         `json:"tokens"`
 	// USD is what the replies of the day have cost.
 	USD float64 `json:"usd"`
 	// Callers has the calls of the day by who asked: their keys in hexadecimal.
@@ -114,8 +115,11 @@ func (d *daily) today() {
 	}
 }
 
-// left fails if the day's limit is reached, in all or of a caller.
+// left fails if the day's limit is reached, in all or of a caller, or if what was spent cannot be written.
 func (d *daily) left(caller string) error {
+	if err := d.again(); err != nil {
+		return fmt.Errorf("the node cannot write what it has spent today, so it spends nothing more: %w", err)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.today()
@@ -162,6 +166,23 @@ func (d *daily) budget(l plan.Limits, caller string) *llm.Budget {
 		d.prices)
 }
 
+// again writes once more what could not be written. While it cannot be, the node spends nothing: it would forget it.
+func (d *daily) again() error {
+	d.mu.Lock()
+	failed := d.unsaved != nil
+	if failed && d.timer == nil {
+		d.timer = time.NewTimer(saveAfter)
+	}
+	d.mu.Unlock()
+	if !failed {
+		return nil
+	}
+	d.save()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.unsaved
+}
+
 // save writes what was spent, if it is not on disk.
 func (d *daily) save() {
 	d.saving.Lock()
@@ -178,6 +199,9 @@ func (d *daily) save() {
 	if err == nil {
 		err = durable.WriteFile(d.path, b)
 	}
+	d.mu.Lock()
+	d.unsaved = err
+	d.mu.Unlock()
 	if err != nil {
 		d.log.Error("the day's spending cannot be written", "error", err)
 	}

@@ -23,7 +23,7 @@ func TestDamagedFiles(t *testing.T) {
 	changes := nightly.Size(100, 500)
 	dir := t.TempDir()
 	now := func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
-	caps := filepath.Join(dir, "spending.json")
+	caps := filepath.Join(dir, "spent.json")
 	d, err := openDaily(caps, Caps{}, now, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -121,4 +121,31 @@ func signedIn(t *testing.T, path string, text []byte) map[string]map[synod.Slot]
 	}
 	defer s.close()
 	return s.signed
+}
+
+// A node that cannot write what it has spent spends nothing more until it can.
+func TestSpendingUnwritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spent.json")
+	d, err := openDaily(path, Caps{Calls: 10}, time.Now, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(path+".new", 0o700); err != nil { // the file cannot be made
+		t.Fatal(err)
+	}
+	d.today()
+	d.Calls, d.timer = 3, time.NewTimer(time.Hour)
+	d.save()
+	if err := d.left("caller"); err == nil {
+		t.Error("it goes on")
+	}
+	if err := os.Remove(path + ".new"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.left("caller"); err != nil {
+		t.Errorf("when the disk is back: %v", err)
+	}
+	if again, err := openDaily(path, Caps{}, time.Now, nil, d.log); err != nil || again.Calls != 3 {
+		t.Errorf("%+v, %v", again, err)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,7 +110,9 @@ func TestOneDecisionOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := func(answer []byte) string {
-		return fmt.Sprintf("%s 0 %x \"certificate\"\n", res.Instance, sha256.Sum256(answer))
+		text := fmt.Sprintf("%s 0 %x \"certificate\"", res.Instance, sha256.Sum256(answer))
+		sum := crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli))
+		return fmt.Sprintf("%s %08x\n", text, sum)
 	}
 	slots := filepath.Join(net.dirs[first], "slots")
 	if b, err := os.ReadFile(slots); err != nil || !strings.Contains(string(b), line(s.Answer)) {

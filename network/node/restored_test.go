@@ -113,6 +113,7 @@ func signedIn(t *testing.T, dir string) map[string]string {
 	}
 	signed := map[string]string{}
 	for _, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+		line = line[:strings.LastIndexByte(line, '"')+1] // without its checksum
 		if parts := strings.SplitN(line, " ", 4); len(parts) == 4 && !strings.Contains(parts[3], "elsewhere") {
 			signed[parts[0]+" "+parts[1]+" "+parts[3]] = parts[2]
 		}

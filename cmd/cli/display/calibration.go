@@ -91,8 +91,8 @@ func ReadCalibration(dir string) (*Calibration, error) {
 	}
 	r := &Calibration{}
 	if _, err := durable.DecodeSealed(b, r); err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w; make it again with the synod calibrate command that made it", path,
-			err)
+		return nil, fmt.Errorf("%s cannot be read: %w; the synod calibrate command that made it makes it again",
+			path, err)
 	}
 	if r.Version != CalibrationVersion || r.Measured == nil {
 		return nil, fmt.Errorf("%s has version %d; this program reads version %d", path, r.Version, CalibrationVersion)
