@@ -105,6 +105,9 @@ func runCalibration(a *app.App, cmd *cobra.Command, name string, f calibrateFlag
 	if err := f.check(cmd, name); err != nil {
 		return app.Fail(app.ExitUsage, err)
 	}
+	if err := questions.CheckName(name); err != nil {
+		return err
+	}
 	if _, err := os.Lstat(f.write); f.write != "" && err == nil { // before anything is asked and paid for
 		return app.Fail(app.ExitUsage, fmt.Errorf("%s exists", f.write), "choose another file with --write")
 	}

@@ -68,7 +68,11 @@ func (f *Flags) CheckNumber(cmd *cobra.Command) error {
 	return nil
 }
 
-func noTask(name string) error {
+// CheckName refuses a name that is neither a task's nor that of a file of questions.
+func CheckName(name string) error {
+	if _, err := task.Catalogue.Find(name); err == nil || task.IsFile(name) {
+		return nil
+	}
 	known := slices.Concat(task.Catalogue.Names(), manifest.Presets().Names())
 	return app.Fail(app.ExitUsage, fmt.Errorf("no task, question file or preset is called %q%s", name, synod.Hint(name,
 		known)),
@@ -77,8 +81,8 @@ func noTask(name string) error {
 
 // Items returns the first f.n questions of a task or question file.
 func (f *Flags) Items(name string, spec *plan.Spec) ([]task.Item, error) {
-	if _, err := task.Catalogue.Find(name); err != nil && !task.IsFile(name) {
-		return nil, noTask(name)
+	if err := CheckName(name); err != nil {
+		return nil, err
 	}
 	sample, err := f.Drawn()
 	if err != nil {
