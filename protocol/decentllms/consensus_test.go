@@ -277,3 +277,22 @@ func TestLateRounds(t *testing.T) {
 		t.Errorf("only %d of 1000 evaluators noticed", knew)
 	}
 }
+
+// [DE-2] Evaluators that notice long delays in the broadcast of the grades alone do not decide either. Here the grades of
+// two of five evaluators come late, which no single Byzantine evaluator can cause.
+func TestLateGradesAlone(t *testing.T) {
+	x := &trial{w: 2, e: 5, f: 1, p: New(), hostile: map[synod.NodeID]string{}}
+	answers := x.p.answers(x.cast(), x.f, pace)
+	x.carry = func(now synod.Tick, _ synod.NodeID, m *synod.Message, deliver func(synod.Tick, *synod.Message)) {
+		after := synod.Tick(1)
+		if now > answers.End() && m.From < 4 {
+			after = 2*answers.Within + 1
+		}
+		deliver(after, m)
+	}
+	for _, h := range x.play().held {
+		if h.id >= 4 && (h.Undecided != late || h.answer != synod.None) {
+			t.Errorf("evaluator %d replies %q with the reason %q", h.id, h.answer, h.Undecided)
+		}
+	}
+}

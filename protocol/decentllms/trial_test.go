@@ -23,6 +23,7 @@ type trial struct {
 	hostile map[synod.NodeID]string // kind of adversary; see seat
 	seed    uint64
 	faults  sim.Faults
+	carry   sim.Carry // nil: faults decides
 	spread  float64
 	keys    keyring // nil: symbolic signatures
 	// nil: random; otherwise worker i answers i+1 and no call fails
@@ -82,7 +83,7 @@ func (x *trial) play() (o outcome) {
 		machines[i] = x.seat(synod.Seat{Self: id, Role: x.cast()[i], Cast: x.cast(), Peers: peers, F: x.f, Pace: pace,
 			Question: q, Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(id, run)})
 	}
-	r := sim.Run(sim.Config{Machines: machines, Faults: x.faults, Seed: x.seed,
+	r := sim.Run(sim.Config{Machines: machines, Faults: x.faults, Carry: x.carry, Seed: x.seed,
 		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 			out := make([]synod.Reply, len(calls))
 			for i, c := range calls {
