@@ -157,9 +157,12 @@ func (r *Report) sections() []section {
 }
 
 func (r *Report) summary() section {
-	verdict := "Green: no violation, and nothing that should be tried was left out."
-	if why := r.Red(); why != "" {
+	verdict, why := "Green: no violation, and nothing that should be tried was left out.", r.Red()
+	switch {
+	case why != "" && (r.Finished || r.Planned == 0 || r.Tally.Violations() > 0):
 		verdict = "Red: " + why + "."
+	case r.Planned > 0 && !r.Finished:
+		verdict = "Not finished: no violation yet."
 	}
 	of := ""
 	if r.Planned > 0 && !r.Finished {
