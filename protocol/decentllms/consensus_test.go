@@ -278,8 +278,8 @@ func TestLateRounds(t *testing.T) {
 	}
 }
 
-// [DE-2] Evaluators that notice long delays in the broadcast of the grades alone do not decide either. Here the grades of
-// two of five evaluators come late, which no single Byzantine evaluator can cause.
+// [DE-2] Evaluators that notice long delays in the broadcast of the grades alone do not decide either. Here the grades
+// of two of five evaluators come late, which no single Byzantine evaluator can cause.
 func TestLateGradesAlone(t *testing.T) {
 	x := &trial{w: 2, e: 5, f: 1, p: New(), hostile: map[synod.NodeID]string{}}
 	answers := x.p.answers(x.cast(), x.f, pace)
