@@ -18,7 +18,7 @@ const (
 	smallBody     = 64 << 10  // bytes that a body has without a share of the memory for bodies
 	defaultMemory = 512 << 20 // bytes of a process, if the Go runtime has no limit (GOMEMLIMIT, --memory)
 	bodiesPart    = 8         // one in so many bytes of the process is for bodies,
-	serversPart   = 4         // and one in so many of those is for one server
+	modelsPart    = 4         // and one in so many of those is for one model
 )
 
 // bodies is the memory for bodies. Its size is set when the first body needs a share.
@@ -49,7 +49,7 @@ func (b *bodies) acquire(ctx context.Context, size int64) (release func(), err e
 	return func() { b.free.Release(size) }, nil
 }
 
-// share waits for the memory of a body of the server, and then for that of the process.
+// share waits for the memory of a body of the model, and then for that of the process.
 func (b *bodies) share(ctx context.Context, size int64) (release func(), err error) {
 	own, err := b.acquire(ctx, size)
 	if err != nil {
@@ -63,7 +63,7 @@ func (b *bodies) share(ctx context.Context, size int64) (release func(), err err
 	return func() { all(); own() }, nil
 }
 
-// read reads a body of the server: at most one byte more than the limit, so that the caller can tell a longer one. A
+// read reads a body of the model: at most one byte more than the limit, so that the caller can tell a longer one. A
 // body that is not small waits for its share of the memory; release gives it back, when the body is needed no more.
 func (b *bodies) read(ctx context.Context, res *http.Response, limit int64) (body []byte, release func(), err error) {
 	var buf bytes.Buffer

@@ -28,7 +28,7 @@ func endless(t *testing.T) *httptest.Server {
 	return s
 }
 
-// The bodies of one server hold no more than its part of the memory for all.
+// The bodies of one model hold no more than its part of the memory for all.
 func TestBodiesAreBoundedTogether(t *testing.T) {
 	all := bodies{part: bodiesPart}
 	release, err := all.acquire(t.Context(), DefaultMaxReply)
@@ -39,7 +39,7 @@ func TestBodiesAreBoundedTogether(t *testing.T) {
 	if limit := debug.SetMemoryLimit(-1); limit == math.MaxInt64 && all.most != defaultMemory/bodiesPart {
 		t.Errorf("%d bytes for bodies", all.most)
 	}
-	own := bodies{part: bodiesPart * serversPart}
+	own := bodies{part: bodiesPart * modelsPart}
 	held := 0
 	for {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -49,8 +49,8 @@ func TestBodiesAreBoundedTogether(t *testing.T) {
 		}
 		held++
 	}
-	if most := own.most / DefaultMaxReply; int64(held) != most || held*serversPart*DefaultMaxReply > int(all.most) {
-		t.Errorf("%d bodies of one server at once, want %d", held, most)
+	if most := own.most / DefaultMaxReply; int64(held) != most || held*modelsPart*DefaultMaxReply > int(all.most) {
+		t.Errorf("%d bodies of one model at once, want %d", held, most)
 	}
 }
 

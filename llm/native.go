@@ -104,7 +104,7 @@ func newNative(k *maker, c nativeConfig, key Secret) (*native, error) {
 	}
 	m := &native{cfg: c, maker: k, httpClient: httpClient{api: k.api, header: k.headers(key), key: key,
 		hidden: urlSecrets(u), maxReply: DefaultMaxReply, errors: k.errors,
-		bodies: bodies{part: bodiesPart * serversPart}}}
+		bodies: bodies{part: bodiesPart * modelsPart}}}
 	if m.transport, err = newTransport(OpenAIConfig{Private: c.Private}, u); err != nil {
 		return nil, err
 	}

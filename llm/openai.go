@@ -88,7 +88,7 @@ func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 	c.MaxReply = cmp.Or(c.MaxReply, DefaultMaxReply)
 	m := &OpenAI{cfg: c, httpClient: httpClient{api: "an OpenAI-compatible API", header: headers(c.Key, u), key: c.Key,
 		hidden: urlSecrets(u), maxReply: c.MaxReply, errors: parseError,
-		bodies: bodies{part: bodiesPart * serversPart}}}
+		bodies: bodies{part: bodiesPart * modelsPart}}}
 	if m.transport = c.Transport; m.transport == nil {
 		if m.transport, err = newTransport(c, u); err != nil {
 			return nil, err

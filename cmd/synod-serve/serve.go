@@ -106,10 +106,7 @@ func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) erro
 	}
 	defer closing()
 	g := gateway.New(o)
-	metrics.InFlight(g)
-	metrics.Keys(st)
-	metrics.Drift(st)
-	g.WarnOfDrift(ctx)
+	observe(ctx, metrics, g, st)
 	if local && !f.noLogin {
 		f.token = rand.Text()
 	}
@@ -123,6 +120,14 @@ func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) erro
 	defer stop()
 	defer tend(ctx, g, metrics)()
 	return f.listenAndServe(ctx, g, agents, reg, st, filepath.Join(state, "journals"), log, stderr)
+}
+
+// observe adds what metrics and the log say of a gateway and its store.
+func observe(ctx context.Context, metrics *gateway.Metrics, g *gateway.Gateway, st *store.Store) {
+	metrics.InFlight(g)
+	metrics.Keys(st)
+	metrics.Drift(st)
+	g.WarnOfDrift(ctx)
 }
 
 // serveMetrics listens for Prometheus, where the user wants that.

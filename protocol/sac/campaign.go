@@ -94,16 +94,7 @@ func filtered(t *check.Trace, id synod.NodeID, o *synod.Opinion, strict bool) {
 	t.State("dropped one", len(o.Dropped) > 0)
 	t.State("dropped F", len(o.Dropped) == f)
 	t.State("silent neighbour", len(o.Silent) > 0)
-	again := reference.SACRound{F: f, Strict: strict, Silent: len(o.Silent), Self: self}
-	for _, s := range o.Scores {
-		if s.Of != id {
-			again.Scores = append(again.Scores, s)
-		}
-	}
-	retained, dropped := again.Filter()
-	t.Claim("I-SAC-D", slices.Equal(retained, o.Retained) && slices.Equal(dropped, o.Dropped),
-		"n%d retains %v and drops %v; the reference %v and %v: %+v", id, o.Retained, o.Dropped, retained, dropped,
-		again)
+	filteredAsReference(t, id, o, reference.SACRound{F: f, Strict: strict, Silent: len(o.Silent), Self: self})
 	ok := len(o.Dropped) <= f
 	for _, d := range o.Dropped {
 		ok = ok && (strict || self == synod.Untrusted || scores[d] < self)
@@ -126,6 +117,19 @@ func filtered(t *check.Trace, id synod.NodeID, o *synod.Opinion, strict bool) {
 			"dropped %v, silent %v, F=%d", id, k, scores[k], reliable, o.Scores, o.Dropped, o.Silent, f)
 		t.Margin(claim, float64(scores[k]-reliable))
 	}
+}
+
+// filteredAsReference compares a verdict with the reference, which gets the scores of the others here.
+func filteredAsReference(t *check.Trace, id synod.NodeID, o *synod.Opinion, again reference.SACRound) {
+	for _, s := range o.Scores {
+		if s.Of != id {
+			again.Scores = append(again.Scores, s)
+		}
+	}
+	retained, dropped := again.Filter()
+	t.Claim("I-SAC-D", slices.Equal(retained, o.Retained) && slices.Equal(dropped, o.Dropped),
+		"n%d retains %v and drops %v; the reference %v and %v: %+v", id, o.Retained, o.Dropped, retained, dropped,
+		again)
 }
 
 // checkShown checks Eq. 5: a member is shown its own answer and the retained ones with their scores, the best first,

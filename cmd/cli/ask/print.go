@@ -101,25 +101,8 @@ func printOutcome(a *app.App, cmd *cobra.Command, f askFlags, o outcome.Outcome,
 // members that are not live models.
 func summary(cmd *cobra.Command, o outcome.Outcome) {
 	w := cmd.ErrOrStderr()
-	parts := []string{o.Status}
-	if o.Fields != nil {
-		parts = append(parts, o.Reason)
-	} else if len(o.Votes) > 0 {
-		parts[0] = fmt.Sprintf("%s %d/%s after %s", o.Status, len(o.Votes[0].Seats), electorate(o),
-			display.Rounds(o.Rounds.Len()-1))
-		parts = append(parts, beforeOthers(&o))
-	}
-	if p := o.Presented; p != nil && p.Head != "" && len(o.Fields) == 0 {
-		parts = []string{o.Status + ": " + app.OneLine(p.Head)}
-	}
-	if o.Answered() {
-		parts = append(parts, o.EndedBy()...)
-	}
-	parts = append(parts, boundOf(&o))
-	parts = append(parts, display.CallsOf(&o),
-		fmt.Sprintf("%.1f s", o.Seconds), "cost: "+app.OneLine(o.Money.String()))
 	app.Paint(w, statusColour(o.Status), o.Status)
-	line := table.Wrap(strings.Join(parts, " · "), table.Columns(w))
+	line := table.Wrap(strings.Join(headline(&o), " · "), table.Columns(w))
 	fmt.Fprintln(w, strings.TrimPrefix(line, o.Status))
 	if o.Reference != nil {
 		app.PrintLine(w, "  "+app.OneLine(o.Reference.String()))
@@ -151,6 +134,26 @@ func summary(cmd *cobra.Command, o outcome.Outcome) {
 		fmt.Fprintln(w, "the rule is met; the remaining rounds can be played with:\n  "+resume)
 	}
 	details(w, o)
+}
+
+// headline returns the parts of the first line of a summary. The first one begins with the status.
+func headline(o *outcome.Outcome) []string {
+	parts := []string{o.Status}
+	if o.Fields != nil {
+		parts = append(parts, o.Reason)
+	} else if len(o.Votes) > 0 {
+		parts[0] = fmt.Sprintf("%s %d/%s after %s", o.Status, len(o.Votes[0].Seats), electorate(*o),
+			display.Rounds(o.Rounds.Len()-1))
+		parts = append(parts, beforeOthers(o))
+	}
+	if p := o.Presented; p != nil && p.Head != "" && len(o.Fields) == 0 {
+		parts = []string{o.Status + ": " + app.OneLine(p.Head)}
+	}
+	if o.Answered() {
+		parts = append(parts, o.EndedBy()...)
+	}
+	return append(parts, boundOf(o), display.CallsOf(o), fmt.Sprintf("%.1f s", o.Seconds),
+		"cost: "+app.OneLine(o.Money.String()))
 }
 
 // joined prints the answers that were counted as one.

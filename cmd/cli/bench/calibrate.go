@@ -65,6 +65,13 @@ Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the bu
 			return runCalibration(a, cmd, name, f)
 		},
 	}
+	f.add(cmd)
+	cmd.AddCommand(calibrateShowCommand(a))
+	return cmd
+}
+
+// add adds the flags of the command.
+func (f *calibrateFlags) add(cmd *cobra.Command) {
 	f.source.Add(cmd)
 	f.addWork(cmd)
 	fl := cmd.Flags()
@@ -83,8 +90,6 @@ Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the bu
 	fl.BoolVar(&f.force, "force", false, "move a run with other settings out of the way")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result, or with --dry-run the cost, as JSON")
-	cmd.AddCommand(calibrateShowCommand(a))
-	return cmd
 }
 
 // check validates the flags.
