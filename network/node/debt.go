@@ -13,7 +13,7 @@ import (
 // closed its last tick, the neighbour owes that tick. An honest one closes it by then too, or soon after, or it
 // answers, and waits for a call of its model (owe). A neighbour is suspected
 //
-//   - if nothing of this has come after three messages: one until it is asked, the question and the answer;
+//   - if nothing of this has come two messages after it was asked, which it is after one message;
 //   - if it owes a tick for the time of a call after the last answer or the last tick that it has closed. A call begins
 //     before the tick that it delays, so an honest neighbour needs no more.
 //
@@ -23,7 +23,7 @@ import (
 type debt struct {
 	tick     synod.Tick
 	ask      time.Duration // when the neighbour is asked; forever: it was asked
-	until    time.Duration // after which time the neighbour is suspected; 0: nothing is owed
+	until    time.Duration // after which time the neighbour is suspected; forever: it was not asked; 0: it owes nothing
 	late     bool          // the round has ended
 	answered bool          // since it was asked
 }
@@ -51,12 +51,12 @@ func (s *schedule) owe(t synod.Tick, elapsed time.Duration) {
 }
 
 func (s *schedule) newDebt(t synod.Tick, elapsed time.Duration) debt {
-	return debt{tick: t, ask: elapsed + s.limits.within, until: elapsed + s.answerTime()}
+	return debt{tick: t, ask: elapsed + s.limits.within, until: forever}
 }
 
-// answerTime is how long an honest neighbour takes to close a tick or to answer: one message until it is asked, one for
-// the question and one for the answer.
-func (s *schedule) answerTime() time.Duration { return 3*s.limits.within + s.hold }
+// answerTime is how long an honest neighbour that is asked takes to close a tick or to answer: one message for the
+// question and one for the answer.
+func (s *schedule) answerTime() time.Duration { return 2*s.limits.within + s.hold }
 
 // askAt returns when the neighbour is to be asked.
 func (p *neighbour) askAt() time.Duration {
@@ -71,7 +71,7 @@ func (s *schedule) debtors(elapsed time.Duration) map[synod.NodeID]synod.Tick {
 	ticks := map[synod.NodeID]synod.Tick{}
 	for id, p := range s.peers {
 		if p.present && elapsed >= p.askAt() {
-			p.debt.ask, ticks[id] = forever, p.debt.tick
+			p.debt.ask, p.debt.until, ticks[id] = forever, elapsed+s.answerTime(), p.debt.tick
 		}
 	}
 	return ticks
@@ -84,9 +84,12 @@ func (s *schedule) pays(p *neighbour, t synod.Tick, elapsed time.Duration) {
 	if !p.owing() || !news {
 		return
 	}
-	p.debt.answered = asked
-	if p.debt.until = max(p.debt.until, elapsed+s.limits.call+s.answerTime()); !p.debt.late {
+	if !p.debt.late {
 		p.debt.until = 0
+		return
+	}
+	if p.debt.answered = asked; asked {
+		p.debt.until = max(p.debt.until, elapsed+s.limits.call+s.answerTime())
 	}
 }
 

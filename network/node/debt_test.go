@@ -26,11 +26,11 @@ func TestDebt(t *testing.T) {
 		{"it answers", second, []func(*schedule){says(5, 3*second)}, forever},
 		{"it closes another tick", second, []func(*schedule){says(6, 3*second)}, forever},
 		{"the round is over", 60 * second, nil, 63250 * time.Millisecond},
-		{"over, and it answers", 60 * second, []func(*schedule){says(5, 62*second)}, 85250 * time.Millisecond},
+		{"over, and it answers", 60 * second, []func(*schedule){says(5, 62*second)}, 84250 * time.Millisecond},
 		{"over, and it answers twice", 60 * second, []func(*schedule){says(5, 62*second), says(5, 70*second)},
-			85250 * time.Millisecond},
+			84250 * time.Millisecond},
 		{"over, and it closes another tick", 60 * second, []func(*schedule){says(5, 62*second), says(6, 70*second)},
-			93250 * time.Millisecond},
+			92250 * time.Millisecond},
 		{"over, and it closes all", 60 * second, []func(*schedule){says(closes, 62*second)}, forever},
 	} {
 		s := newSchedule(0, 3, []synod.NodeID{1, 2}, 1, l)
