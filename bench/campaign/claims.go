@@ -127,6 +127,9 @@ var ClaimTable = []Claim{
 	{ID: "BB-8a", Model: Async,
 		Property: "if delays break agreement and nothing is lost, some member marks its delivery as unsafe",
 		Source:   "own"},
+	{ID: "BB-D", Model: Any,
+		Property: "a member delivers, passes on and marks as unsafe what a slow reference does from the same messages",
+		Source:   "Dolev and Strong 1983"},
 
 	// Claims of ledgers.
 	{ID: "LE-1", Model: Any,

@@ -31,11 +31,11 @@ func campaigns() []check.Subject {
 
 // elected adds the claim about the decision.
 func elected(s check.Subject) check.Subject {
-	return leader.Elected(s, "I-RL-D", func(t *check.Trace) reference.Election {
+	return leader.Elected(s, "I-RL-D", func(t *check.Trace) (reference.Election, leader.Params, string) {
 		p := t.Protocol.(*RotatingLeader)
 		return reference.Election{N: t.Case.N, F: t.Case.F, TwoThirds: true, Weights: p.Weights, Rounds: p.Views,
-			Turns: 1}
-	}, func(t *check.Trace) string { return t.Protocol.(*RotatingLeader).version() })
+			Turns: 1}, p.Params, fmt.Sprintf("rotating-leader/1 %v", p.Weights)
+	})
 }
 
 // twins is the subject of Twins.
