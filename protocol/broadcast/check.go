@@ -21,31 +21,6 @@ func Framed(t *check.Trace, claim string, id synod.NodeID, proofs [][]byte) {
 	t.State("evidence", len(proofs) > 0)
 }
 
-// LateValue is a value in a message that came after the end of its round.
-type LateValue struct {
-	Sender  synod.NodeID
-	Value   []byte
-	Signers []synod.NodeID // of its chain
-}
-
-// LateValues returns the values in a message of a broadcast that came at a tick before the last round ended, and after
-// the end of its own round; nil for other messages. It checks no signatures.
-func LateValues(g *Group, m *synod.Message, at synod.Tick) (all []LateValue) {
-	round := m.Slot.Round/g.parts() + 1
-	var chains parcel
-	if m.Slot.Name != g.Name || at <= g.end(round) || at >= g.End() || chains.UnmarshalBinary(m.Body) != nil {
-		return nil
-	}
-	for _, c := range chains {
-		v := LateValue{Sender: c.sender, Value: c.value}
-		for _, l := range c.links {
-			v.Signers = append(v.Signers, l.by)
-		}
-		all = append(all, v)
-	}
-	return all
-}
-
 // Again plays a member's side of a broadcast again by the reference, from what the member was sent until all its
 // messages of the last round were there, and what it then had heard when a later tick came; 0: there is none. mine is
 // its own value. It is not ok if the member's diary does not tell.
@@ -150,4 +125,19 @@ func passesOn(t *check.Trace, b *reference.Broadcast, c, r *reference.Chain) boo
 		slices.Equal(c.Signers[:n], r.Signers) && c.Signers[n] == b.Self &&
 		slices.EqualFunc(c.Signatures[:n], r.Signatures, bytes.Equal) &&
 		t.Verifier.Verify(b.Self, b.Statement(c.Sender, n+1, c.Value), c.Signatures[n])
+}
+
+// Said returns the value that a member sent as its own in the first round of a broadcast; nil: none.
+func Said(t *check.Trace, g *Group, self synod.NodeID) []byte {
+	for part := range g.parts() {
+		if s := t.SentIn(int(self), synod.Slot{Name: g.Name, Round: part}); s != nil {
+			chains, _ := reference.ReadChains(s.Body)
+			for _, c := range chains {
+				if c.Sender == self && len(c.Signers) == 1 {
+					return c.Value
+				}
+			}
+		}
+	}
+	return nil
 }

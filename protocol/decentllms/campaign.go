@@ -1,7 +1,6 @@
 package decentllms
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -78,6 +77,7 @@ func checkReplies(t *check.Trace) {
 	for i := range t.Notes {
 		id := synod.NodeID(i)
 		if t.Case.Cast[i] != Evaluator {
+			checkWorker(t, i)
 			continue
 		}
 		if t.Honest(id) {
@@ -138,8 +138,8 @@ func checkPanelist(t *check.Trace, h, first *panelist) {
 			"n%d replies %q and n%d %q", first.id, first.Answer, h.id, h.Answer)
 	}
 	checkTotals(t, h)
+	checkRecord(t, h)
 	checkDecision(t, h)
-	checkLate(t, h)
 }
 
 // sharedRecord is the part of a record that is equal at all honest evaluators. Signatures of the authors are not: who
@@ -243,30 +243,6 @@ func checkDecision(t *check.Trace, h *panelist) {
 	}
 }
 
-// checkLate checks what an evaluator makes of grades that came too late. Honest members pass on valid ones only.
-func checkLate(t *check.Trace, h *panelist) {
-	g := t.Protocol.(*DecentLLMs).marks(t.Case.Cast, t.Case.F, check.Pace)
-	signers := map[synod.NodeID]bool{}
-	for _, m := range t.Diaries[h.id].Heard {
-		if int(m.From) >= t.Case.N || !t.Plain(m.From) { // strangers have no seat
-			continue
-		}
-		for _, v := range broadcast.LateValues(&g, m.Message, m.At) {
-			k := slices.IndexFunc(h.record.Grades, func(x EvaluatorGrades) bool { return x.By == v.Sender })
-			if k < 0 || h.record.Grades[k].Bottom == "equivocated" || bytes.Equal(h.record.Grades[k].Value, v.Value) {
-				continue
-			}
-			t.Claim("I-DL-9", h.record.Unsafe, "n%d hears grades of n%d too late, and its record is not unsafe", h.id,
-				v.Sender)
-			for _, id := range v.Signers {
-				signers[id] = true
-			}
-		}
-	}
-	t.Claim("I-DL-9", len(signers) <= t.Case.F || h.record.Undecided == late, "n%d hears grades too late that %d "+
-		"members have signed, and decides %q: %s", h.id, len(signers), h.Answer, h.record.Undecided)
-}
-
 // accept is what the user takes of the signed replies.
 func accept(t *check.Trace) reference.Step {
 	s := reference.Step{Decides: true, Alone: true, Voting: make([]bool, t.Case.N)}
@@ -276,7 +252,8 @@ func accept(t *check.Trace) reference.Step {
 		if s.Voting[i] = role == Evaluator; role != Evaluator || o == nil {
 			continue
 		}
-		if r := RecordOf(o); r != nil && t.Verifier.Verify(synod.NodeID(i), ReplyBytes(o.Answer), r.Signature) {
+		said := append([]byte("decentllms/reply/1\x00"), o.Answer...)
+		if r := RecordOf(o); r != nil && t.Verifier.Verify(synod.NodeID(i), said, r.Signature) {
 			signed = append(signed, o.Answer)
 		}
 	}
