@@ -30,9 +30,15 @@ var campaign = check.Subject{
 	States: []string{"valid", "none", "evidence", "stopped"},
 	Setup: func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(3)
-		x.F = x.N / 3 // as many as the honest players need not wait for
-		x.Params = fmt.Sprintf("{rounds: %d, attempts: 1, high: 3, rule: %s, stop: %s}", 1+c.IntN(3), []string{"none",
-			"mode", "median", "w-msr", "final-vote"}[c.IntN(5)], []string{TwoThirds, Percent66}[c.IntN(8)/7])
+		x.F = c.IntN(x.N/3 + 1)
+		if c.IntN(4) > 0 {
+			x.F = x.N / 3 // as many as the honest players need not wait for
+		}
+		low := []int{0, 0, 0, -2}[c.IntN(4)]
+		x.Params = fmt.Sprintf("{rounds: %d, attempts: %d, low: %d, high: %d, rule: %s, stop: %s, history: %d, threat: %s, "+
+			"end: %s}", 1+c.IntN(3), 1+c.IntN(4)/3, low, low+3, Rules()[c.IntN(len(Rules()))],
+			[]string{TwoThirds, Percent66}[c.IntN(8)/7], c.IntN(3), []string{Restricted, Open}[c.IntN(4)/3],
+			[]string{AgreedEnd, PaperEnd}[c.IntN(4)/3])
 	},
 	Horizon: func(*check.Case) synod.Tick { return 80 },
 	Check:   checkGame, Watch: watch, Reply: noteReply,
@@ -74,7 +80,7 @@ func checkGame(t *check.Trace) {
 		if first < 0 {
 			first = i
 		}
-		if t.Synchronous() {
+		if t.Synchronous() && endsTogether(t) {
 			t.Claim("I-GM-5", rounds == t.Last(first).Round, "n%d ends after round %d and n%d after round %d", first,
 				t.Last(first).Round, i, rounds)
 		}
@@ -83,6 +89,9 @@ func checkGame(t *check.Trace) {
 			checkCount(t, id, n.Opinion)
 		}
 		checkPlayer(t, i)
+		if !t.Flooded(i) && !t.CutOff {
+			playAgain(t, i)
+		}
 		t.Applies("I-GM-E")
 	}
 	if r := g.Judge(notes, honest); r.Outcome == Valid {
@@ -92,6 +101,10 @@ func checkGame(t *check.Trace) {
 		checkValid(t, notes, honest, stop)
 	}
 }
+
+// endsTogether reports whether honest players end the game after the same round: with the paper's end one Byzantine
+// player can end it for some only.
+func endsTogether(t *check.Trace) bool { return t.Protocol.(*Game).End == AgreedEnd || t.Case.F == 0 }
 
 // checkCount checks that a player ends the game if and only if two thirds of all players voted to stop.
 func checkCount(t *check.Trace, id synod.NodeID, o *synod.Opinion) {
