@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -79,11 +80,27 @@ func (p *ExecutionPlayer) honestReply(c *sim.Call, salt uint64) synod.Reply {
 			p.trace.Replies = append(p.trace.Replies, out.Answer)
 		}
 	}
-	if q.ConfidenceMode != synod.NoConfidence {
+	switch {
+	case q.ConfidenceMode == synod.NoConfidence:
+		return inWords(q, out, h)
+	case h>>24%8 > 0: // some say nothing of it
 		sure := float64(h>>8%11) / 10
 		out.Confidence = &sure
 	}
 	return out
+}
+
+// inWords returns some replies to questions for a number as text: with reasoning, and with the number written in
+// another way.
+func inWords(q *synod.Prompt, r synod.Reply, h uint64) synod.Reply {
+	if q.Question.Form != synod.Number || r.Answer == synod.None || h>>32%4 > 0 {
+		return r
+	}
+	number := string(r.Answer)
+	if h>>36%2 == 0 && !strings.ContainsAny(number, "./") {
+		number += ".0"
+	}
+	return synod.Reply{Status: synod.OK, Text: fmt.Sprintf(`{"reasoning": "I count %d.", "answer": %q}`, h>>40%4, number)}
 }
 
 // score returns the score that a member gives an answer. There are only six scores, so that ties occur.

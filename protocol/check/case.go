@@ -20,6 +20,7 @@ type Case struct {
 	R        int          `json:"r,omitempty"`     // the robustness of the graph, with edges only
 	Cast     []synod.Role `json:"cast,omitempty"`  // the role of every seat
 	Outside  int          `json:"outside,omitempty"`
+	Form     synod.Form   `json:"form,omitempty"` // of the question; "": that of the subject
 }
 
 // Total is the number of seats, those outside of a group among them.

@@ -151,7 +151,9 @@ func checkCalls(t *check.Trace, h *panelist, again *held) {
 	p := t.Protocol.(*DecentLLMs)
 	given := map[synod.Answer]grade.Grades{}
 	for _, c := range t.Diaries[h.id].Asked {
-		checkPrompt(t, h, &c.Prompt, again)
+		if c.Prompt.Purpose != synod.Answering {
+			checkPrompt(t, h, &c.Prompt, again)
+		}
 		gradesIn(&c, given)
 	}
 	whole := true

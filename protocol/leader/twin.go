@@ -204,6 +204,10 @@ func (a *again) revised(v, asked int) synod.Answer {
 	for _, p := range call.Prompt.Peers {
 		peers = append(peers, p.Answer)
 	}
+	if a.t.Guards.DrawOrder { // the order is the leader's own
+		slices.Sort(peers)
+		slices.Sort(shown)
+	}
 	a.t.Claim(a.claim, call.Prompt.Own == a.last && slices.Equal(peers, shown), "n%d is shown %q and %q in round %d; "+
 		"the reference shows %q and %q", a.id, call.Prompt.Own, peers, v, a.last, shown)
 	if x, _, ok := read.Answer(a.t.Question, &call.Reply, false); ok {
