@@ -35,7 +35,9 @@ func (d *DecentLLMs) Decide() (best synod.Answer, totals, within []float64, near
 			for _, g := range graded {
 				vectors = append(vectors, g[given])
 			}
-			total, off, _ = Total(d.Aggregate, vectors, d.F-lost)
+			if x, w, ok := Total(d.Aggregate, vectors, d.F-lost); ok {
+				total, off = x, w
+			}
 		}
 		if a != synod.None {
 			given++

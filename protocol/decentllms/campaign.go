@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/check"
@@ -43,7 +44,7 @@ var inCampaigns = check.Subject{
 		"range of honest totals",
 		"no grades of an honest evaluator"},
 	Setup: func(c check.Chance, x *check.Case) {
-		workers, evaluators := 1+c.IntN(3), 3+c.IntN(3)
+		workers, evaluators := 1+c.IntN(3), 3+c.IntN(3)+c.IntN(8)/7*2
 		x.N = workers + evaluators
 		for i := range x.N {
 			role := Evaluator
@@ -52,11 +53,10 @@ var inCampaigns = check.Subject{
 			}
 			x.Cast = append(x.Cast, role)
 		}
-		aggregate := []string{"geometric-median", "median-total", "median-total", "coordinate-median",
-			"trimmed-mean"}[c.IntN(5)]
-		x.Params = fmt.Sprintf("{aggregate: %s, judge: %s, rationale: 0}", aggregate, []string{"one", "one", "one",
-			"all"}[c.IntN(4)])
-		x.F = c.IntN((evaluators+1)/2-1) + 1
+		a := robust.Catalogue.All()[c.IntN(len(robust.Catalogue.All()))]
+		x.F = min(a.Bound(evaluators), 1+c.IntN(2))
+		judge := []string{"judge: one", "judge: one", "judge: all", "score: likelihood"}[c.IntN(4)]
+		x.Params = fmt.Sprintf("{aggregate: %s, %s, rationale: %d}", a.Name, judge, c.IntN(2)*200)
 	},
 	Horizon: func(x *check.Case) synod.Tick { return synod.Tick(2*x.F+5) * check.Pace.Within },
 	Check:   checkReplies, Watch: check.KeepDiary, Trials: grinding,
@@ -92,6 +92,9 @@ func checkReplies(t *check.Trace) {
 	}
 	for k := range held {
 		checkPanelist(t, &held[k], &held[0])
+	}
+	if len(held) > 0 {
+		checkAggregates(t, held[0].record)
 	}
 	if !t.Synchronous() {
 		return
@@ -207,6 +210,42 @@ func checkTotals(t *check.Trace, h *panelist) {
 			t.Claim("I-DL-4", *a.Total >= low && *a.Total <= high, "n%d has %v outside of [%v, %v]", a.Of, *a.Total,
 				low, high)
 			t.Margin("I-DL-4", min(*a.Total-low, high-*a.Total))
+		}
+	}
+}
+
+// checkAggregates compares all aggregates of the grades of a record, and of a vector where their mean is, with the
+// reference.
+func checkAggregates(t *check.Trace, r *Record) {
+	var vectors [][]float64
+	for _, g := range r.Grades {
+		for k := range g.Grades {
+			vectors = append(vectors, g.Grades[k][:])
+		}
+	}
+	vectors = vectors[:min(len(vectors), 7)]
+	if len(vectors) == 0 {
+		return
+	}
+	if t.Case.Sampled(2) {
+		middle := make([]float64, len(vectors[0]))
+		for _, v := range vectors {
+			for k := range v {
+				middle[k] += v[k] / float64(len(vectors))
+			}
+		}
+		vectors = append(vectors, middle)
+	}
+	var w robust.Workspace
+	for _, a := range robust.Catalogue.All() {
+		for f := range a.Bound(len(vectors)) + 1 {
+			got, err := a.Of(&w, vectors, f)
+			want, within, ok := reference.Total(a.Name, vectors, f)
+			t.Claim("I-DL-D", err == nil && ok && math.Abs(got.Total-want) <= within, "%s of %v with f=%d is %v (%v), and by "+
+				"the reference %v ± %v", a.Name, vectors, f, got.Total, err, want, within)
+			if a.Name == "geometric-median" {
+				break // it does not depend on f
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/llm/read"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/check"
 	"synod.dev/synod/protocol/grade"
@@ -17,6 +18,7 @@ import (
 type held struct {
 	first, second *reference.Broadcast
 	answers       []synod.Answer // by worker; None: ⊥
+	reasons       []string       // by worker, as evaluators are shown them
 	marks         []*reference.Marks
 	committed     [][]byte // by evaluator
 }
@@ -38,10 +40,12 @@ func replayed(t *check.Trace, h *panelist) *held {
 		switch {
 		case t.Case.Cast[d.Sender] == Evaluator:
 			r.committed = append(r.committed, d.Value)
-		case d.Given:
-			r.answers = append(r.answers, answerIn(t, d.Value))
 		default:
-			r.answers = append(r.answers, synod.None)
+			a, reason := synod.None, ""
+			if d.Given {
+				a, reason = answerIn(t, d.Value)
+			}
+			r.answers, r.reasons = append(r.answers, a), append(r.reasons, reason)
 		}
 	}
 	for _, d := range r.second.All {
@@ -54,14 +58,15 @@ func replayed(t *check.Trace, h *panelist) *held {
 	return r
 }
 
-// answerIn reads what a worker broadcast; None: it cannot be read.
-func answerIn(t *check.Trace, value []byte) synod.Answer {
+// answerIn reads what a worker broadcast: None if it cannot be read, and the reasoning as evaluators are shown it.
+func answerIn(t *check.Trace, value []byte) (synod.Answer, string) {
 	var r synod.Response
 	if r.UnmarshalBinary(value) != nil {
-		return synod.None
+		return synod.None, ""
 	}
 	a, _ := read.Canonical(t.Question, string(r.Answer))
-	return a
+	seat := synod.Seat{Question: t.Question, Guards: t.Guards}
+	return a, answer.Shown(&seat, r.Rationale, t.Protocol.(*DecentLLMs).Rationale)
 }
 
 // bottomOf is why a broadcast gave nothing.
@@ -149,7 +154,7 @@ func checkDelays(t *check.Trace, h *panelist, again *held) {
 // checkCalls checks that an evaluator sends the grades that its model gave, of all answers or of none.
 func checkCalls(t *check.Trace, h *panelist, again *held) {
 	p := t.Protocol.(*DecentLLMs)
-	given := map[synod.Answer]grade.Grades{}
+	given := map[judged]grade.Grades{}
 	for _, c := range t.Diaries[h.id].Asked {
 		if c.Prompt.Purpose != synod.Answering {
 			checkPrompt(t, h, &c.Prompt, again)
@@ -157,13 +162,14 @@ func checkCalls(t *check.Trace, h *panelist, again *held) {
 		gradesIn(&c, given)
 	}
 	whole := true
-	for _, a := range again.answers {
-		_, graded := given[a]
+	for k, a := range again.answers {
+		_, graded := given[judged{a, again.reasons[k]}]
 		whole = whole && (graded || a == synod.None)
 	}
 	g := p.marks(t.Case.Cast, t.Case.F, check.Pace)
 	sent := broadcast.Said(t, &g, h.id)
-	t.Claim("I-DL-D", (sent != nil) == whole, "n%d has grades of all answers: %v, and sends %x", h.id, whole, sent)
+	t.Claim("I-DL-D", (sent != nil) == whole, "n%d has grades of all answers %q: %v, %v, and sends %x; it "+
+		"withholds: %s", h.id, again.answers, whole, given, sent, h.record.Withheld)
 	t.Claim("I-DL-D", (h.record.Withheld == "") == whole, "n%d withholds its grades because %q; it has all: %v", h.id,
 		h.record.Withheld, whole)
 	m, ok := reference.ReadMarks(sent, again.answers)
@@ -171,33 +177,39 @@ func checkCalls(t *check.Trace, h *panelist, again *held) {
 		if sent == nil || a == synod.None || !whole {
 			continue
 		}
-		x := given[a]
+		x := given[judged{a, again.reasons[k]}]
 		t.Claim("I-DL-D", ok && slices.Equal(m.Grades[k], x[:]), "n%d sends the grades %v of %q, and its model gave %v",
-			h.id, m.Grades, a, given[a])
+			h.id, m.Grades, a, x)
 	}
 }
 
+// judged is what an evaluator grades.
+type judged struct {
+	answer synod.Answer
+	reason string
+}
+
 // gradesIn adds the grades in a reply, of answers that have none yet.
-func gradesIn(c *check.Asked, given map[synod.Answer]grade.Grades) {
-	add := func(a synod.Answer, g grade.Grades) {
-		if _, known := given[a]; !known {
-			given[a] = g
+func gradesIn(c *check.Asked, given map[judged]grade.Grades) {
+	add := func(a synod.Answer, reason string, g grade.Grades) {
+		if _, known := given[judged{a, reason}]; !known {
+			given[judged{a, reason}] = g
 		}
 	}
 	switch c.Prompt.Purpose {
 	case grade.One:
 		if g, err := grade.Read(&c.Reply); err == nil {
-			add(c.Prompt.Candidate, g)
+			add(c.Prompt.Candidate, c.Prompt.Rationale, g)
 		}
 	case grade.All:
 		if all, err := grade.ReadAll(&c.Reply, len(c.Prompt.Peers)); err == nil {
 			for k, p := range c.Prompt.Peers {
-				add(p.Answer, all[k])
+				add(p.Answer, p.Rationale, all[k])
 			}
 		}
 	case synod.Weighing:
 		if c.Reply.Status == synod.OK && c.Reply.Typed && c.Reply.Value <= 0 {
-			add(c.Prompt.Candidate, grade.Uniform(grade.Max*math.Exp(c.Reply.Value)))
+			add(c.Prompt.Candidate, c.Prompt.Rationale, grade.Uniform(grade.Max*math.Exp(c.Reply.Value)))
 		}
 	}
 }
@@ -208,12 +220,10 @@ func checkPrompt(t *check.Trace, h *panelist, q *synod.Prompt, again *held) {
 	if q.Purpose != grade.All {
 		shown = []synod.Rated{{Answer: q.Candidate, Rationale: q.Rationale}}
 	}
-	workers, _ := members(t.Case.Cast)
 	for _, s := range shown {
 		ok := false
 		for k, a := range again.answers {
-			ok = ok || a != synod.None && a == s.Answer && (s.Rationale == "" ||
-				bytes.Contains(deliveredBy(again.first, workers[k]).Value, []byte(s.Rationale)))
+			ok = ok || a != synod.None && a == s.Answer && s.Rationale == again.reasons[k]
 		}
 		t.Claim("I-DL-D", ok, "n%d judges %q with the reasoning %q; it holds %q", h.id, s.Answer, s.Rationale, again.answers)
 	}
@@ -227,8 +237,8 @@ func checkWorker(t *check.Trace, i int) {
 	}
 	g := p.answers(t.Case.Cast, t.Case.F, check.Pace)
 	said := broadcast.Said(t, &g, synod.NodeID(i))
-	t.Claim("I-DL-D", (said != nil) == (notes[0].Answer != synod.None) && (said == nil ||
-		answerIn(t, said) == notes[0].Answer), "worker n%d answers %q and broadcasts %q", i, notes[0].Answer, said)
+	told, _ := answerIn(t, said)
+	t.Claim("I-DL-D", (said != nil) == (notes[0].Answer != synod.None) && told == notes[0].Answer, "worker n%d answers %q and broadcasts %q", i, notes[0].Answer, said)
 	calls := len(t.Diaries[i].Asked)
 	t.Claim("I-DL-D", calls == 1 || calls == 2 && (notes[0].Answer == synod.None || !gave(t, &t.Diaries[i].Asked[0])),
 		"worker n%d calls its model %d times", i, calls)

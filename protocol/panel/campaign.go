@@ -1,7 +1,10 @@
 package panel
 
 import (
+	"fmt"
+
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol/check"
 )
@@ -11,9 +14,10 @@ var campaign = func() check.Subject {
 	s := check.Staged(2, synod.Prose).At(10)
 	s.Setup = func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(4)
-		x.F = c.IntN((x.N-2)/2 + 1)
-		x.Params = []string{"{}", "{claims: true}", "{aggregate: median-total}", "{lenient: true}",
-			"{aggregate: geometric-median, lenient: true}"}[c.IntN(5)]
+		a := robust.Catalogue.All()[c.IntN(len(robust.Catalogue.All()))]
+		x.F = c.IntN(a.Bound(x.N-1) + 1)
+		x.Params = fmt.Sprintf("{aggregate: %s%s}", a.Name, []string{"", "", ", claims: true",
+			", claims: true, drop-disputed: true", ", lenient: true"}[c.IntN(5)])
 	}
 	return s.Deciding("I-PA-D", "the text with the highest total of its grades, word for word", "docs/use/forms.md",
 		regrade)
