@@ -60,7 +60,7 @@ func (p *ExecutionPlayer) honestReply(c *sim.Call, salt uint64) synod.Reply {
 	h = check.Mix(h)
 	if d, ok := q.Detail.(synod.Simulable); ok {
 		chance := rand.New(rand.NewPCG(h, 1))
-		r := d.Simulate(q, synod.Simulation{Ability: .7, Noise: .1, Stubbornness: .2, Sharpness: 4,
+		r := d.Simulate(q, synod.Simulation{Ability: []float64{.7, .3}[p.x.Seed>>5%2], Noise: .1, Stubbornness: .2, Sharpness: 4,
 			Score: func(a synod.Answer, _ string) float64 { return p.score(c.Node, a) }, Rand: chance})
 		if p.trace.subject.Reply != nil {
 			r = p.trace.subject.Reply(&p.trace.Trace, c.Node, q, r)
@@ -121,7 +121,8 @@ func (p *ExecutionPlayer) answer(q *synod.Prompt, h uint64) synod.Answer {
 		return q.Own
 	}
 	if q.Question.Form == synod.Prose {
-		return synod.Answer("text number " + strconv.Itoa(int(h>>5%4)))
+		k := int(h >> 5 % 4)
+		return synod.Answer(fmt.Sprintf("This is text number %d. It says a thing. It says %d things more.", k, k+1))
 	}
 	return synod.Answer(strconv.Itoa(int(h >> 5 % 4)))
 }
