@@ -127,6 +127,8 @@ func (m *insider) take(effects []synod.Effect) {
 			m.alarms = append(m.alarms, x.At)
 			m.k.ends = append(m.k.ends, x.At)
 			m.out = append(m.out, x)
+		case synod.Note:
+			m.out = append(m.out, m.noted(x))
 		case synod.Send:
 		default:
 			m.out = append(m.out, x)
@@ -275,7 +277,7 @@ func (m *insider) apply(set uint64, c *recombiner, try uint64, slot synod.Slot) 
 			continue
 		}
 		c.r = rand.New(rand.NewPCG(uint64(e.Arg)+try<<32, hashText(uint64(slot.Round), slot.Name)))
-		if change(c) {
+		if change(c) || c.inside(change) {
 			any = true
 			m.happens(e.kind)
 		}

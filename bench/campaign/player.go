@@ -70,7 +70,7 @@ func (p *ExecutionPlayer) play(s *subject, x *Execution, v variant) (t *trace) {
 	}
 	known := v.known
 	if known == nil && x.insiders() {
-		known = newKnowledge(x, p.messageType)
+		known = newKnowledge(x, s.Within, p.messageType)
 		p.earlierRun(s, x, known)
 	}
 	t = newTrace(s, x)

@@ -15,6 +15,8 @@ type Group struct {
 	Members, Senders []synod.NodeID // ascending
 	F                int            // at most so many members are Byzantine
 	MaxValue         int            // the longest value, in bytes
+
+	digest *[sha256.Size]byte // once it is known
 }
 
 // Rounds is F+1, so that some honest party signs in one of them; a sender that F does not count is one more party that
@@ -37,6 +39,9 @@ func (g *Group) LastRound() (last int) {
 // Digest binds the version of the broadcast, protocol, name, members, senders and F. Before every part stands its
 // length in four bytes.
 func (g *Group) Digest() [sha256.Size]byte {
+	if g.digest != nil {
+		return *g.digest
+	}
 	h := sha256.New()
 	number := func(n int) { h.Write(binary.BigEndian.AppendUint32(nil, uint32(n))) }
 	for _, s := range []string{"synod/broadcast/1", g.Protocol, g.Name} {
@@ -49,7 +54,9 @@ func (g *Group) Digest() [sha256.Size]byte {
 			number(int(id))
 		}
 	}
-	return [sha256.Size]byte(h.Sum(nil))
+	sum := [sha256.Size]byte(h.Sum(nil))
+	g.digest = &sum
+	return sum
 }
 
 // Statement is what the party at a place of a chain signs, the sender at place 1: the group, the sender, the place and

@@ -93,7 +93,10 @@ func (e *Election) group(protocol, name string) *Group {
 
 // VoteStatement is what a member signs to vote for an answer: it binds protocol, members, F, phase and round.
 func (e *Election) VoteStatement(protocol string, phase, round int, a synod.Answer) []byte {
-	group, hash := e.group(protocol, "votes").Digest(), sha256.Sum256([]byte(a))
+	if e.votes == nil || e.votes.Protocol != protocol {
+		e.votes = e.group(protocol, "votes")
+	}
+	group, hash := e.votes.Digest(), sha256.Sum256([]byte(a))
 	b := append([]byte("synod/leader/1"), group[:]...)
 	b = binary.BigEndian.AppendUint32(b, uint32(phase))
 	b = binary.BigEndian.AppendUint32(b, uint32(round))

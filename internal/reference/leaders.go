@@ -13,6 +13,8 @@ type Election struct {
 	Weights   []int // by member; nil: all weigh 1
 	Rounds    int   // at most
 	Turns     int   // rounds of one leader, one after another
+
+	votes *Group // what votes are bound to, once it is known
 }
 
 // SignedVotes is a certificate of a decision.

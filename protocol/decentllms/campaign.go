@@ -53,13 +53,15 @@ var inCampaigns = check.Subject{
 			}
 			x.Cast = append(x.Cast, role)
 		}
+		d := c.Few(6)
 		a := robust.Catalogue.All()[c.IntN(len(robust.Catalogue.All()))]
 		x.F = min(a.Bound(evaluators), 1+c.IntN(2))
-		judge := []string{"judge: one", "judge: one", "judge: all", "score: likelihood"}[c.IntN(4)]
-		x.Params = fmt.Sprintf("{aggregate: %s, %s, rationale: %d}", a.Name, judge, c.IntN(2)*200)
+		judge := []string{"judge: one", "judge: one", "judge: all", "score: likelihood"}[d.IntN(4)]
+		x.Params = fmt.Sprintf("{aggregate: %s, %s, rationale: %d}", a.Name, judge, d.IntN(2)*200)
 	},
 	Horizon: func(x *check.Case) synod.Tick { return synod.Tick(2*x.F+5) * check.Pace.Within },
 	Check:   checkReplies, Watch: check.KeepDiary, Trials: grinding,
+	Within: []reflect.Type{reflect.TypeFor[synod.Response](), reflect.TypeFor[marksBody]()},
 }.Deciding("I-DL-D", "the answer with the highest total at each evaluator, and what f+1 of them reply to the user",
 	"DecentLLMs §III.C", accept)
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/wire"
 	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/answer"
@@ -248,4 +249,36 @@ func checkWorker(t *check.Trace, i int) {
 func gave(t *check.Trace, c *check.Asked) bool {
 	a, _, ok := read.Answer(t.Question, &c.Reply, false)
 	return ok && a != synod.None
+}
+
+// marksBody is an evaluator's second message by itself, without the answers that it is about: insiders of campaigns
+// change its numbers.
+type marksBody struct {
+	Nonce  []byte
+	Grades []*grade.Grades
+}
+
+// AppendBinary implements encoding.BinaryAppender.
+func (m *marksBody) AppendBinary(b []byte) ([]byte, error) {
+	all := evaluatorGrades{grades: m.Grades}
+	copy(all.nonce[:], m.Nonce)
+	return append(b, all.encode()...), nil
+}
+
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. It takes any numbers.
+func (m *marksBody) UnmarshalBinary(b []byte) error {
+	r := wire.NewReader(b, len(b))
+	m.Nonce, m.Grades = bytes.Clone(r.Fixed(nonceSize)), nil
+	for r.Len() > 0 && !r.Bad() {
+		if graded := r.Uint(1); graded == 0 {
+			m.Grades = append(m.Grades, nil)
+			continue
+		}
+		g := new(grade.Grades)
+		for k := range g {
+			g[k] = math.Float64frombits(r.Uint(8))
+		}
+		m.Grades = append(m.Grades, g)
+	}
+	return r.End()
 }

@@ -3,6 +3,7 @@ package game
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"synod.dev/synod"
@@ -34,14 +35,15 @@ var campaign = check.Subject{
 		if c.IntN(4) > 0 {
 			x.F = x.N / 3 // as many as the honest players need not wait for
 		}
-		low := []int{0, 0, 0, -2}[c.IntN(4)]
+		d := c.Few(24)
+		low := []int{0, 0, 0, -2}[d.IntN(4)]
 		x.Params = fmt.Sprintf("{rounds: %d, attempts: %d, low: %d, high: %d, rule: %s, stop: %s, history: %d, threat: %s, "+
-			"end: %s}", 1+c.IntN(3), 1+c.IntN(4)/3, low, low+3, Rules()[c.IntN(len(Rules()))],
-			[]string{TwoThirds, Percent66}[c.IntN(8)/7], c.IntN(3), []string{Restricted, Open}[c.IntN(4)/3],
-			[]string{AgreedEnd, PaperEnd}[c.IntN(4)/3])
+			"end: %s}", 1+d.IntN(3), 1+d.IntN(4)/3, low, low+3, Rules()[d.IntN(len(Rules()))],
+			[]string{TwoThirds, Percent66}[d.IntN(8)/7], d.IntN(3), []string{Restricted, Open}[d.IntN(4)/3],
+			[]string{AgreedEnd, PaperEnd}[d.IntN(4)/3])
 	},
 	Horizon: func(*check.Case) synod.Tick { return 80 },
-	Check:   checkGame, Watch: watch, Reply: noteReply,
+	Check:   checkGame, Watch: watch, Reply: noteReply, Within: []reflect.Type{reflect.TypeFor[ballot]()},
 	Trials: []check.Trial{
 		{Claim: check.Claim{ID: "QU-2", Property: "a game stops if and only if three times the votes to stop are at " +
 			"least " +

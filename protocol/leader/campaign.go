@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"reflect"
 	"strconv"
 
 	"synod.dev/synod"
@@ -32,6 +33,7 @@ func Campaign(share float64, most func(n int) int, params func(c check.Chance, f
 		},
 		Horizon: func(*check.Case) synod.Tick { return 60 },
 		Check:   func(t *check.Trace) { checkDecisions(t); agree(t) }, Watch: check.KeepDiary,
+		Within: []reflect.Type{reflect.TypeFor[proposal]()},
 	}
 }
 

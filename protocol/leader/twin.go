@@ -389,3 +389,9 @@ func (a *again) decided(v int) {
 	a.t.Claim(a.claim, slices.Equal(r.Better, better), "n%d records that the answers of %v are better than %q; by its "+
 		"grades those of %v are: %v", a.id, r.Better, answer, better, grades)
 }
+
+// AppendBinary implements encoding.BinaryAppender, for insiders of campaigns.
+func (p *proposal) AppendBinary(b []byte) ([]byte, error) { return append(b, p.encode()...), nil }
+
+// UnmarshalBinary implements encoding.BinaryUnmarshaler.
+func (p *proposal) UnmarshalBinary(b []byte) error { return p.decode(b) }

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm/read"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -106,18 +106,18 @@ func (a *again) compare() {
 // score checks that a score is one that the member's model gave to the answer of a member; a call that failed or cannot
 // be read gives the lowest one.
 func (a *again) score(s synod.Judged) {
-	answer := a.own
+	given := a.own
 	if n := slices.Index(a.from, s.Of); n >= 0 {
-		answer = a.heard[n].Answer
+		given = a.heard[n].Answer
 	}
 	ok := false
 	for _, c := range a.t.Diaries[a.i].Asked[:a.t.Diaries[a.i].Noted[a.k].Asked] {
-		if c.Prompt.Candidate == answer && (c.Prompt.Purpose == synod.Scoring || c.Prompt.Purpose == synod.Weighing) {
+		if c.Prompt.Candidate == given && (c.Prompt.Purpose == synod.Scoring || c.Prompt.Purpose == synod.Weighing) {
 			ok = ok || scoreOf(&c) == s.Score
 		}
 	}
 	a.t.Claim(check.FailedCalls, ok, "n%d has the score %v of n%d in round %d, which its model has not given to %q", a.i,
-		s.Score, s.Of, a.note.Round, answer)
+		s.Score, s.Of, a.note.Round, given)
 }
 
 func scoreOf(c *check.Asked) synod.Score {
@@ -141,10 +141,10 @@ func scoreOf(c *check.Asked) synod.Score {
 func (a *again) prompts() {
 	for _, purpose := range []synod.Purpose{synod.Scoring, synod.Weighing} {
 		for _, c := range a.t.AskedFor(a.i, a.k, purpose) {
-			q := &c.Prompt
+			q, seat := &c.Prompt, synod.Seat{Question: a.t.Question, Guards: a.t.Guards}
 			ok := q.Candidate == a.own
 			for _, r := range a.heard {
-				ok = ok || q.Candidate == r.Answer && (q.Rationale == "" || strings.Contains(r.Rationale, q.Rationale))
+				ok = ok || q.Candidate == r.Answer && (q.Rationale == "" || q.Rationale == answer.Shown(&seat, r.Rationale, a.p.Rationale))
 			}
 			first := synod.None
 			if a.t.Guards.AnswerFirst && purpose == synod.Scoring {

@@ -38,8 +38,9 @@ var campaign = check.Subject{
 		"dropped F", "silent neighbour", "unreadable score", "r below 2F+1", "r at least 2F+1", "strict trim"},
 	Setup: func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(4)
-		x.Params = fmt.Sprintf("{rounds: %d, strict-trim: %v, score: %s, asynchronous: %v, rationale: %d}", c.IntN(8)%3,
-			c.IntN(4) == 0, []ScoreBy{Stated, Stated, Stated, Likelihood}[c.IntN(4)], c.IntN(8) == 0, c.IntN(2)*100)
+		d := c.Few(16)
+		x.Params = fmt.Sprintf("{rounds: %d, strict-trim: %v, score: %s, asynchronous: %v, rationale: %d}", d.IntN(8)%3,
+			d.IntN(4) == 0, []ScoreBy{Stated, Stated, Stated, Likelihood}[d.IntN(4)], d.IntN(8) == 0, d.IntN(2)*100)
 		if c.IntN(6) == 0 {
 			x.Form = synod.Prose
 		}
