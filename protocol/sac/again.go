@@ -6,19 +6,20 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/check"
 )
 
-// claimAgain is the claim of what is compared with the reference.
-const claimAgain = "I-SAC-D"
-
 // again is one round of one member, from its diary.
 type again struct {
 	t     *check.Trace
+	claim string
 	p     *SAC
-	i, k  int
+	i, k  int            // the member, and the number of its note
+	slot  int            // the round of its neighbours' responses
+	only  []synod.Answer // in a contest: the answers that count
 	note  check.Noted
 	own   synod.Answer // with which it went into the round
 	from  []synod.NodeID
@@ -34,14 +35,83 @@ func checkRounds(t *check.Trace) {
 			continue
 		}
 		for k := 1; k < len(notes); k++ {
-			a := &again{t: t, p: p, i: i, k: k, note: notes[k], own: notes[k-1].Answer}
-			if a.own == synod.None {
-				a.own = a.askedAgain()
-			}
-			a.listen()
-			a.compare()
+			a := &again{t: t, claim: "I-SAC-D", p: p, i: i, k: k, slot: k - 1, note: notes[k], own: notes[k-1].Answer}
+			a.play()
 		}
 	}
+}
+
+func (a *again) play() {
+	if a.own == synod.None {
+		a.own = a.askedAgain()
+	}
+	a.listen()
+	a.compare()
+}
+
+// ContestAgain compares what a member did in a contest between some answers (Contest) with Algorithm 1. from is the
+// number of the first round in slots.
+func (p *SAC) ContestAgain(t *check.Trace, claim string, seat int, answers []synod.Answer, from int) {
+	notes := t.Notes[seat]
+	for k := range notes {
+		a := &again{t: t, claim: claim, p: p, i: seat, k: k, slot: from + notes[k].Round - 2, only: answers, note: notes[k]}
+		switch {
+		case notes[k].Round == 1:
+			a.chooses()
+		case notes[k].Round > 1:
+			a.own = notes[k-1].Answer
+			a.play()
+			a.filters()
+		}
+	}
+}
+
+// chooses compares with which answer a member goes into a contest: its own, if it is contested; or the one to which its
+// model gives the highest score, of equal ones the first.
+func (a *again) chooses() {
+	want, top := a.first(), synod.Untrusted
+	if !slices.Contains(a.only, want) {
+		want = a.only[0]
+		for _, x := range a.only {
+			if s, ok := a.scored(x); ok && s > top {
+				want, top = x, s
+			}
+		}
+	}
+	a.t.Claim(a.claim, a.note.Answer == want, "n%d goes into the contest of %q with %q, and by the reference with %q", a.i,
+		a.only, a.note.Answer, want)
+}
+
+// scored returns the score that the member's model gave to an answer for this note.
+func (a *again) scored(x synod.Answer) (synod.Score, bool) {
+	for _, purpose := range []synod.Purpose{synod.Scoring, synod.Weighing} {
+		for _, c := range a.t.AskedFor(a.i, a.k, purpose) {
+			if c.Prompt.Candidate == x {
+				return scoreOf(&c), true
+			}
+		}
+	}
+	return synod.Untrusted, false
+}
+
+// first is the answer that the member gave before it heard others.
+func (a *again) first() synod.Answer {
+	if n := a.t.Notes[a.i][0]; n.Round == 0 {
+		return n.Answer
+	}
+	return synod.None
+}
+
+// filters compares whom the member drops.
+func (a *again) filters() {
+	self := synod.Untrusted
+	for _, s := range a.note.Scores {
+		if s.Of == synod.NodeID(a.i) {
+			self = s.Score
+		}
+	}
+	filteredAsReference(a.t, a.claim, synod.NodeID(a.i), a.note.Opinion, reference.SACRound{F: a.t.Case.F,
+		Strict: a.p.StrictTrim, Silent: len(a.note.Silent), Self: self})
 }
 
 // askedAgain is the answer of a member that had none and was asked once more.
@@ -63,9 +133,10 @@ func (a *again) listen() {
 			break
 		}
 	}
-	from, all := a.t.Responses(a.i, a.k-1, until)
+	from, all := a.t.Responses(a.i, a.slot, until)
 	for n, r := range all {
-		if x, ok := read.Canonical(a.t.Question, string(r.Answer)); ok {
+		x, ok := read.Canonical(a.t.Question, string(r.Answer))
+		if ok && (a.only == nil || slices.Contains(a.only, x)) {
 			r.Answer = x
 			a.from, a.heard = append(a.from, from[n]), append(a.heard, r)
 		}
@@ -81,7 +152,7 @@ func (a *again) compare() {
 				of = append(of, s.Of)
 			}
 		}
-		a.t.Claim(claimAgain, slices.Equal(of, a.from), "n%d scores %v in round %d, and heard %v", a.i, of, o.Round, a.from)
+		a.t.Claim(a.claim, slices.Equal(of, a.from), "n%d scores %v in round %d, and heard %v", a.i, of, o.Round, a.from)
 		for _, s := range o.Scores {
 			a.score(s)
 		}
@@ -92,7 +163,7 @@ func (a *again) compare() {
 			silent = append(silent, id)
 		}
 	}
-	a.t.Claim(claimAgain, slices.Equal(o.Silent, silent), "n%d calls %v silent in round %d, and heard %v", a.i, o.Silent,
+	a.t.Claim(a.claim, slices.Equal(o.Silent, silent), "n%d calls %v silent in round %d, and heard %v", a.i, o.Silent,
 		o.Round, a.from)
 	switch calls := a.t.AskedFor(a.i, a.k, synod.Refining); {
 	case a.t.Question.Form == synod.Prose:
@@ -148,9 +219,9 @@ func (a *again) prompts() {
 			}
 			first := synod.None
 			if a.t.Guards.AnswerFirst && purpose == synod.Scoring {
-				first = a.t.Notes[a.i][0].Answer
+				first = a.first()
 			}
-			a.t.Claim(claimAgain, ok && q.Own == first, "n%d judges %q with the reasoning %q in round %d, and its own answer "+
+			a.t.Claim(a.claim, ok && q.Own == first, "n%d judges %q with the reasoning %q in round %d, and its own answer "+
 				"is shown as %q; it heard %+v", a.i, q.Candidate, q.Rationale, a.k, q.Own, a.heard)
 		}
 	}
@@ -189,13 +260,13 @@ func (a *again) refines(c *check.Asked) {
 	same := descending && slices.EqualFunc(want, got, func(x, y synod.Rated) bool {
 		return x.Answer == y.Answer && x.Score == y.Score && (y.Name != "") == a.t.Guards.Named
 	})
-	a.t.Claim(claimAgain, same && c.Prompt.Own == a.own, "n%d is shown %v and %q as its own in round %d; the retained ones "+
+	a.t.Claim(a.claim, same && c.Prompt.Own == a.own, "n%d is shown %v and %q as its own in round %d; the retained ones "+
 		"are %v, and it holds %q", a.i, c.Prompt.Peers, c.Prompt.Own, a.note.Round, want, a.own)
 	holds := c.Prompt.Own
-	if x, _, ok := read.Answer(a.t.Question, &c.Reply, false); ok {
+	if x, _, ok := read.Answer(a.t.Question, &c.Reply, false); ok && (a.only == nil || slices.Contains(a.only, x)) {
 		holds = x
 	}
-	a.t.Claim(claimAgain, a.note.Answer == holds, "n%d holds %q after round %d, and its model says %q", a.i, a.note.Answer,
+	a.t.Claim(a.claim, a.note.Answer == holds, "n%d holds %q after round %d, and its model says %q", a.i, a.note.Answer,
 		a.note.Round, holds)
 }
 
@@ -217,6 +288,6 @@ func (a *again) selects(calls int) {
 			best, top = a.heard[n].Answer, a.note.Scores[at].Score
 		}
 	}
-	a.t.Claim(claimAgain, calls == 0 && a.note.Answer == best, "n%d holds %q after round %d and called its model %d times; "+
+	a.t.Claim(a.claim, calls == 0 && a.note.Answer == best, "n%d holds %q after round %d and called its model %d times; "+
 		"the best text is %q: %v", a.i, a.note.Answer, a.note.Round, calls, best, a.note.Scores)
 }

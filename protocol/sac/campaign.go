@@ -100,7 +100,7 @@ func filtered(t *check.Trace, id synod.NodeID, o *synod.Opinion, strict bool) {
 	if late {
 		again.Silent = 0 // who was not waited for may be honest
 	}
-	filteredAsReference(t, id, o, again)
+	filteredAsReference(t, "I-SAC-D", id, o, again)
 	ok := len(o.Dropped) <= f
 	for _, d := range o.Dropped {
 		ok = ok && (strict || self == synod.Untrusted || scores[d] < self)
@@ -126,14 +126,14 @@ func filtered(t *check.Trace, id synod.NodeID, o *synod.Opinion, strict bool) {
 }
 
 // filteredAsReference compares a verdict with the reference, which gets the scores of the others here.
-func filteredAsReference(t *check.Trace, id synod.NodeID, o *synod.Opinion, again reference.SACRound) {
+func filteredAsReference(t *check.Trace, claim string, id synod.NodeID, o *synod.Opinion, again reference.SACRound) {
 	for _, s := range o.Scores {
 		if s.Of != id {
 			again.Scores = append(again.Scores, s)
 		}
 	}
 	retained, dropped := again.Filter()
-	t.Claim("I-SAC-D", slices.Equal(retained, o.Retained) && slices.Equal(dropped, o.Dropped),
+	t.Claim(claim, slices.Equal(retained, o.Retained) && slices.Equal(dropped, o.Dropped),
 		"n%d retains %v and drops %v; the reference %v and %v: %+v", id, o.Retained, o.Dropped, retained, dropped,
 		again)
 }
