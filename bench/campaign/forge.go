@@ -56,7 +56,7 @@ func (c *recombiner) forgedRecord(r synod.Record) synod.Record {
 	}
 	c.v = cloned(given)
 	change := []func(*recombiner) bool{(*recombiner).repeat, (*recombiner).leaveOut, (*recombiner).renumber,
-		(*recombiner).revalue, (*recombiner).lift, func(*recombiner) bool { return true }}[c.r.IntN(6)]
+		(*recombiner).revalue, (*recombiner).lift, (*recombiner).invent, func(*recombiner) bool { return true }}[c.r.IntN(7)]
 	change(c)
 	if c.r.IntN(4) > 0 {
 		c.sign()

@@ -288,16 +288,16 @@ func (c *recombiner) revalue() bool {
 	}
 	b := slices.Clone(bytesIn(at.v))
 	other, known := pick(c.r, c.now.parts[at.key])
-	switch {
-	case known && (len(b) == 0 || c.r.IntN(2) == 0):
+	switch k := c.r.IntN(8); {
+	case known && (len(b) == 0 || k < 3):
 		if b = slices.Clone(bytesIn(other)); c.signed(b) {
 			b = c.fresh()
 		}
 	case len(b) == 0:
 		return false
-	case c.r.IntN(4) == 0:
+	case k == 3:
 		b = b[:c.r.IntN(len(b))]
-	case c.r.IntN(8) == 0:
+	case k == 4:
 		b = slices.Concat(b, slices.Repeat([]byte("x"), 1<<c.r.IntN(10)))
 	default:
 		b[c.r.IntN(len(b))] ^= 1 << c.r.IntN(8)

@@ -17,11 +17,10 @@ var campaign = func() check.Subject {
 	s := check.Staged(2, synod.Prose).At(10)
 	s.Setup = func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(4)
-		d := c.Few(16)
-		a := robust.Catalogue.All()[d.IntN(len(robust.Catalogue.All()))]
+		a := robust.Catalogue.All()[c.IntN(len(robust.Catalogue.All()))]
 		x.F = c.IntN(a.Bound(x.N-1) + 1)
 		x.Params = fmt.Sprintf("{aggregate: %s%s}", a.Name, []string{"", "", ", claims: true",
-			", claims: true, drop-disputed: true", ", lenient: true"}[d.IntN(5)])
+			", claims: true, drop-disputed: true", ", lenient: true"}[c.IntN(5)])
 	}
 	answered := s.Check
 	s.Check = func(t *check.Trace) { answered(t); playAgain(t); listAgain(t) }
