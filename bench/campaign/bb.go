@@ -27,7 +27,7 @@ func broadcastSubject() *subject {
 		setup: func(c chance, x *Execution) {
 			x.N = 2 + c.IntN(5)
 			if c.IntN(2) == 0 {
-				x.Outside = 1 + c.IntN(2)
+				x.Outside = 1 + c.IntN(3)
 			}
 			x.F = c.IntN(min(x.N-1, 4))
 		},

@@ -100,6 +100,9 @@ func (c *recombiner) inside(change func(*recombiner) bool) bool {
 		return false
 	}
 	in := recombiner{knowledge: c.knowledge, r: c.r, v: c.opened(bytesIn(at.v))}
+	if c.r.IntN(3) == 0 { // what is signed is most often numbers
+		change = (*recombiner).renumber
+	}
 	if !change(&in) {
 		return false
 	}
@@ -252,7 +255,7 @@ func (c *recombiner) renumber() bool { return c.renumberIn(c.v) }
 func (c *recombiner) renumberIn(v reflect.Value) bool {
 	members := c.r.IntN(2) == 0
 	at, ok := pick(c.r, nodesIn(v, func(v reflect.Value) bool {
-		return v.CanUint() || v.CanFloat() || v.CanInt() && (v.Type() == nodeID) == members
+		return v.CanUint() && v.Kind() != reflect.Uint8 || v.CanFloat() || v.CanInt() && (v.Type() == nodeID) == members
 	}))
 	if !ok {
 		return false

@@ -11,7 +11,7 @@ import (
 // campaign returns how campaigns try the protocol.
 func campaign() check.Subject {
 	s := leader.Campaign(1.5, func(n int) int { return (n - 1) / 2 },
-		func(c check.Chance, f int) string {
+		func(c check.Chance, _, f int) string {
 			return fmt.Sprintf("{leaders: %d, rounds: %d, rationale: 0, propose: %s}", f+1, 1+c.IntN(3),
 				[]string{"own", "own", "best", "quorum"}[c.IntN(4)])
 		},

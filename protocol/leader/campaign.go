@@ -14,7 +14,7 @@ import (
 // Campaign returns how campaigns try a leaders' protocol. most is the largest bound for n members, and agree
 // checks that
 // members decide alike.
-func Campaign(share float64, most func(n int) int, params func(c check.Chance, f int) string,
+func Campaign(share float64, most func(n int) int, params func(c check.Chance, n, f int) string,
 	agree func(*check.Trace)) check.Subject {
 	return check.Subject{
 		Signs: true, Share: share, Relies: []string{"QU-1"},
@@ -29,7 +29,7 @@ func Campaign(share float64, most func(n int) int, params func(c check.Chance, f
 		Setup: func(c check.Chance, x *check.Case) {
 			x.N = []int{4, 4, 5, 6, 7}[c.IntN(5)]
 			x.F = most(x.N)
-			x.Params = params(c, x.F)
+			x.Params = params(c, x.N, x.F)
 		},
 		Horizon: func(*check.Case) synod.Tick { return 60 },
 		Check:   func(t *check.Trace) { checkDecisions(t); agree(t) }, Watch: check.KeepDiary,

@@ -2,6 +2,8 @@ package rotatingleader
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol/check"
@@ -15,9 +17,9 @@ var agreement = check.Claim{ID: "I-LB-1", Property: "with f < n/3 there are no t
 // campaigns are how campaigns try the protocol: in random executions, and in all schedules of Twins.
 func campaigns() []check.Subject {
 	one := leader.Campaign(2, func(n int) int { return (n - 1) / 3 },
-		func(c check.Chance, f int) string {
-			return fmt.Sprintf("{views: %d, rationale: 0, propose: %s}", f+2, []string{"own", "best",
-				"quorum"}[c.IntN(3)])
+		func(c check.Chance, n, f int) string {
+			return fmt.Sprintf("{views: %d, rationale: 0, propose: %s%s}", f+2+c.IntN(3), []string{"own", "best",
+				"quorum"}[c.IntN(3)], weights(c, n))
 		},
 		func(t *check.Trace) {
 			if !t.Above {
@@ -27,6 +29,16 @@ func campaigns() []check.Subject {
 	one.Place = 4
 	one.Claims = append([]check.Claim{agreement}, one.Claims...)
 	return []check.Subject{elected(one), elected(twins())}
+}
+
+// weights are those of some executions: one seat weighs more than the others.
+func weights(c check.Chance, n int) string {
+	if n < 5 || c.IntN(4) > 0 {
+		return ""
+	}
+	w := slices.Repeat([]int{2}, n)
+	w[c.IntN(n)] = 3
+	return fmt.Sprintf(", weights: %s", strings.ReplaceAll(fmt.Sprint(w), " ", ", "))
 }
 
 // elected adds the claim about the decision.
