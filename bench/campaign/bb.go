@@ -117,8 +117,7 @@ func checkBroadcast(t *trace) {
 		}
 		members, ids = append(members, h), append(ids, id)
 		t.Claim("BB-3", h.at == g.End() && len(h.delivered) == len(g.Senders), "n%d has %d deliveries at tick %d, "+
-			"not %d "+
-			"at tick %d", id, len(h.delivered), h.at, len(g.Senders), g.End())
+			"not %d at tick %d", id, len(h.delivered), h.at, len(g.Senders), g.End())
 		for k, d := range h.delivered {
 			t.delivery(id, g.Senders[k], &d)
 		}
@@ -185,8 +184,7 @@ func (t *trace) delivery(id, sender synod.NodeID, d *broadcast.Delivery) {
 	t.Claim("BB-4", ok, "n%d delivers %+v of n%d", id, d, sender)
 	if d.Evidence != nil {
 		t.Claim("BB-5", t.x.bad(sender) && d.Evidence.Sender == sender && d.Evidence.Verify(t.Verifier),
-			"n%d has evidence "+
-				"against n%d: %+v", id, sender, d.Evidence)
+			"n%d has evidence against n%d: %+v", id, sender, d.Evidence)
 	}
 	t.Applies("BB-5")
 	t.State("evidence", d.Evidence != nil)

@@ -2,23 +2,10 @@ package campaign
 
 import (
 	"math"
-	"math/rand/v2"
 	"reflect"
 
 	"synod.dev/synod"
 )
-
-// noted returns what a member notes: with an event that forges its notes, something else than its machine.
-func (m *insider) noted(x synod.Note) synod.Note {
-	for _, e := range m.events {
-		if e.Kind == "forged-note" && m.now >= e.From {
-			m.happens(e.kind)
-			c := &recombiner{knowledge: m.k, r: rand.New(rand.NewPCG(uint64(e.Arg), uint64(x.Round)))}
-			return synod.Note{Opinion: c.forged(x.Opinion)}
-		}
-	}
-	return x
-}
 
 // forged returns an opinion with another answer, another confidence, a record that was changed, or several of these.
 func (c *recombiner) forged(o *synod.Opinion) *synod.Opinion {
@@ -56,7 +43,8 @@ func (c *recombiner) forgedRecord(r synod.Record) synod.Record {
 	}
 	c.v = cloned(given)
 	change := []func(*recombiner) bool{(*recombiner).repeat, (*recombiner).leaveOut, (*recombiner).renumber,
-		(*recombiner).revalue, (*recombiner).lift, (*recombiner).invent, func(*recombiner) bool { return true }}[c.r.IntN(7)]
+		(*recombiner).revalue, (*recombiner).lift, (*recombiner).invent,
+		func(*recombiner) bool { return true }}[c.r.IntN(7)]
 	change(c)
 	if c.r.IntN(4) > 0 {
 		c.sign()

@@ -142,6 +142,18 @@ func (m *insider) take(effects []synod.Effect) {
 	}
 }
 
+// noted returns what a member notes: with an event that forges its notes, something else than its machine.
+func (m *insider) noted(x synod.Note) synod.Note {
+	for _, e := range m.events {
+		if e.Kind == "forged-note" && m.now >= e.From {
+			m.happens(e.kind)
+			c := &recombiner{knowledge: m.k, r: rand.New(rand.NewPCG(uint64(e.Arg), uint64(x.Round)))}
+			return synod.Note{Opinion: c.forged(x.Opinion)}
+		}
+	}
+	return x
+}
+
 // active returns the events that are about messages to or from another member now, as a set of bits.
 func (m *insider) active(other synod.NodeID) (set uint64) {
 	for i, e := range m.events {

@@ -49,8 +49,9 @@ type blank struct {
 }
 
 func newKnowledge(x *Execution, within []reflect.Type, typeOf func(string) reflect.Type) *knowledge {
-	return &knowledge{x: x, within: within, typeOf: typeOf, makers: map[string]synod.NodeID{}, blanks: map[string]*blank{},
-		heard: map[*synod.Message]bool{}, now: newPool(), earlier: newPool(), found: map[uint64]bool{},
+	return &knowledge{x: x, within: within, typeOf: typeOf, makers: map[string]synod.NodeID{},
+		blanks: map[string]*blank{},
+		heard:  map[*synod.Message]bool{}, now: newPool(), earlier: newPool(), found: map[uint64]bool{},
 		slots: map[synod.Slot][]uint64{}, values: map[string]uint64{}}
 }
 

@@ -60,8 +60,9 @@ func (p *ExecutionPlayer) honestReply(c *sim.Call, salt uint64) synod.Reply {
 	h = check.Mix(h)
 	if d, ok := q.Detail.(synod.Simulable); ok {
 		chance := rand.New(rand.NewPCG(h, 1))
-		r := d.Simulate(q, synod.Simulation{Ability: []float64{.7, .3}[p.x.Seed>>5%2], Noise: .1, Stubbornness: .2, Sharpness: 4,
-			Score: func(a synod.Answer, _ string) float64 { return p.score(c.Node, a) }, Rand: chance})
+		r := d.Simulate(q, synod.Simulation{Ability: []float64{.7, .3}[p.x.Seed>>5%2], Noise: .1, Stubbornness: .2,
+			Sharpness: 4,
+			Score:     func(a synod.Answer, _ string) float64 { return p.score(c.Node, a) }, Rand: chance})
 		if p.trace.subject.Reply != nil {
 			r = p.trace.subject.Reply(&p.trace.Trace, c.Node, q, r)
 		}
@@ -100,7 +101,8 @@ func inWords(q *synod.Prompt, r synod.Reply, h uint64) synod.Reply {
 	if h>>36%2 == 0 && !strings.ContainsAny(number, "./") {
 		number += ".0"
 	}
-	return synod.Reply{Status: synod.OK, Text: fmt.Sprintf(`{"reasoning": "I count %d.", "answer": %q}`, h>>40%4, number)}
+	return synod.Reply{Status: synod.OK, Text: fmt.Sprintf(`{"reasoning": "I count %d.", "answer": %q}`, h>>40%4,
+		number)}
 }
 
 // score returns the score that a member gives an answer. There are only six scores, so that ties occur.

@@ -33,7 +33,8 @@ type trace struct {
 func newTrace(s *subject, x *Execution) *trace {
 	n := x.Total()
 	t := &trace{subject: s, x: x, sends: make([]int, n), failing: make([]bool, n+len(x.Events)),
-		injected: make([]bool, len(kinds)), Trace: check.Trace{Case: &x.Case, Question: x.question(s), Guards: x.guards(),
+		injected: make([]bool, len(kinds)), Trace: check.Trace{Case: &x.Case, Question: x.question(s),
+			Guards:    x.guards(),
 			Byzantine: x.Byzantine, Above: x.Above, Late: x.Regime != Synchronous, Lies: x.lies(),
 			Notes: make([][]check.Noted, n), Hosted: make([]bool, n), Stated: make([]uint16, n+len(x.Events)),
 			Applied: make(map[string]float64, len(s.claims)+4)}}

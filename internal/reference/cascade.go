@@ -72,7 +72,8 @@ func (c *Cascade) Stages(n int) [][]synod.NodeID { return c.stages(n, CapWeights
 
 // Candidates returns the contested answers of a decision from first answers, the heaviest first.
 func (c *Cascade) Candidates(first []synod.Answer, d Cascaded) []synod.Answer {
-	s := &standing{Cascade: c, weights: CapWeights(c.Weights, c.F), groups: linked(len(first), c.Together), near: &d.Near}
+	s := &standing{Cascade: c, weights: CapWeights(c.Weights, c.F), groups: linked(len(first), c.Together),
+		near: &d.Near}
 	s.votes = make([]synod.Answer, len(first))
 	for _, id := range d.Order[:d.Asked] {
 		s.votes[id] = first[id]

@@ -16,7 +16,8 @@ func unsure(near bool) float64 {
 }
 
 // krum returns the vector with the least sum of squared distances to its n-f-2 nearest others (Blanchard et al. 2017);
-// of equal ones the first in the order of their entries. Fewer than f+3 vectors look at one other. near reports that two
+// of equal ones the first in the order of their entries. Fewer than f+3 vectors look at one other. near reports that
+// two
 // sums differ by rounding at most, and not their vectors.
 func krum(vectors [][]float64, f int) (best []float64, near bool) {
 	sorted := slices.Clone(vectors)

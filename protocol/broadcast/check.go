@@ -24,7 +24,8 @@ func Framed(t *check.Trace, claim string, id synod.NodeID, proofs [][]byte) {
 // Again plays a member's side of a broadcast again by the reference, from what the member was sent until all its
 // messages of the last round were there, and what it then had heard when a later tick came; 0: there is none. mine is
 // its own value. It is not ok if the member's diary does not tell.
-func Again(t *check.Trace, g *Group, self synod.NodeID, mine []byte, later synod.Tick) (b *reference.Broadcast, ok bool) {
+func Again(t *check.Trace, g *Group, self synod.NodeID, mine []byte, later synod.Tick) (b *reference.Broadcast,
+	ok bool) {
 	r := &reference.Group{Protocol: g.Protocol, Name: g.Name, Members: g.Members, Senders: g.Senders, F: g.F,
 		MaxValue: g.MaxValue}
 	if t.Diaries == nil || t.Flooded(int(self)) {

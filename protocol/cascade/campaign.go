@@ -110,8 +110,8 @@ func playAgain(t *check.Trace) {
 			continue
 		}
 		asked := slices.Contains(d.Order[:d.Asked], id)
-		t.Claim("I-CA-D", asked == (len(notes) > 0 && notes[0].Round == 0), "n%d notes %v, and hears the first answers %q: "+
-			"it is asked: %v", i, notes, first, asked)
+		t.Claim("I-CA-D", asked == (len(notes) > 0 && notes[0].Round == 0), "n%d notes %v, and hears the first "+
+			"answers %q: it is asked: %v", i, notes, first, asked)
 		rounds := 0
 		if d.Contest {
 			rounds = p.MaxRounds()
@@ -120,7 +120,8 @@ func playAgain(t *check.Trace) {
 		if len(notes) > 0 {
 			last = notes[len(notes)-1].Round
 		}
-		t.Claim("I-CA-D", max(last, 0) == rounds, "n%d plays %d rounds of a contest, and by the reference %d: it heard %q", i,
+		t.Claim("I-CA-D", max(last, 0) == rounds, "n%d plays %d rounds of a contest, and by the reference %d: it "+
+			"heard %q", i,
 			last, rounds, first)
 		if d.Contest && last == rounds {
 			p.sac().ContestAgain(t, "I-CA-D", i, r.Candidates(first, d), n)

@@ -44,7 +44,8 @@ var campaign = check.Subject{
 var settings = []string{"{}", "{rounds: 2}", "{adopt: pooled}", "{weigh: reference}", "{probe: none, adopt: majority}",
 	"{rounds: 2, reflect: true}", "{rounds: 0, weigh: reference}", "{rounds: 0}", "{adopt: none, weigh: reference}",
 	"{rounds: 2, adopt: pooled, probe: random}", "{probe: random, weigh: reference}", "{probe: likelihood, rounds: 2}",
-	"{adopt: majority, rounds: 2}", "{adopt: pooled, reflect: true}", "{adopt: majority, reflect: true, weigh: reference}",
+	"{adopt: majority, rounds: 2}", "{adopt: pooled, reflect: true}", "{adopt: majority, reflect: true, weigh: " +
+		"reference}",
 	"{probe: none, adopt: none, reflect: true, rounds: 2}"}
 
 // checkDecision compares stage 2 with Eq. 4, by the letter, in exact fractions.
@@ -154,8 +155,9 @@ func reflected(t *check.Trace, i, k int, own reference.Confident, heard []refere
 	if call == nil {
 		return own
 	}
-	t.Claim("I-CP-D", call.Prompt.Own == own.Answer && slices.Equal(shownTo(call), answersIn(heard)), "n%d is shown %q and "+
-		"%q as its own in round %d; it holds %q and heard %v", i, shownTo(call), call.Prompt.Own, k, own.Answer, heard)
+	t.Claim("I-CP-D", call.Prompt.Own == own.Answer && slices.Equal(shownTo(call), answersIn(heard)),
+		"n%d is shown %q and %q as its own in round %d; it holds %q and heard %v", i, shownTo(call), call.Prompt.Own, k,
+		own.Answer, heard)
 	given, ok := read.ConfidentAnswer(t.Question, &call.Reply, p.ConfidenceMode(), false)
 	if !ok || call.Reply.Status != synod.OK {
 		return own

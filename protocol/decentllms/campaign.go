@@ -243,8 +243,8 @@ func checkAggregates(t *check.Trace, r *Record) {
 		for f := range a.Bound(len(vectors)) + 1 {
 			got, err := a.Of(&w, vectors, f)
 			want, within, ok := reference.Total(a.Name, vectors, f)
-			t.Claim("I-DL-D", err == nil && ok && math.Abs(got.Total-want) <= within, "%s of %v with f=%d is %v (%v), and by "+
-				"the reference %v ± %v", a.Name, vectors, f, got.Total, err, want, within)
+			t.Claim("I-DL-D", err == nil && ok && math.Abs(got.Total-want) <= within, "%s of %v with f=%d is %v "+
+				"(%v), and by the reference %v ± %v", a.Name, vectors, f, got.Total, err, want, within)
 			if a.Name == "geometric-median" {
 				break // it does not depend on f
 			}

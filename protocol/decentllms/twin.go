@@ -145,11 +145,11 @@ func checkDelays(t *check.Trace, h *panelist, again *held) {
 		}
 	}
 	slices.Sort(suspects)
-	t.Claim("I-DL-9", slices.Equal(h.Suspects, suspects) && h.record.Unsafe == unsafe, "n%d suspects %v, unsafe %v; the "+
-		"reference %v, %v", h.id, h.Suspects, h.record.Unsafe, suspects, unsafe)
+	t.Claim("I-DL-9", slices.Equal(h.Suspects, suspects) && h.record.Unsafe == unsafe,
+		"n%d suspects %v, unsafe %v; the reference %v, %v", h.id, h.Suspects, h.record.Unsafe, suspects, unsafe)
 	broken := again.first.Broken() || again.second.Broken()
-	t.Claim("I-DL-9", (h.record.Undecided == late) == broken, "n%d decides %q (%s); members that signed late values: %v "+
-		"and %v", h.id, h.Answer, h.record.Undecided, again.first.LateSigners, again.second.LateSigners)
+	t.Claim("I-DL-9", (h.record.Undecided == late) == broken, "n%d decides %q (%s); members that signed late "+
+		"values: %v and %v", h.id, h.Answer, h.record.Undecided, again.first.LateSigners, again.second.LateSigners)
 }
 
 // checkCalls checks that an evaluator sends the grades that its model gave, of all answers or of none.
@@ -226,7 +226,8 @@ func checkPrompt(t *check.Trace, h *panelist, q *synod.Prompt, again *held) {
 		for k, a := range again.answers {
 			ok = ok || a != synod.None && a == s.Answer && s.Rationale == again.reasons[k]
 		}
-		t.Claim("I-DL-D", ok, "n%d judges %q with the reasoning %q; it holds %q", h.id, s.Answer, s.Rationale, again.answers)
+		t.Claim("I-DL-D", ok, "n%d judges %q with the reasoning %q; it holds %q", h.id, s.Answer, s.Rationale,
+			again.answers)
 	}
 }
 
@@ -239,7 +240,8 @@ func checkWorker(t *check.Trace, i int) {
 	g := p.answers(t.Case.Cast, t.Case.F, check.Pace)
 	said := broadcast.Said(t, &g, synod.NodeID(i))
 	told, _ := answerIn(t, said)
-	t.Claim("I-DL-D", (said != nil) == (notes[0].Answer != synod.None) && told == notes[0].Answer, "worker n%d answers %q and broadcasts %q", i, notes[0].Answer, said)
+	t.Claim("I-DL-D", (said != nil) == (notes[0].Answer != synod.None) && told == notes[0].Answer,
+		"worker n%d answers %q and broadcasts %q", i, notes[0].Answer, said)
 	calls := len(t.Diaries[i].Asked)
 	t.Claim("I-DL-D", calls == 1 || calls == 2 && (notes[0].Answer == synod.None || !gave(t, &t.Diaries[i].Asked[0])),
 		"worker n%d calls its model %d times", i, calls)

@@ -37,8 +37,8 @@ var campaign = check.Subject{
 		}
 		d := c.Few(24)
 		low := []int{0, 0, 0, -2}[d.IntN(4)]
-		x.Params = fmt.Sprintf("{rounds: %d, attempts: %d, low: %d, high: %d, rule: %s, stop: %s, history: %d, threat: %s, "+
-			"end: %s}", 1+d.IntN(3), 1+d.IntN(4)/3, low, low+3, Rules()[d.IntN(len(Rules()))],
+		x.Params = fmt.Sprintf("{rounds: %d, attempts: %d, low: %d, high: %d, rule: %s, stop: %s, history: %d, "+
+			"threat: %s, end: %s}", 1+d.IntN(3), 1+d.IntN(4)/3, low, low+3, Rules()[d.IntN(len(Rules()))],
 			[]string{TwoThirds, Percent66}[d.IntN(8)/7], d.IntN(3), []string{Restricted, Open}[d.IntN(4)/3],
 			[]string{AgreedEnd, PaperEnd}[d.IntN(4)/3])
 	},
@@ -50,8 +50,7 @@ var campaign = check.Subject{
 			"twice the players", Model: check.Any, Source: "game paper §3 (I-GM-1)"}, Cases: 100, Kind: check.Rules,
 			Try: stops},
 		{Claim: check.Claim{ID: "I-GM-4", Property: "with at most a third of the players Byzantine the honest ones " +
-			"can stop a " +
-			"game alone, and with more they cannot", Model: check.Any, Source: "game paper §3 (I-GM-4)",
+			"can stop a game alone, and with more they cannot", Model: check.Any, Source: "game paper §3 (I-GM-4)",
 			Margin: "thirds of a vote from the threshold"}, Cases: 100, Kind: check.Rules, Try: stopAlone},
 	},
 }.Deciding("I-GM-D", "how the game ended, and the number of enough players if they ended it",
@@ -115,8 +114,7 @@ func checkCount(t *check.Trace, id synod.NodeID, o *synod.Opinion) {
 		return
 	}
 	t.Claim("I-GM-1", r.Over == (3*len(r.Stops) >= 2*t.Case.N), "n%d counts %d votes to stop of %d, and ends the "+
-		"game: "+
-		"%v", id,
+		"game: %v", id,
 		len(r.Stops), t.Case.N, r.Over)
 	t.Margin("I-GM-1", math.Abs(float64(3*len(r.Stops)-2*t.Case.N)))
 }

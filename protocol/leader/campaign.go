@@ -39,7 +39,8 @@ func Campaign(share float64, most func(n int) int, params func(c check.Chance, n
 
 // Elected adds the claim about the decision to a subject: what members decide is signed by a quorum, which is counted
 // again, and all that they send and note is what the reference does. elected says what the rules of an execution are.
-func Elected(s check.Subject, id string, elected func(*check.Trace) (reference.Election, Params, string)) check.Subject {
+func Elected(s check.Subject, id string, elected func(*check.Trace) (reference.Election, Params,
+	string)) check.Subject {
 	decided := s.Check
 	s.Check = func(t *check.Trace) {
 		decided(t)
@@ -56,7 +57,8 @@ func Elected(s check.Subject, id string, elected func(*check.Trace) (reference.E
 		}
 		for i, notes := range t.Notes {
 			if len(notes) > 0 && t.Plain(synod.NodeID(i)) && !t.CutOff && !t.Flooded(i) {
-				a := again{t: t, claim: id, id: i, l: &reference.Leaders{Election: &e, Protocol: name, Locks: e.TwoThirds,
+				a := again{t: t, claim: id, id: i, l: &reference.Leaders{Election: &e, Protocol: name,
+					Locks: e.TwoThirds,
 					Exact: params.Exact, Choice: params.Propose, Self: synod.NodeID(i), Own: notes[0].Answer,
 					Verifier: t.Verifier}}
 				a.playAgain()

@@ -74,7 +74,8 @@ func (a *again) heard(name string, round int, end synod.Tick) (all []*synod.Mess
 func (a *again) sent(name string, round int) *check.Sent {
 	s := a.t.SentIn(a.id, synod.Slot{Name: name, Round: round})
 	if s != nil {
-		a.t.Claim(a.claim, slices.Equal(s.To, a.t.Peers[a.id]), "n%d sends %s of round %d to %v only", a.id, name, round,
+		a.t.Claim(a.claim, slices.Equal(s.To, a.t.Peers[a.id]), "n%d sends %s of round %d to %v only", a.id, name,
+			round,
 			s.To)
 	}
 	return s
@@ -103,8 +104,8 @@ func (a *again) meet(v int, end synod.Tick) bool {
 		return false
 	}
 	a.t.Claim(a.claim, a.canonical(string(mine.own.Answer)) == a.l.Own && ballotsOf(mine.lock).Same(a.l.Lock) &&
-		ballotsOf(mine.done).Same(a.l.Done), "n%d opens round %d with %+v; the reference has the answer %q, the lock %v "+
-		"and the decision %v", a.id, v, mine, a.l.Own, a.l.Lock, a.l.Done)
+		ballotsOf(mine.done).Same(a.l.Done), "n%d opens round %d with %+v; the reference has the answer %q, the "+
+		"lock %v and the decision %v", a.id, v, mine, a.l.Own, a.l.Lock, a.l.Done)
 	all, _, ok := a.heard("meet", v, end)
 	if !ok {
 		return false
@@ -176,7 +177,8 @@ func (a *again) own(v int) {
 	p := a.offer(o)
 	a.l.See(v, p)
 	ok := p != nil && p.Readable && p.Answer == want && p.Lock.Same(lock)
-	a.t.Claim(a.claim, ok && a.l.Seen == p, "n%d proposes %+v in round %d; the reference %q with the lock %v", a.id, p, v,
+	a.t.Claim(a.claim, ok && a.l.Seen == p, "n%d proposes %+v in round %d; the reference %q with the lock %v", a.id,
+		p, v,
 		want, lock)
 	a.last = want
 }
@@ -197,7 +199,8 @@ func (a *again) revised(v, asked int) synod.Answer {
 		}
 	}
 	if call == nil {
-		a.t.Claim(a.claim, len(shown) == 0, "n%d does not answer again in round %d, and %v refused", a.id, v, a.l.Refused)
+		a.t.Claim(a.claim, len(shown) == 0, "n%d does not answer again in round %d, and %v refused", a.id, v,
+			a.l.Refused)
 		return a.last
 	}
 	var peers []synod.Answer
@@ -251,7 +254,8 @@ func (a *again) votes(v, asked int) bool {
 	its, read := grades[a.l.Seen.Answer]
 	for _, x := range []synod.Answer{a.l.Own, a.l.Seen.Answer} {
 		_, graded := grades[x]
-		a.t.Claim(a.claim, graded || a.tried(x, asked) >= 2, "n%d votes in round %d and has not tried to grade %q twice",
+		a.t.Claim(a.claim, graded || a.tried(x, asked) >= 2, "n%d votes in round %d and has not tried to grade %q "+
+			"twice",
 			a.id, v, x)
 	}
 	return known && read && a.l.Better(its, own)
@@ -272,8 +276,10 @@ func (a *again) vote(v int, end synod.Tick) bool {
 	if a.l.Seen != nil {
 		seen = *a.l.Seen
 	}
-	ok := bytes.Equal(mine.value, seen.Value) && bytes.Equal(mine.signature, seen.Signature) && (len(mine.vote) > 0) == votes
-	a.t.Claim(a.claim, ok, "n%d votes in round %d: %v; by the reference: %v; its lock is %v, and the proposal %+v", a.id, v,
+	ok := bytes.Equal(mine.value, seen.Value) && bytes.Equal(mine.signature, seen.Signature) &&
+		(len(mine.vote) > 0) == votes
+	a.t.Claim(a.claim, ok, "n%d votes in round %d: %v; by the reference: %v; its lock is %v, and the proposal %+v",
+		a.id, v,
 		len(mine.vote) > 0, votes, a.l.Lock, seen)
 	own := a.signed(phase, v, seen.Answer, mine.vote)
 	all, _, ok := a.heard("vote", v, end)

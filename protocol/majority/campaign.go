@@ -20,8 +20,8 @@ var campaign = func() check.Subject {
 	}
 	s.Watch, s.Reply, s.Check = check.KeepDiary, saysSame, checkMeanings
 	s.Council, s.Relies = "{name: majority}", []string{"WI-1"}
-	return s.Deciding("I-MV-D", "the answer that enough members gave, by the rule, and what members say of the meanings "+
-		"of others' answers", "own", nil)
+	return s.Deciding("I-MV-D", "the answer that enough members gave, by the rule, and what members say of the "+
+		"meanings of others' answers", "own", nil)
 }()
 
 // saysSame makes simulated members call some answers the same.

@@ -35,8 +35,8 @@ func playAgain(t *check.Trace) {
 			a.claims(recordOf(last.Opinion), len(notes) > 3)
 		}
 		for k, n := range notes {
-			a.t.Claim(claimAgain, n.Round == k && (k > 2 || n.Answer == notes[0].Answer), "n%d notes %s after round %d, and "+
-				"answered %q", i, n.Opinion, k, notes[0].Answer)
+			a.t.Claim(claimAgain, n.Round == k && (k > 2 || n.Answer == notes[0].Answer),
+				"n%d notes %s after round %d, and answered %q", i, n.Opinion, k, notes[0].Answer)
 		}
 	}
 }
@@ -190,7 +190,8 @@ func (a *again) check(c *Check, of synod.NodeID, text, before synod.Answer, k in
 		a.t.Claim(claimAgain, c == nil, "n%d judges %+v, and no text is chosen", a.id, c)
 		return
 	}
-	ok := c != nil && c.Of == of && string(c.Text) == reference.HashOf(text) && string(c.Before) == reference.HashOf(before)
+	ok := c != nil && c.Of == of && string(c.Text) == reference.HashOf(text) &&
+		string(c.Before) == reference.HashOf(before)
 	a.t.Claim(claimAgain, ok, "n%d judges %+v; the chosen text is %q of n%d", a.id, c, text, of)
 	if !ok {
 		return
@@ -211,12 +212,14 @@ func (a *again) check(c *Check, of synod.NodeID, text, before synod.Answer, k in
 		parts = append(parts, string(text[p.start:p.end]))
 	}
 	shown := slices.Sorted(slices.Values(d.Parts))
-	same := slices.Equal(shown, slices.Sorted(slices.Values(parts))) && call.Prompt.Candidate == text && d.Before == before
+	same := slices.Equal(shown, slices.Sorted(slices.Values(parts))) && call.Prompt.Candidate == text &&
+		d.Before == before
 	for k, p := range parts {
-		same = same && (err != nil && c.Marks == nil || err == nil && k < len(c.Marks) && says(d.Parts, given, p, c.Marks[k]))
+		same = same && (err != nil && c.Marks == nil || err == nil && k < len(c.Marks) && says(d.Parts, given, p,
+			c.Marks[k]))
 	}
-	a.t.Claim(claimAgain, same && len(c.Marks) <= len(parts) && (err != nil || c.Faithful == faithful), "n%d notes %+v of "+
-		"%q; its model was shown %+v and says %s", a.id, c, parts, d, call.Reply.Text)
+	a.t.Claim(claimAgain, same && len(c.Marks) <= len(parts) && (err != nil || c.Faithful == faithful),
+		"n%d notes %+v of %q; its model was shown %+v and says %s", a.id, c, parts, d, call.Reply.Text)
 }
 
 // says reports whether a verdict on a sentence is among those that a model gave.
@@ -241,7 +244,8 @@ func (a *again) told(slot synod.Slot, c *Check) {
 	ok := s != nil && told.UnmarshalBinary(s.Body) == nil
 	one, _ := json.Marshal(told.Value)
 	other, _ := json.Marshal(want)
-	a.t.Claim(claimAgain, ok && string(one) == string(other), "n%d tells the verdicts %s, and notes %s", a.id, one, other)
+	a.t.Claim(claimAgain, ok && string(one) == string(other), "n%d tells the verdicts %s, and notes %s", a.id, one,
+		other)
 }
 
 // verdicts are what all seats say of a text, by what the member heard.
@@ -249,7 +253,8 @@ func (a *again) verdicts(slot synod.Slot, own *Check, heard int) []*Check {
 	all := make([]*Check, len(a.held))
 	for _, m := range a.t.First(int(a.id), slot, heard) {
 		var told parcel[Check]
-		if own != nil && told.UnmarshalBinary(m.Body) == nil && told.Value.Of == own.Of && told.Value.Text == own.Text &&
+		if own != nil && told.UnmarshalBinary(m.Body) == nil && told.Value.Of == own.Of &&
+			told.Value.Text == own.Text &&
 			told.Value.Before == own.Before {
 			all[m.From] = &told.Value
 		}
@@ -278,7 +283,8 @@ func (a *again) rewrites(author synod.NodeID, text synod.Answer, sent string, ve
 	}
 	calls := a.t.AskedFor(int(a.id), 3, rewriting)
 	if author != a.id || len(disputed) == 0 {
-		a.t.Claim(claimAgain, sent == "" && len(calls) == 0, "n%d sends %q; the text is of n%d, and disputed are %q", a.id,
+		a.t.Claim(claimAgain, sent == "" && len(calls) == 0, "n%d sends %q; the text is of n%d, and disputed are %q",
+			a.id,
 			sent, author, disputed)
 		return
 	}
@@ -321,7 +327,8 @@ func (a *again) stands(author synod.NodeID, text synod.Answer, r *Record, slot s
 	if author == a.id && confirmed(text, author, a.verdicts(slot, r.Again, d.Noted[3].Heard), a.t.Case.F) {
 		want = text
 	}
-	a.t.Claim(claimAgain, last.Answer == want, "n%d holds %q in the end, and by the reference %q", a.id, last.Answer, want)
+	a.t.Claim(claimAgain, last.Answer == want, "n%d holds %q in the end, and by the reference %q", a.id, last.Answer,
+		want)
 }
 
 // confirmed reports whether a text replaces another one: all of it was judged and nothing is disputed, more than F

@@ -118,14 +118,17 @@ func listAgain(t *check.Trace) {
 		case len(supporters) > t.Case.F:
 			want = protocol.Supported
 		}
-		t.Claim(claimAgain, c.Verdict == want && slices.Equal(c.Supporters, supporters) && slices.Equal(c.Critics, against),
+		t.Claim(claimAgain, c.Verdict == want && slices.Equal(c.Supporters, supporters) && slices.Equal(c.Critics,
+			against),
 			"the verdict on %q is %+v; %v support it, and %v contradict it", c.Text, c, supporters, against)
 	}
 }
 
-// saidOf returns who says of the sentence of a text that begins at a place that it is supported, and who that it is contradicted, in the records
+// saidOf returns who says of the sentence of a text that begins at a place that it is supported, and who that it is
+// contradicted, in the records
 // of all seats but its author.
-func saidOf(last []synod.Opinion, author synod.NodeID, text synod.Answer, start int) (supporters, against []synod.NodeID) {
+func saidOf(last []synod.Opinion, author synod.NodeID, text synod.Answer, start int) (supporters,
+	against []synod.NodeID) {
 	at := slices.IndexFunc(judged(text), func(p part) bool { return p.start == start })
 	for i := range last {
 		r := recordOf(&last[i])
@@ -133,7 +136,8 @@ func saidOf(last []synod.Opinion, author synod.NodeID, text synod.Answer, start 
 		if r.Again != nil && string(r.Again.Text) == reference.HashOf(text) {
 			c = r.Again
 		}
-		if c == nil || string(c.Text) != reference.HashOf(text) || c.Of != author || synod.NodeID(i) == author || at < 0 || at >= len(c.Marks) {
+		if c == nil || string(c.Text) != reference.HashOf(text) || c.Of != author || synod.NodeID(i) == author ||
+			at < 0 || at >= len(c.Marks) {
 			continue
 		}
 		switch c.Marks[at] {

@@ -54,7 +54,8 @@ func (a *again) play() {
 func (p *SAC) ContestAgain(t *check.Trace, claim string, seat int, answers []synod.Answer, from int) {
 	notes := t.Notes[seat]
 	for k := range notes {
-		a := &again{t: t, claim: claim, p: p, i: seat, k: k, slot: from + notes[k].Round - 2, only: answers, note: notes[k]}
+		a := &again{t: t, claim: claim, p: p, i: seat, k: k, slot: from + notes[k].Round - 2, only: answers,
+			note: notes[k]}
 		switch {
 		case notes[k].Round == 1:
 			a.chooses()
@@ -78,7 +79,8 @@ func (a *again) chooses() {
 			}
 		}
 	}
-	a.t.Claim(a.claim, a.note.Answer == want, "n%d goes into the contest of %q with %q, and by the reference with %q", a.i,
+	a.t.Claim(a.claim, a.note.Answer == want,
+		"n%d goes into the contest of %q with %q, and by the reference with %q", a.i,
 		a.only, a.note.Answer, want)
 }
 
@@ -152,7 +154,8 @@ func (a *again) compare() {
 				of = append(of, s.Of)
 			}
 		}
-		a.t.Claim(a.claim, slices.Equal(of, a.from), "n%d scores %v in round %d, and heard %v", a.i, of, o.Round, a.from)
+		a.t.Claim(a.claim, slices.Equal(of, a.from), "n%d scores %v in round %d, and heard %v", a.i, of, o.Round,
+			a.from)
 		for _, s := range o.Scores {
 			a.score(s)
 		}
@@ -187,7 +190,8 @@ func (a *again) score(s synod.Judged) {
 			ok = ok || scoreOf(&c) == s.Score
 		}
 	}
-	a.t.Claim(check.FailedCalls, ok, "n%d has the score %v of n%d in round %d, which its model has not given to %q", a.i,
+	a.t.Claim(check.FailedCalls, ok, "n%d has the score %v of n%d in round %d, which its model has not given to %q",
+		a.i,
 		s.Score, s.Of, a.note.Round, given)
 }
 
@@ -215,14 +219,15 @@ func (a *again) prompts() {
 			q, seat := &c.Prompt, synod.Seat{Question: a.t.Question, Guards: a.t.Guards}
 			ok := q.Candidate == a.own
 			for _, r := range a.heard {
-				ok = ok || q.Candidate == r.Answer && (q.Rationale == "" || q.Rationale == answer.Shown(&seat, r.Rationale, a.p.Rationale))
+				ok = ok || q.Candidate == r.Answer && (q.Rationale == "" || q.Rationale == answer.Shown(&seat,
+					r.Rationale, a.p.Rationale))
 			}
 			first := synod.None
 			if a.t.Guards.AnswerFirst && purpose == synod.Scoring {
 				first = a.first()
 			}
-			a.t.Claim(a.claim, ok && q.Own == first, "n%d judges %q with the reasoning %q in round %d, and its own answer "+
-				"is shown as %q; it heard %+v", a.i, q.Candidate, q.Rationale, a.k, q.Own, a.heard)
+			a.t.Claim(a.claim, ok && q.Own == first, "n%d judges %q with the reasoning %q in round %d, and its "+
+				"own answer is shown as %q; it heard %+v", a.i, q.Candidate, q.Rationale, a.k, q.Own, a.heard)
 		}
 	}
 }
@@ -260,8 +265,8 @@ func (a *again) refines(c *check.Asked) {
 	same := descending && slices.EqualFunc(want, got, func(x, y synod.Rated) bool {
 		return x.Answer == y.Answer && x.Score == y.Score && (y.Name != "") == a.t.Guards.Named
 	})
-	a.t.Claim(a.claim, same && c.Prompt.Own == a.own, "n%d is shown %v and %q as its own in round %d; the retained ones "+
-		"are %v, and it holds %q", a.i, c.Prompt.Peers, c.Prompt.Own, a.note.Round, want, a.own)
+	a.t.Claim(a.claim, same && c.Prompt.Own == a.own, "n%d is shown %v and %q as its own in round %d; the "+
+		"retained ones are %v, and it holds %q", a.i, c.Prompt.Peers, c.Prompt.Own, a.note.Round, want, a.own)
 	holds := c.Prompt.Own
 	if x, _, ok := read.Answer(a.t.Question, &c.Reply, false); ok && (a.only == nil || slices.Contains(a.only, x)) {
 		holds = x
@@ -288,6 +293,6 @@ func (a *again) selects(calls int) {
 			best, top = a.heard[n].Answer, a.note.Scores[at].Score
 		}
 	}
-	a.t.Claim(a.claim, calls == 0 && a.note.Answer == best, "n%d holds %q after round %d and called its model %d times; "+
-		"the best text is %q: %v", a.i, a.note.Answer, a.note.Round, calls, best, a.note.Scores)
+	a.t.Claim(a.claim, calls == 0 && a.note.Answer == best, "n%d holds %q after round %d and called its model %d "+
+		"times; the best text is %q: %v", a.i, a.note.Answer, a.note.Round, calls, best, a.note.Scores)
 }

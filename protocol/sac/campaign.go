@@ -119,8 +119,7 @@ func filtered(t *check.Trace, id synod.NodeID, o *synod.Opinion, strict bool) {
 	}
 	for _, k := range o.Retained {
 		t.Claim(claim, scores[k] >= reliable, "n%d retains n%d with score %v; the lowest reliable one is %v: scores "+
-			"%v, "+
-			"dropped %v, silent %v, F=%d", id, k, scores[k], reliable, o.Scores, o.Dropped, o.Silent, f)
+			"%v, dropped %v, silent %v, F=%d", id, k, scores[k], reliable, o.Scores, o.Dropped, o.Silent, f)
 		t.Margin(claim, float64(scores[k]-reliable))
 	}
 }
