@@ -78,12 +78,16 @@ func (r *reader) lines(j job, b store.Body) ([]byte, error) {
 	if b.Text[0] == bodyLines {
 		return b.Text[1:], nil
 	}
-	_, lines, err := r.again(j, b)
-	return lines, err
+	_, f, err := r.again(j, b)
+	if err != nil {
+		return nil, err
+	}
+	return f.Lines, nil
 }
 
-// again plays a packed journal again: a council is given its replies.
-func (r *reader) again(j job, b store.Body) (*journal.Run, []byte, error) {
+// again plays a packed journal again: a council is given its replies. It returns what was stored and the journal,
+// whose lines have the digest that is stored.
+func (r *reader) again(j job, b store.Body) (*journal.Summary, *journal.Finished, error) {
 	packed := &journal.Packed{Text: b.Text[1:], Words: b.Words}
 	sum, err := packed.Summary(r.head(j))
 	if err != nil {
@@ -101,7 +105,7 @@ func (r *reader) again(j job, b store.Body) (*journal.Run, []byte, error) {
 		known.Replies[reply.Key] = reply.Reply
 	}
 	played := journal.InMemory()
-	_, err = c.Decide(context.Background(), council.Ask{Question: known.Head.Question, Seed: known.Head.Seed,
+	o, err := c.Decide(context.Background(), council.Ask{Question: known.Head.Question, Seed: known.Head.Seed,
 		Sample: j.repeat, Segment: played, Journal: "again", Resume: known, Program: r.Program, Final: true})
 	if err != nil {
 		return nil, nil, fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
@@ -110,15 +114,35 @@ func (r *reader) again(j job, b store.Body) (*journal.Run, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
 	}
-	run, err := journal.Parse(f.Lines)
-	if err == nil && run.Digest() != sum.End.Digest {
-		err = fmt.Errorf("it has the digest %s when it is played again, and %s is stored: the program that wrote it "+
-			"(%s) may have played it in another way: use that program", run.Digest(), sum.End.Digest, r.Program)
+	if o.Digest != sum.End.Digest {
+		return nil, nil, fmt.Errorf("bench: question %s: it has the digest %s when it is played again, and %s is "+
+			"stored: the program that wrote it (%s) may have played it in another way: use that program", r.id(j),
+			o.Digest, sum.End.Digest, r.Program)
 	}
+	return sum, f, nil
+}
+
+// shown reads what pages and logs show of the journal of a finished job. Simulated members write no text, so of theirs
+// it is what they noted, and the end.
+func (r *reader) shown(j job, row *store.Result) (*journal.Run, error) {
+	b, err := r.body(j, row)
 	if err != nil {
-		return nil, nil, fmt.Errorf("bench: question %s: %w", r.id(j), err)
+		return nil, err
 	}
-	return run, f.Lines, nil
+	if b.Text[0] == bodyLines {
+		return r.parse(j, b)
+	}
+	sum, f, err := r.again(j, b)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Release()
+	run, err := journal.ParseNotes(f.Lines)
+	if err != nil {
+		return nil, fmt.Errorf("bench: question %s: %w", r.id(j), err)
+	}
+	run.Head, run.End = sum.Head, sum.End
+	return run, nil
 }
 
 // load reads the whole journal of a finished job.
@@ -132,11 +156,11 @@ func (r *reader) load(j job, row *store.Result) (*journal.Run, error) {
 
 // parse reads a whole journal.
 func (r *reader) parse(j job, b store.Body) (*journal.Run, error) {
-	if b.Text[0] == bodyPacked {
-		run, _, err := r.again(j, b)
-		return run, err
+	lines, err := r.lines(j, b)
+	if err != nil {
+		return nil, err
 	}
-	run, err := journal.Parse(b.Text[1:])
+	run, err := journal.Parse(lines)
 	if err != nil {
 		return nil, fmt.Errorf("bench: %s: question %s: %w", r.dir, r.id(j), err)
 	}

@@ -53,7 +53,7 @@ func (x *export) sample(j job) (*inspectai.Sample, error) {
 		s.Metadata["status"], s.Metadata["stopped"] = "failed", past.last.Stopped
 		return s, nil
 	}
-	run, err := x.load(j, res.row)
+	run, err := x.shown(j, res.row)
 	if err != nil {
 		return nil, err
 	}

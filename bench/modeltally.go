@@ -62,7 +62,7 @@ func (t *modelTally) list(uses []llm.Use, prices llm.Prices) []report.Model {
 		}
 		m.Answers = t.right.Of(m.Model)
 		money := prices.Bill(of)
-		m.Cost, m.Latency = money.Cost(), metrics.NewLatency(t.times[m])
+		m.Money, m.Cost, m.Latency = money, money.Cost(), metrics.NewLatency(t.times[m])
 		all = append(all, *m)
 	}
 	return all

@@ -81,7 +81,7 @@ func (r *reader) view(j job, past history, whole bool) (*report.Question, error)
 // rounds returns what members held, with their reasons, by round and seat. The summary of a journal has neither
 // scores nor reasons.
 func (r *reader) rounds(j job, res *result) ([][]report.Held, error) {
-	run, err := r.load(j, res.row)
+	run, err := r.shown(j, res.row)
 	if err != nil {
 		return nil, err
 	}

@@ -327,6 +327,7 @@ type Model struct {
 	Calls      int              `json:"calls"`
 	Tokens     Tokens           `json:"tokens"`
 	Cost       *llm.Cost        `json:"cost"`    // null: its price or its tokens are not known
+	Money      llm.Money        `json:"-"`       // the same, with what is not known
 	Latency    *metrics.Latency `json:"latency"` // null: no call was timed
 	Replies    int              `json:"replies"` // that came, readable or not
 	Unreadable int              `json:"unreadable"`

@@ -2,21 +2,20 @@
 // which package reliability estimates weights, without labels. It is one JSON file with a version.
 //
 // The file has hashes of questions and answers, not their texts: who has the file learns which members agreed. A file
-// of another version, or one whose checksum does not match, is refused and left alone; a file of an earlier program has
-// no checksum and gets one when it is next changed. Update holds a lock, and the file is replaced as a whole, so that a
-// crash leaves the old or the new one.
+// of another version, or one whose checksum does not match, is refused and left alone. The checksum stands at the
+// beginning (package durable), so a file whose end was lost is refused too. A file of an earlier program has none, or
+// has it at the end; it is read, and sealed when it is next changed. Update holds a lock, and the file is replaced as a
+// whole, so that a crash leaves the old or the new one.
 //
 // Its rank is 2: councils read it.
 package trust
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,8 +32,9 @@ const Version = 1
 // History is the content of a file.
 type History struct {
 	Version   int        `json:"version"`
-	Questions []Question `json:"questions"`     // in the order in which they were learned
-	Sum       string     `json:"sum,omitempty"` // SHA-256 of the history without it, as it is encoded
+	Questions []Question `json:"questions"` // in the order in which they were learned
+	// Unsealed says that the file has no checksum, so that a change of it would not be noticed.
+	Unsealed bool `json:"-"`
 }
 
 // Question is the independent answers to one question.
@@ -72,12 +72,10 @@ func Load(path string) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trust: %w", err)
 	}
-	h := &History{}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields() // a damaged name must not hide what it names
-	err = d.Decode(h)
-	if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
-		err = errors.New("something follows the history")
+	h, err := decode(b)
+	if errors.Is(err, durable.ErrDamaged) {
+		return nil, fmt.Errorf("trust: %s: %w; restore it from a copy, or move it away, and a new history begins", path,
+			err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("trust: %s cannot be read: %w; move it away", path, err)
@@ -86,18 +84,35 @@ func Load(path string) (*History, error) {
 		return nil, fmt.Errorf("trust: %s has version %d, and this program reads version %d; move it away, or use the "+
 			"program that wrote it", path, h.Version, Version)
 	}
-	if sum, err := h.sum(); h.Sum != "" && (err != nil || sum != h.Sum) {
-		return nil, fmt.Errorf("trust: %s was changed or damaged: its checksum does not match; restore it from a "+
-			"copy, or move it away, and a new history begins", path)
-	}
 	return h, nil
 }
 
-// sum returns the checksum of the history.
-func (h *History) sum() (string, error) {
-	b, err := json.Marshal(History{Version: h.Version, Questions: h.Questions})
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), err
+// decode reads the content of a file.
+func decode(b []byte) (*History, error) {
+	h := &History{}
+	sealed, err := durable.DecodeSealed(b, h)
+	if err == nil && !sealed {
+		h.Unsealed = true
+	} else if err != nil && !sealed {
+		return decodeSummed(b, err)
+	}
+	return h, err
+}
+
+// decodeSummed reads a file of an earlier program, which has its checksum at the end. no is the error if it is none.
+func decodeSummed(b []byte, no error) (*History, error) {
+	var old struct {
+		History
+		Sum string `json:"sum"`
+	}
+	if _, err := durable.DecodeSealed(b, &old); err != nil || old.Sum == "" {
+		return nil, no
+	}
+	object, err := json.Marshal(old.History)
+	if sum := sha256.Sum256(object); err != nil || hex.EncodeToString(sum[:]) != old.Sum {
+		return nil, durable.ErrDamaged
+	}
+	return &old.History, nil
 }
 
 // patience is how long Update waits for another process, which holds the lock for milliseconds.
@@ -121,15 +136,11 @@ func Update(path string, change func(*History) error) error {
 		return err
 	}
 	h.prune()
-	h.Sum, err = h.sum()
+	b, err := durable.EncodeSealed(h)
 	if err != nil {
 		return fmt.Errorf("trust: %w", err)
 	}
-	b, err := json.Marshal(h)
-	if err != nil {
-		return fmt.Errorf("trust: %w", err)
-	}
-	if err := durable.WriteFile(path, append(b, '\n')); err != nil {
+	if err := durable.WriteFile(path, b); err != nil {
 		return fmt.Errorf("trust: %w", err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package trust_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -126,9 +127,12 @@ func TestWithoutSum(t *testing.T) {
 	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if h, err := trust.Load(path); err != nil || !h.Unsealed {
+		t.Errorf("it does not say that it has no checksum: %+v, %v", h, err)
+	}
 	add(t, path, observation("r", "a", "1", ""))
 	h, err := trust.Load(path)
-	if err != nil || len(h.Questions) != 2 || h.Sum == "" {
+	if err != nil || len(h.Questions) != 2 || h.Unsealed {
 		t.Errorf("%+v, %v", h, err)
 	}
 	if err := os.WriteFile(path, []byte(old+old), 0o600); err != nil {
@@ -136,5 +140,47 @@ func TestWithoutSum(t *testing.T) {
 	}
 	if _, err := trust.Load(path); err == nil {
 		t.Error("two histories in one file are read as one")
+	}
+}
+
+// A file whose end was lost is refused, wherever it was cut.
+func TestCut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trust.json")
+	add(t, path, observation("q", "a", "1", ""), observation("r", "b", "2", ""))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range len(text) {
+		if err := os.WriteFile(path, text[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := trust.Load(path); err == nil {
+			t.Errorf("the first %d of %d bytes are read as %+v", n, len(text), h)
+		}
+	}
+}
+
+// The earlier program wrote the checksum at the end. Its file is read, refused if it was changed, and gets the checksum
+// at its beginning with the next change.
+func TestSumAtEnd(t *testing.T) {
+	const content = `{"version":1,"questions":[{"id":"q","kind":"number","answers":[{"member":"a","answer":"1"}]}]`
+	old := fmt.Sprintf("%s,\"sum\":\"%x\"}\n", content, sha256.Sum256([]byte(content+"}")))
+	path := filepath.Join(t.TempDir(), "trust.json")
+	if err := os.WriteFile(path, []byte(strings.Replace(old, `"a"`, `"b"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := trust.Load(path); err == nil {
+		t.Errorf("a changed file is read as %+v", h)
+	}
+	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := trust.Load(path); err != nil || len(h.Questions) != 1 || h.Unsealed {
+		t.Errorf("%+v, %v", h, err)
+	}
+	add(t, path, observation("r", "a", "1", ""))
+	if b, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(b), `{"sum":"`) {
+		t.Errorf("%s, %v", b, err)
 	}
 }

@@ -1,6 +1,7 @@
 package compiled
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/interpreter"
 
 	"synod.dev/synod/llm/structured"
 )
@@ -180,7 +182,7 @@ func firstLine(s string) string {
 }
 
 // Fault returns why a value does not meet the condition; "" if it does. A condition that cannot be evaluated, for
-// example because a member is absent, is not met.
+// example because a member is absent or because it takes too many steps, is not met.
 func (x *expression) Fault(v *structured.Value) string {
 	variables := map[string]any{"self": native(v)}
 	for _, m := range v.Members() {
@@ -190,12 +192,24 @@ func (x *expression) Fault(v *structured.Value) string {
 	}
 	got, _, err := x.program.Eval(variables)
 	switch {
+	case tooCostly(err):
+		return fmt.Sprintf("%s %d steps of x-check %q", TooCostly, maxCost, short(x.text))
 	case err != nil:
 		return fmt.Sprintf("does not meet x-check %q: %s", short(x.text), short(firstLine(err.Error())))
 	case got != types.True:
 		return fmt.Sprintf("does not meet x-check %q", short(x.text))
 	}
 	return ""
+}
+
+// TooCostly begins the fault of a value for which an evaluation took too many steps: whether it meets the condition is
+// not known.
+const TooCostly = "cannot be checked within"
+
+// tooCostly reports whether an evaluation was ended because it took too many steps.
+func tooCostly(err error) bool {
+	ended := interpreter.EvalCancelledError{}
+	return errors.As(err, &ended) && ended.Cause == interpreter.CostLimitExceeded
 }
 
 // native is a value for CEL.

@@ -88,6 +88,17 @@ func schemaOf(c *synod.Check) (*structured.Schema, error) {
 	return compiled.Schema(text)
 }
 
+// conditionFault returns why a text fails a condition in CEL, from the fault of its value.
+func conditionFault(cel, fault string) string {
+	switch {
+	case fault == "":
+		return ""
+	case strings.HasPrefix(fault, compiled.TooCostly):
+		return "the condition takes too many steps for it, so it counts as not met: simplify the condition " + cel
+	}
+	return "it does not meet the condition " + cel
+}
+
 // fails returns why a text fails a check that is no command; "": it passes.
 func fails(q *synod.Question, c *synod.Check, text string) string {
 	if c.Regex != "" {
@@ -102,10 +113,10 @@ func fails(q *synod.Question, c *synod.Check, text string) string {
 	}
 	if c.CEL != "" {
 		x, err := compiled.Condition(c.CEL)
-		if err != nil || x.Fault(v) != "" {
+		if err != nil {
 			return "it does not meet the condition " + c.CEL
 		}
-		return ""
+		return conditionFault(c.CEL, x.Fault(v))
 	}
 	s, err := schemaOf(c)
 	if err == nil {

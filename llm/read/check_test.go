@@ -61,6 +61,19 @@ func TestFailureIsClean(t *testing.T) {
 	}
 }
 
+// A value that a condition takes too many steps for is not said to fail it.
+func TestCostlyCondition(t *testing.T) {
+	q := &synod.Question{Form: synod.JSON, Checks: []synod.Check{{Name: "c",
+		CEL: "self.l.all(a, self.l.all(b, self.l.all(c, a == b || b == c)))"}}}
+	list := `{"l":[` + strings.Repeat("1,", 199) + `1]}`
+	if f := read.Failed(q, synod.Answer(list)); f == nil || !strings.Contains(f.Reason, "takes too many steps") {
+		t.Errorf("%+v", f)
+	}
+	if f := read.Failed(q, `{"l":[1,2,3]}`); f == nil || !strings.Contains(f.Reason, "does not meet the condition") {
+		t.Errorf("%+v", f)
+	}
+}
+
 // An answer that fails is none, in a reply and where it is heard; without a check it is one.
 func TestFailedAnswerIsNone(t *testing.T) {
 	q := &synod.Question{Form: synod.Number}

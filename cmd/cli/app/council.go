@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/llm"
@@ -150,6 +152,18 @@ func (f *CouncilFlags) files(a *App) ([]plan.Layer, error) {
 	return layers, nil
 }
 
+// checkNamed returns an error if the models of a provider have no names, so that --model cannot name one. A provider
+// that does not exist is reported with the council.
+func checkNamed(name, provider string) error {
+	p, err := llm.Providers.Find(provider)
+	if err != nil || p.Settings == nil || slices.Contains(param.Keys(p.Settings()), "model") {
+		return nil
+	}
+	return fmt.Errorf("--model is %[1]q, and members of provider %[2]s have no model names; describe them in a "+
+		"council file instead, with a line such as m: {provider: %[2]s} below models, and give the file with -c",
+		name, provider)
+}
+
 // modelLayer returns a council of the models named on the command line. Three models or more without counts have a
 // seat each, and are asked in tiers in the order in which they are named. Fewer share seven seats. Where a model has a
 // count, one without has one seat. But for tiers, F is the largest that the complete graph tolerates.
@@ -161,6 +175,9 @@ func modelLayer(names []string) (plan.Layer, error) {
 		if !ok || provider == "" || model == "" {
 			return plan.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 "+
 				"(known providers: %s)", name, strings.Join(llm.Providers.Names(), ", "))
+		}
+		if err := checkNamed(name, provider); err != nil {
+			return plan.Layer{}, err
 		}
 		if at := strings.LastIndexByte(model, '@'); at > 0 { // a name may begin with it
 			n, err := strconv.Atoi(model[at+1:])

@@ -45,7 +45,8 @@ func measuring(of *plan.Spec, without []display.Unmeasured) (plan.Spec, error) {
 
 func measuredModel(m *seating.Measured, of *report.Model, finished int) display.CalibratedModel {
 	one := display.CalibratedModel{Model: of.Model, Kind: of.Kind, Served: of.Served, Accuracy: m.Accuracy(of.Model),
-		Silent: m.Count(of.Model, seating.Silent), Failed: m.Count(of.Model, seating.Failed), Latency: of.Latency}
+		Silent: m.Count(of.Model, seating.Silent), Failed: m.Count(of.Model, seating.Failed), Latency: of.Latency,
+		Money: of.Money}
 	if asked := finished * of.Seats; of.Cost != nil && asked > 0 {
 		one.USD = new(of.Cost.USD / float64(asked))
 	}

@@ -56,8 +56,8 @@ type CalibratedModel struct {
 	Silent   int              `json:"unreadable"`
 	Failed   int              `json:"failed"` // calls that failed; they are no wrong answers
 	Latency  *metrics.Latency `json:"latency"`
-	USD      *float64         `json:"usd"` // of a question; null: unknown
-	Money    llm.Money        `json:"money"`
+	USD      *float64         `json:"usd"`   // of a question; null: unknown
+	Money    llm.Money        `json:"money"` // of all questions
 }
 
 // CalibrationFile is the name of the result in the folder of the run.

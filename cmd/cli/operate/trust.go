@@ -166,6 +166,10 @@ func trustShow(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if h.Unsealed {
+				a.Say(cmd, f.path(a)+" has no checksum, because an earlier version wrote it: a damaged file would not "+
+					"be noticed; it gets one when something is learned or forgotten")
+			}
 			if f.asJSON {
 				return app.WriteJSON(cmd.OutOrStdout(), out)
 			}
