@@ -177,7 +177,7 @@ func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 			}
 		}
 		spent.Calls++
-		reply, next, f := m.try(limited, enc, seededChat{chat, seedOf(r, m.cfg.Seed), r.Prompt.Purpose})
+		reply, next, f := m.try(limited, enc, seededChat{chat, seedOf(r, m.cfg.Seed), r.Prompt})
 		if next != nil {
 			enc, _ = m.encoder(*next) // cannot fail: NewOpenAI has encoded the settings
 			continue
@@ -233,7 +233,7 @@ func (s *encoder) body(c seededChat) []byte {
 	}
 	var b bytes.Buffer
 	preamble := s.preamble
-	if of, ok := s.preambles[c.purpose]; ok {
+	if of, ok := s.preambles[c.asked.Purpose]; ok {
 		preamble = of
 	}
 	b.Grow(len(preamble) + len(system) + len(c.User) + len(c.Schema) + 512)
@@ -283,7 +283,7 @@ func (m *OpenAI) try(ctx context.Context, enc *encoder, c seededChat) (synod.Rep
 	}
 	defer res.free()
 	if res.status == http.StatusOK {
-		reply, f := m.read(res)
+		reply, f := m.read(res, c.asked)
 		return reply, nil, f
 	}
 	if res.status == http.StatusBadRequest || res.status == http.StatusUnprocessableEntity {

@@ -37,6 +37,7 @@ type message struct {
 
 type logprobs struct {
 	Content []struct {
+		Token   string  `json:"token"`
 		Logprob float64 `json:"logprob"`
 	} `json:"content"`
 }
@@ -69,7 +70,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 const cutAtLimit = "cut at max_tokens"
 
 // read parses the body of a 200.
-func (m *OpenAI) read(res response) (synod.Reply, *Failure) {
+func (m *OpenAI) read(res response, asked *synod.Prompt) (synod.Reply, *Failure) {
 	c, ok := readCompletion(res.body)
 	if !ok {
 		c = completion{}
@@ -106,6 +107,7 @@ func (m *OpenAI) read(res response) (synod.Reply, *Failure) {
 			sum += t.Logprob
 		}
 		reply.Logprob = new(sum / float64(len(l.Content)))
+		reply.Confidence = l.ofAnswer(asked, reply)
 	}
 	return reply, nil
 }

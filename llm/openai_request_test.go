@@ -29,11 +29,11 @@ func TestBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := seededChat{prompt.Chat{System: rapid.String().Draw(t, "system"), User: rapid.String().Draw(t, "user")},
-			nil, rapid.SampledFrom([]synod.Purpose{synod.Answering, "vote"}).Draw(t, "purpose")}
+			nil, &synod.Prompt{Purpose: rapid.SampledFrom([]synod.Purpose{synod.Answering, "vote"}).Draw(t, "purpose")}}
 		want := map[string]any{"model": `a "model"`, "logprobs": true}
 		if !d.noTemperature {
 			want["temperature"] = 0.1
-			if c.purpose == "vote" {
+			if c.asked.Purpose == "vote" {
 				want["temperature"] = 0.3
 			}
 		}

@@ -21,11 +21,11 @@ func seedOf(r Request, configured *int64) *int64 {
 	return configured
 }
 
-// seededChat is a rendered prompt with its seed, nil: none, and what it asks for.
+// seededChat is a rendered prompt with its seed, nil: none, and as it was asked.
 type seededChat struct {
 	prompt.Chat
-	seed    *int64
-	purpose synod.Purpose
+	seed  *int64
+	asked *synod.Prompt
 }
 
 // settings are the fields that every request in one dialect begins with.
