@@ -21,9 +21,9 @@ import (
 const ArchiveSums = "SHA256SUMS"
 
 // Archive writes a zip file for authors of an experiment: the folder of the grid or run, what it was made from
-// (manifest.yaml, setting.json), a CITATION.cff with these authors, and more files by name, such as tables. It returns the SHA-256 of
-// ArchiveSums, which stands for the whole content: the same folder gives the same bytes. Nobody may work on the folder
-// meanwhile. The archive has the questions with their keys and every reply.
+// (manifest.yaml, setting.json), a CITATION.cff with these authors, and more files by name, such as tables. It returns
+// the SHA-256 of ArchiveSums, which stands for the whole content: the same folder gives the same bytes. Nobody may work
+// on the folder meanwhile. The archive has the questions with their keys and every reply.
 func (g *Grid) Archive(w io.Writer, authors []string, more map[string][]byte) (digest string, err error) {
 	held, err := lock(g.dir)
 	if err != nil {
@@ -167,7 +167,8 @@ func (g *Grid) citation(authors []string) string {
 		title = "Results of a run"
 	}
 	text := "cff-version: 1.2.0\nmessage: " +
-		quoted("Please cite these data and the paper whose experiment they repeat.") + "\ntype: dataset\ntitle: " + quoted(title+", "+g.Members+" members") + "\nauthors:\n"
+		quoted("Please cite these data and the paper whose experiment they repeat.") +
+		"\ntype: dataset\ntitle: " + quoted(title+", "+g.Members+" members") + "\nauthors:\n"
 	for _, name := range authors {
 		text += "- name: " + quoted(name) + "\n"
 	}

@@ -294,6 +294,10 @@ func (m *OpenAI) try(ctx context.Context, enc *encoder, c seededChat) (synod.Rep
 	return synod.Reply{}, nil, m.refusal(res)
 }
 
+// GivesLikelihood reports whether log-probabilities are asked for. A server may still send none: then a confidence is
+// missing.
+func (m *OpenAI) GivesLikelihood() bool { return m.cfg.Logprobs && !m.known.Load().noLogprobs }
+
 // RefusesSchema reports that the server has refused every kind of structured output.
 func (m *OpenAI) RefusesSchema() bool { return m.known.Load().form == formText }
 

@@ -8,24 +8,17 @@ import (
 	"synod.dev/synod/llm/read"
 )
 
-// LikelihoodGiver is a Model that may be able to return, with an answer, the probability that it gave to it.
-type LikelihoodGiver interface{ GivesLikelihood() bool }
-
-// GivesLikelihood asks the wrapped model.
-func (l layered) GivesLikelihood() bool {
-	g, ok := l.Model.(LikelihoodGiver)
-	return ok && g.GivesLikelihood()
+// tokenProb is a token of a reply with its natural log-probability.
+type tokenProb struct {
+	Token   string  `json:"token"`
+	Logprob float64 `json:"logprob"`
 }
 
-// GivesLikelihood reports whether log-probabilities are asked for. A server may still send none: then a confidence is
-// missing.
-func (m *OpenAI) GivesLikelihood() bool { return m.cfg.Logprobs && !m.known.Load().noLogprobs }
-
-// ofAnswer returns the probability of a token of the answer in a reply: exp of the mean log-probability of the tokens
-// that the answer is written with, at its last place. It is nil if no answer is read, or if the tokens do not make up
+// likelihoodOf returns the probability of a token of the answer in a reply: exp of the mean log-probability of the
+// tokens that the answer is written with, at its last place. It is nil if no answer is read, or if the tokens do not make up
 // the text, as with servers that send bytes or leave tokens out.
-func (l *logprobs) ofAnswer(p *synod.Prompt, reply synod.Reply) *float64 {
-	if l == nil || p == nil || p.ConfidenceMode != synod.LikelihoodConfidence || p.Question == nil {
+func likelihoodOf(tokens []tokenProb, p *synod.Prompt, reply synod.Reply) *float64 {
+	if p == nil || p.ConfidenceMode != synod.LikelihoodConfidence || p.Question == nil {
 		return nil
 	}
 	read.SetVersion(&reply)
@@ -35,7 +28,7 @@ func (l *logprobs) ofAnswer(p *synod.Prompt, reply synod.Reply) *float64 {
 		return nil
 	}
 	sum, n, end := 0.0, 0, 0
-	for _, t := range l.Content {
+	for _, t := range tokens {
 		begin := end
 		end += len(t.Token)
 		if end > len(reply.Text) || reply.Text[begin:end] != t.Token {

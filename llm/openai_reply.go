@@ -36,10 +36,7 @@ type message struct {
 }
 
 type logprobs struct {
-	Content []struct {
-		Token   string  `json:"token"`
-		Logprob float64 `json:"logprob"`
-	} `json:"content"`
+	Content []tokenProb `json:"content"`
 }
 
 // content is a string, or the list of parts that some gateways make of it.
@@ -107,7 +104,7 @@ func (m *OpenAI) read(res response, asked *synod.Prompt) (synod.Reply, *Failure)
 			sum += t.Logprob
 		}
 		reply.Logprob = new(sum / float64(len(l.Content)))
-		reply.Confidence = l.ofAnswer(asked, reply)
+		reply.Confidence = likelihoodOf(l.Content, asked, reply)
 	}
 	return reply, nil
 }

@@ -195,7 +195,8 @@ func TestClaimsOfExperiments(t *testing.T) {
 func TestClaimsFit(t *testing.T) {
 	g := &report.Grid{Preset: "sac-table1", Source: "arXiv 2605.09076, Table 1", Claims: []report.ClaimResult{{
 		Text: "SAC's H-Majority exceeds CP-WBFT's on every graph", Cite: "§5.3, §6, Table 1",
-		Verdict: report.ControlToo, State: report.Holds, Comparisons: []report.Contrast{{At: "merg", State: report.Holds,
+		Verdict: report.ControlToo, State: report.Holds,
+		Comparisons: []report.Contrast{{At: "merg", State: report.Holds,
 			Difference: &metrics.Rate{Value: -0.276, Low: -0.364, High: -0.181, N: 30}, Paper: new(-0.104)}},
 		Control: report.ControlResult{Name: "random-confidence", State: report.Undecided}, Power: new(0.52),
 	}}, Report: report.Report{MembersKind: []string{"simulated"}}}
