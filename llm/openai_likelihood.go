@@ -15,8 +15,8 @@ type tokenProb struct {
 }
 
 // likelihoodOf returns the probability of a token of the answer in a reply: exp of the mean log-probability of the
-// tokens that the answer is written with, at its last place. It is nil if no answer is read, or if the tokens do not make up
-// the text, as with servers that send bytes or leave tokens out.
+// tokens that the answer is written with, at its last place. It is nil if no answer is read, or if the tokens do not
+// make up the text, as with servers that send bytes or leave tokens out.
 func likelihoodOf(tokens []tokenProb, p *synod.Prompt, reply synod.Reply) *float64 {
 	if p == nil || p.ConfidenceMode != synod.LikelihoodConfidence || p.Question == nil {
 		return nil
