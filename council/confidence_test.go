@@ -57,6 +57,11 @@ func TestHiddenConfidenceNeedsProbes(t *testing.T) {
 	}
 }
 
+// ofAnswers is a model that gives the likelihood of its own answers, and of no other text.
+type ofAnswers struct{ member }
+
+func (ofAnswers) GivesLikelihood() bool { return true }
+
 // weighing is a protocol that needs the likelihoods of texts.
 type weighing struct{ protocolWithConfidence }
 
@@ -69,7 +74,7 @@ func TestLikelihoodNeedsWeighers(t *testing.T) {
 	models := map[string]llm.Model{"good": member{can: true}, "bare": member{}}
 	for mode, want := range map[synod.ConfidenceMode]string{
 		synod.LikelihoodConfidence: `probe: likelihood needs members that return the likelihood of a text, and model ` +
-			`"bare" does not; use probe: stated`,
+			`"bare" does not; give an endpoint logprobs: true, or use probe: stated`,
 		synod.NoConfidence: "use score: stated",
 	} {
 		var bad *plan.ConfigError
@@ -77,6 +82,13 @@ func TestLikelihoodNeedsWeighers(t *testing.T) {
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", mode, err)
 		}
+	}
+	models["bare"] = ofAnswers{}
+	if err := powers(weighing{protocolWithConfidence{mode: synod.LikelihoodConfidence}}, seats, models); err != nil {
+		t.Error("a probe is content with the likelihood of answers:", err)
+	}
+	if err := powers(weighing{}, seats, models); err == nil {
+		t.Error("scores need the likelihood of any text")
 	}
 	seats[1].NonVoting = true
 	if err := powers(weighing{}, seats, models); err != nil {

@@ -146,6 +146,13 @@ func (c *Council) checkPowers() error {
 	return nil
 }
 
+// givesLikelihood reports whether a model returns the likelihood of a text or, if that is enough, of its own answer.
+func givesLikelihood(m llm.Model, ofAnswer bool) bool {
+	w, can := m.(llm.Weigher)
+	g, gives := m.(llm.LikelihoodGiver)
+	return can && w.CanWeigh() || ofAnswer && gives && g.GivesLikelihood()
+}
+
 func checkPowers(p protocol.Protocol, s *plan.Seat, m llm.Model) error {
 	weighs, _ := p.(interface{ Weighs() bool })
 	reader, _ := p.(interface{ ConfidenceMode() synod.ConfidenceMode })
@@ -154,10 +161,14 @@ func checkPowers(p protocol.Protocol, s *plan.Seat, m llm.Model) error {
 	if reader != nil && reader.ConfidenceMode() == synod.LikelihoodConfidence {
 		by = "probe"
 	}
-	if w, can := m.(llm.Weigher); weighs != nil && weighs.Weighs() && !s.NonVoting && (!can || !w.CanWeigh()) {
+	if weighs != nil && weighs.Weighs() && !s.NonVoting && !givesLikelihood(m, by == "probe") {
+		help := ""
+		if by == "probe" {
+			help = "give an endpoint logprobs: true, or "
+		}
 		return &plan.ConfigError{Section: "protocol",
 			Err: fmt.Errorf("%s: likelihood needs members that return the likelihood of a text, and model %q "+
-				"does not; use %s: stated", by, s.Model, by)}
+				"does not; %suse %s: stated", by, s.Model, help, by)}
 	}
 	probed, can := m.(llm.ConfidenceModel)
 	if hidden && (!can || !probed.GivesHiddenConfidence()) { // CP-2

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"synod.dev/synod"
@@ -13,18 +15,19 @@ import (
 
 // endpointSettings are the keys of a model behind an HTTP API.
 type endpointSettings struct {
-	Common      `yaml:",inline"`
-	URL         string   `yaml:"url" doc:"base of the API, with or without /v1; default: the provider's" example:"http://127.0.0.1:8000/v1"`
-	Model       string   `yaml:"model" doc:"the model's name at the server" example:"gpt-4o-mini"`
-	KeyEnv      string   `yaml:"key_env" doc:"the environment variable that holds the key; never the key itself" example:"OPENAI_API_KEY"`
-	QueryEnv    string   `yaml:"query_env" doc:"the environment variable that holds the query of the url (what follows the ?), which may contain a key" example:"AZURE_QUERY"`
-	Temperature *float64 `yaml:"temperature" doc:"sampling temperature; default: the server's" range:"0:100" example:"0.2"`
-	TopP        *float64 `yaml:"top_p" doc:"nucleus sampling; default: the server's" range:"0:1" example:"0.9"`
-	Tokens      int      `yaml:"max_tokens" doc:"tokens of one reply" range:"1:16777216" unit:"tokens" example:"1000"`
-	Seed        *int64   `yaml:"seed" doc:"sent to the server with each request" example:"1234"`
-	Logprobs    bool     `yaml:"logprobs" doc:"ask for token log-probabilities"`
-	Private     bool     `yaml:"private" doc:"the name in the url may lead to a private address"`
-	Accepts     []string `yaml:"accepts" doc:"what the model takes beside text, as a list: image, file, audio; [] for text only; default: all that its API has" example:"[image]"`
+	Common       `yaml:",inline"`
+	URL          string                    `yaml:"url" doc:"base of the API, with or without /v1; default: the provider's" example:"http://127.0.0.1:8000/v1"`
+	Model        string                    `yaml:"model" doc:"the model's name at the server" example:"gpt-4o-mini"`
+	KeyEnv       string                    `yaml:"key_env" doc:"the environment variable that holds the key; never the key itself" example:"OPENAI_API_KEY"`
+	QueryEnv     string                    `yaml:"query_env" doc:"the environment variable that holds the query of the url (what follows the ?), which may contain a key" example:"AZURE_QUERY"`
+	Temperature  *float64                  `yaml:"temperature" doc:"sampling temperature; default: the server's" range:"0:100" example:"0.2"`
+	Temperatures map[synod.Purpose]float64 `yaml:"temperatures" doc:"temperatures of prompts of one purpose, in place of temperature: answer, score, refine, grade, grade-all, propose, vote" example:"{vote: 0.3}"`
+	TopP         *float64                  `yaml:"top_p" doc:"nucleus sampling; default: the server's" range:"0:1" example:"0.9"`
+	Tokens       int                       `yaml:"max_tokens" doc:"tokens of one reply" range:"1:16777216" unit:"tokens" example:"1000"`
+	Seed         *int64                    `yaml:"seed" doc:"sent to the server with each request" example:"1234"`
+	Logprobs     bool                      `yaml:"logprobs" doc:"ask for token log-probabilities"`
+	Private      bool                      `yaml:"private" doc:"the name in the url may lead to a private address"`
+	Accepts      []string                  `yaml:"accepts" doc:"what the model takes beside text, as a list: image, file, audio; [] for text only; default: all that its API has" example:"[image]"`
 }
 
 // endpoint returns a provider behind an HTTP API: its default base URL, and the
@@ -42,7 +45,8 @@ model        the model's name at the server
 key_env      the environment variable that holds the key (default: %s, where no url is given)
 query_env    the environment variable that holds the query of the url, without the ?
 temperature, top_p, max_tokens, seed
-logprobs     true: ask for token log-probabilities
+temperatures of prompts of one purpose, such as {propose: 0.5, vote: 0.3}
+logprobs     true: ask for token log-probabilities, for probe: likelihood of cp-wbft
 private      true: the url's name may lead to a private address
 accepts      what the model takes beside text: image, file, audio (default: all; [] for text only)`, where, cmp.Or(keyEnv, "none")) + commonAbout,
 		Settings: func() any { s := endpointDefaults(); return &s },
@@ -89,11 +93,12 @@ func openEndpoint(o Opening, base, urlEnv, keyEnv string) (Opened, error) {
 			return Opened{}, err
 		}
 	}
-	if err := cmp.Or(s.checkURL(o.Env), checkAccepts(s.Accepts)); err != nil {
+	if err := cmp.Or(s.checkURL(o.Env), checkAccepts(s.Accepts), checkTemperatures(s.Temperatures)); err != nil {
 		return Opened{}, err
 	}
 	c := OpenAIConfig{
-		URL: s.URL, Model: s.Model, Temperature: s.Temperature, TopP: s.TopP,
+		URL: s.URL, Model: s.Model, Temperature: s.Temperature, Temperatures: s.Temperatures,
+		TopP:      s.TopP,
 		MaxTokens: s.Tokens, Seed: s.Seed, Timeout: s.Timeout, Logprobs: s.Logprobs, Private: s.Private,
 		Accepts: s.Accepts,
 	}
@@ -111,6 +116,22 @@ func openEndpoint(o Opening, base, urlEnv, keyEnv string) (Opened, error) {
 		opened.Account += " missing=" + s.KeyEnv // it shares nothing with a model that needs no key
 	}
 	return opened, nil
+}
+
+// purposes are those of prompts whose replies are sampled.
+var purposes = []string{"answer", "score", "refine", "grade", "grade-all", "propose", "vote"}
+
+func checkTemperatures(by map[synod.Purpose]float64) error {
+	for _, purpose := range slices.Sorted(maps.Keys(by)) {
+		switch t := by[purpose]; {
+		case !slices.Contains(purposes, string(purpose)):
+			return fmt.Errorf("temperatures: no prompt has the purpose %q%s; they are %s", purpose,
+				synod.Hint(string(purpose), purposes), strings.Join(purposes, ", "))
+		case !(t >= 0 && t <= 100):
+			return fmt.Errorf("temperatures: %s is %v; it must be between 0 and 100", purpose, t)
+		}
+	}
+	return nil
 }
 
 // checkURL refuses a URL with a password, and adds the query that an environment variable

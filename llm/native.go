@@ -142,7 +142,7 @@ func (m *native) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, m.cfg.timeout(), slowError{m.cfg.timeout()})
 	defer cancel()
-	c := seededChat{chat, seedOf(r, m.cfg.Seed)}
+	c := seededChat{chat, seedOf(r, m.cfg.Seed), r.Prompt}
 	calls := 0
 	for d, learnt := m.known.Load(), false; ; learnt = true {
 		if learnt {

@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -30,14 +32,16 @@ type OpenAIConfig struct {
 	Key         Secret
 	Temperature *float64
 	TopP        *float64
-	MaxTokens   int
-	Seed        *int64        // used for prompts without a seed
-	Timeout     time.Duration // of one call, fallbacks included; default 60s
-	MaxReply    int64         // longest reply body in bytes; default 4 MiB
-	Logprobs    bool          // ask for token log-probabilities: Reply.Logprob
-	Private     bool          // the URL's name may lead to a private or loopback address
-	Proxy       string        // "": none, "env": from the environment, else its URL
-	Accepts     []string      // kinds of parts that the model takes; nil: all that the API has
+	// Temperatures replace Temperature for prompts of some purposes.
+	Temperatures map[synod.Purpose]float64
+	MaxTokens    int
+	Seed         *int64        // used for prompts without a seed
+	Timeout      time.Duration // of one call, fallbacks included; default 60s
+	MaxReply     int64         // longest reply body in bytes; default 4 MiB
+	Logprobs     bool          // ask for token log-probabilities: Reply.Logprob
+	Private      bool          // the URL's name may lead to a private or loopback address
+	Proxy        string        // "": none, "env": from the environment, else its URL
+	Accepts      []string      // kinds of parts that the model takes; nil: all that the API has
 
 	// Transport sends the requests in place of connections of its own, for campaigns in which servers fail; nil: the
 	// network, by the rules above.
@@ -135,6 +139,9 @@ func identity(c OpenAIConfig, u *url.URL) string {
 	if c.Temperature != nil {
 		fmt.Fprintf(&b, " temperature=%g", *c.Temperature)
 	}
+	for _, purpose := range slices.Sorted(maps.Keys(c.Temperatures)) {
+		fmt.Fprintf(&b, " temperature[%s]=%g", purpose, c.Temperatures[purpose])
+	}
 	if c.TopP != nil {
 		fmt.Fprintf(&b, " top_p=%g", *c.TopP)
 	}
@@ -170,7 +177,7 @@ func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 			}
 		}
 		spent.Calls++
-		reply, next, f := m.try(limited, enc, seededChat{chat, seedOf(r, m.cfg.Seed)})
+		reply, next, f := m.try(limited, enc, seededChat{chat, seedOf(r, m.cfg.Seed), r.Prompt})
 		if next != nil {
 			enc, _ = m.encoder(*next) // cannot fail: NewOpenAI has encoded the settings
 			continue
@@ -225,8 +232,12 @@ func (s *encoder) body(c seededChat) []byte {
 		system += schemaInWords(c.Schema)
 	}
 	var b bytes.Buffer
-	b.Grow(len(s.preamble) + len(system) + len(c.User) + len(c.Schema) + 512)
-	b.Write(s.preamble)
+	preamble := s.preamble
+	if of, ok := s.preambles[c.asked.Purpose]; ok {
+		preamble = of
+	}
+	b.Grow(len(preamble) + len(system) + len(c.User) + len(c.Schema) + 512)
+	b.Write(preamble)
 	b.WriteString(`,"messages":[`)
 	write := func(role, text string) {
 		b.WriteString(role)
@@ -272,7 +283,7 @@ func (m *OpenAI) try(ctx context.Context, enc *encoder, c seededChat) (synod.Rep
 	}
 	defer res.free()
 	if res.status == http.StatusOK {
-		reply, f := m.read(res)
+		reply, f := m.read(res, c.asked)
 		return reply, nil, f
 	}
 	if res.status == http.StatusBadRequest || res.status == http.StatusUnprocessableEntity {
@@ -282,6 +293,10 @@ func (m *OpenAI) try(ctx context.Context, enc *encoder, c seededChat) (synod.Rep
 	}
 	return synod.Reply{}, nil, m.refusal(res)
 }
+
+// GivesLikelihood reports whether log-probabilities are asked for. A server may still send none: then a confidence is
+// missing.
+func (m *OpenAI) GivesLikelihood() bool { return m.cfg.Logprobs && !m.known.Load().noLogprobs }
 
 // RefusesSchema reports that the server has refused every kind of structured output.
 func (m *OpenAI) RefusesSchema() bool { return m.known.Load().form == formText }

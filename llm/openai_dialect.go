@@ -3,10 +3,13 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"synod.dev/synod"
 )
 
 // form is the way in which a JSON reply is asked for, from the strongest to the
@@ -99,12 +102,23 @@ type dialect struct {
 // encoder encodes requests in a dialect.
 type encoder struct {
 	dialect
-	preamble []byte // with which every body begins
+	preamble  []byte                   // with which every body begins
+	preambles map[synod.Purpose][]byte // of prompts with another temperature
 }
 
 func (m *OpenAI) encoder(d dialect) (*encoder, error) {
 	preamble, err := d.preamble(m.cfg)
-	return &encoder{d, preamble}, err
+	enc := &encoder{dialect: d, preamble: preamble}
+	for purpose, temperature := range m.cfg.Temperatures {
+		c := m.cfg
+		c.Temperature = &temperature
+		of, failed := d.preamble(c)
+		if enc.preambles == nil {
+			enc.preambles = map[synod.Purpose][]byte{}
+		}
+		enc.preambles[purpose], err = of, errors.Join(err, failed)
+	}
+	return enc, err
 }
 
 // optional are the fields of a request that can be left out.
@@ -114,7 +128,7 @@ type optional struct{ schema, temperature, topP, seed, logprobs, maxTokens, thin
 func (m *OpenAI) sent(d dialect, c seededChat) optional {
 	return optional{
 		schema:      c.Schema != nil && d.form < formText,
-		temperature: m.cfg.Temperature != nil && !d.noTemperature,
+		temperature: (m.cfg.Temperature != nil || m.cfg.Temperatures != nil) && !d.noTemperature,
 		topP:        m.cfg.TopP != nil && !d.noTopP,
 		seed:        c.seed != nil && !d.noSeed,
 		logprobs:    m.cfg.Logprobs && !d.noLogprobs,

@@ -36,9 +36,7 @@ type message struct {
 }
 
 type logprobs struct {
-	Content []struct {
-		Logprob float64 `json:"logprob"`
-	} `json:"content"`
+	Content []tokenProb `json:"content"`
 }
 
 // content is a string, or the list of parts that some gateways make of it.
@@ -69,7 +67,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 const cutAtLimit = "cut at max_tokens"
 
 // read parses the body of a 200.
-func (m *OpenAI) read(res response) (synod.Reply, *Failure) {
+func (m *OpenAI) read(res response, asked *synod.Prompt) (synod.Reply, *Failure) {
 	c, ok := readCompletion(res.body)
 	if !ok {
 		c = completion{}
@@ -106,6 +104,7 @@ func (m *OpenAI) read(res response) (synod.Reply, *Failure) {
 			sum += t.Logprob
 		}
 		reply.Logprob = new(sum / float64(len(l.Content)))
+		reply.Confidence = likelihoodOf(l.Content, asked, reply)
 	}
 	return reply, nil
 }

@@ -147,7 +147,7 @@ func FuzzReply(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, body, retryAfter string) {
 		a := response{status: status, header: http.Header{"Retry-After": {retryAfter}}, body: []byte(body)}
 		if status == http.StatusOK {
-			reply, failure := m.read(a)
+			reply, failure := m.read(a, nil)
 			if failure == nil && (strings.TrimSpace(reply.Text) == "" || strings.Contains(reply.Text, canary)) ||
 				failure != nil && strings.Contains(failure.Error(), canary) {
 				t.Errorf("%+v, %v", reply, failure)
@@ -176,7 +176,7 @@ func TestReportedModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, f := m.read(response{body: []byte(`{` + body + `"choices":[{"message":{"content":"Answer: 4"}}]}`)})
+		reply, f := m.read(response{body: []byte(`{` + body + `"choices":[{"message":{"content":"Answer: 4"}}]}`)}, nil)
 		if f != nil || reply.Text != "Answer: 4" || reply.Model != want {
 			t.Errorf("%.60s: %q, %q, %v; want %q", body, reply.Model, reply.Text, f, want)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"synod.dev/synod"
 	"synod.dev/synod/llm/prompt"
 )
 
@@ -14,7 +15,7 @@ import (
 // prompt and the settings.
 func TestBody(t *testing.T) {
 	m, err := NewOpenAI(OpenAIConfig{URL: "http://127.0.0.1:9/v1", Model: `a "model"`, Temperature: new(0.1),
-		MaxTokens: 9, Logprobs: true})
+		MaxTokens: 9, Logprobs: true, Temperatures: map[synod.Purpose]float64{"vote": 0.3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,10 +29,13 @@ func TestBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := seededChat{prompt.Chat{System: rapid.String().Draw(t, "system"), User: rapid.String().Draw(t, "user")},
-			nil}
+			nil, &synod.Prompt{Purpose: rapid.SampledFrom([]synod.Purpose{synod.Answering, "vote"}).Draw(t, "purpose")}}
 		want := map[string]any{"model": `a "model"`, "logprobs": true}
 		if !d.noTemperature {
 			want["temperature"] = 0.1
+			if c.asked.Purpose == "vote" {
+				want["temperature"] = 0.3
+			}
 		}
 		if want["max_tokens"] = 9.0; d.completionTokens {
 			delete(want, "max_tokens")

@@ -32,6 +32,15 @@ type Instant interface {
 // text, and so answer prompts whose purpose is Weighing (SAC-12).
 type Weigher interface{ CanWeigh() bool }
 
+// LikelihoodGiver is a Model that may be able to return, with an answer, the probability that it gave to it.
+type LikelihoodGiver interface{ GivesLikelihood() bool }
+
+// GivesLikelihood asks the wrapped model.
+func (l layered) GivesLikelihood() bool {
+	g, ok := l.Model.(LikelihoodGiver)
+	return ok && g.GivesLikelihood()
+}
+
 // Adapter is a Model that reports which settings it left out because the server
 // refuses them, one phrase each.
 type Adapter interface{ Adapted() []string }

@@ -3,6 +3,7 @@ package llm
 import (
 	"encoding/json"
 
+	"synod.dev/synod"
 	"synod.dev/synod/llm/prompt"
 )
 
@@ -20,10 +21,11 @@ func seedOf(r Request, configured *int64) *int64 {
 	return configured
 }
 
-// seededChat is a rendered prompt with its seed; nil: none.
+// seededChat is a rendered prompt with its seed, nil: none, and as it was asked.
 type seededChat struct {
 	prompt.Chat
-	seed *int64
+	seed  *int64
+	asked *synod.Prompt
 }
 
 // settings are the fields that every request in one dialect begins with.

@@ -65,7 +65,8 @@ func (m *Manifest) draft(o Options) (*bench.Grid, error) {
 	}
 	d := drafting{manifest: m, options: o, paper: paper, sets: sets{}, work: computed.NewWork()}
 	d.grid = bench.GridManifest{Program: o.Program, Preset: m.Experiment, Source: m.Source,
-		Members: cmp.Or(o.Members, "of the manifest"), Manifest: string(m.text), Budget: m.Budget, Plots: m.Plots, Tables: m.Tables,
+		Members: cmp.Or(o.Members, "of the manifest"), Manifest: string(m.text), Budget: m.Budget, Plots: m.Plots,
+		Tables: m.Tables,
 		Claims: claims}
 	if !o.builtin() {
 		d.grid.Members = filepath.Base(o.Members)
@@ -318,7 +319,8 @@ func (m *Manifest) Model(members, name string) (plan.Params, error) {
 	return found, nil
 }
 
-// checkPlots fails if a table or a figure needs a parameter that no cell has, or if a figure would draw two cells at one place.
+// checkPlots fails if a table or a figure needs a parameter that no cell has, or if a figure would draw two cells at
+// one place.
 func checkPlots(m *bench.GridManifest) error {
 	cells := slices.DeleteFunc(slices.Clone(m.Cells), func(c bench.Cell) bool { return c.Control != "" })
 	for _, c := range m.Computed {

@@ -22,7 +22,8 @@ func TestGameWording(t *testing.T) {
 	data := t.TempDir()
 	s := llmtest.Start(t, obedient)
 	file := filepath.Join(t.TempDir(), "members.yaml")
-	text := "models: {player: {provider: openai, url: " + s.URL + ", model: m}}\n"
+	text := "models: {player: {provider: openai, url: " + s.URL + ", model: m, temperature: 0.5, " +
+		"temperatures: {vote: 0.3}}}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +44,17 @@ func TestGameWording(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	defer func() { // the code of the paper has two temperatures
+		for _, c := range s.Calls() {
+			want := 0.5
+			if strings.Contains(c.User, "VOTING") {
+				want = 0.3
+			}
+			if c.Temperature == nil || *c.Temperature != want {
+				t.Fatalf("the temperature is %v, want %v for %s", c.Temperature, want, c.User)
+			}
+		}
+	}()
 	r := finished(t, "game-wording", Options{Members: file, Data: data, N: 5, Set: []string{"protocol.rounds=6"}})
 	for _, c := range r.Cells {
 		want := map[string]float64{"honest": 1, "all": 0}[c.Cell]

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
@@ -171,7 +172,7 @@ func TestClaimsOfExperiments(t *testing.T) {
 		all.Add(g)
 	}
 	for format, wants := range map[string][]string{
-		"text": {"one         the text of a", "two         the text of e",
+		"text": {"one · a paper", "two · a paper", "the text of e",
 			"10 claims; 8 of them could have failed here", "In 4 of 6 controls",
 			"holds, control too: the protocol is not what makes the difference"},
 		"md":    {"| one | the text of a | § 1 |", "10 claims; 8 of them"},
@@ -183,9 +184,36 @@ func TestClaimsOfExperiments(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range wants {
-			if !strings.Contains(b.String(), want) {
+			if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
 				t.Errorf("%s lacks %q:\n%s", format, want, b.String())
 			}
+		}
+	}
+}
+
+// The claims of several experiments fit into 100 columns where no width is known.
+func TestClaimsFit(t *testing.T) {
+	g := &report.Grid{Preset: "sac-table1", Source: "arXiv 2605.09076, Table 1", Claims: []report.ClaimResult{{
+		Text: "SAC's H-Majority exceeds CP-WBFT's on every graph", Cite: "§5.3, §6, Table 1",
+		Verdict: report.ControlToo, State: report.Holds,
+		Comparisons: []report.Contrast{{At: "merg", State: report.Holds,
+			Difference: &metrics.Rate{Value: -0.276, Low: -0.364, High: -0.181, N: 30}, Paper: new(-0.104)}},
+		Control: report.ControlResult{Name: "random-confidence", State: report.Undecided}, Power: new(0.52),
+	}}, Report: report.Report{MembersKind: []string{"simulated"}}}
+	var all report.Claims
+	all.Add(g)
+	var b strings.Builder
+	if err := all.Write(&b, "text"); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(b.String(), "\n") {
+		if n := utf8.RuneCountInString(line); n > 100 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	for _, want := range []string{"sac-table1 · arXiv", "claim ", "holds, control", "1 claims"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
 }

@@ -23,8 +23,9 @@ func TestLayout(t *testing.T) {
 	if err := g.Layout(&strings.Builder{}); err == nil || !strings.Contains(err.Error(), "key tables") {
 		t.Error("without tables:", err)
 	}
-	spec := report.TableSpec{Name: "t", Caption: "50 % & more", Rows: "protocol graph", Columns: "iaa faa iaa>faa valid",
-		Bold: "graph", Where: map[string]string{"protocol": "[so]*"}, Order: []string{"other"},
+	spec := report.TableSpec{Name: "t", Caption: "50 % & more", Rows: "protocol graph",
+		Columns: "iaa faa iaa>faa valid",
+		Bold:    "graph", Where: map[string]string{"protocol": "[so]*"}, Order: []string{"other"},
 		Labels: map[string]string{"sac": "SAC", "iaa>faa": "both"}}
 	if err := spec.Check(); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -43,6 +44,9 @@ func (c *Claims) Write(w io.Writer, format string) error {
 	if format == "json" {
 		return writeJSON(w, c)
 	}
+	if format == "text" {
+		return c.text(w)
+	}
 	t := &table.Table{Head: append([]string{"experiment"}, claimHead...), Align: "llllrrl"}
 	for _, g := range c.grids {
 		rows := &table.Table{}
@@ -55,11 +59,26 @@ func (c *Claims) Write(w io.Writer, format string) error {
 		return err
 	}
 	var err error
-	switch format {
-	case "text":
-		_, err = fmt.Fprintf(w, "\n%s\n\n%s\n", c.Total.Sentence(), claimLegend)
-	case "md":
+	if format == "md" {
 		_, err = fmt.Fprintf(w, "\n%s\n", c.Total.Sentence())
 	}
+	return err
+}
+
+// claimColumns is how wide a table of claims is where no width is known.
+const claimColumns = 100
+
+// text prints the claims of one experiment after the other, and the counts.
+func (c *Claims) text(w io.Writer) error {
+	b := sized{columns: cmp.Or(table.Columns(w), claimColumns)}
+	for _, g := range c.grids {
+		b.WriteString(table.Wrap(g.name(), b.columns) + "\n")
+		if err := g.claimTable().Write(&b, "text"); err != nil {
+			return err
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "%s\n\n%s\n", table.Wrap(c.Total.Sentence(), b.columns), table.Wrap(claimLegend, b.columns))
+	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -158,9 +158,10 @@ func wanted(a *app.App, cmd *cobra.Command, names []string) (jobs []pullJob, err
 		jobs = append(jobs, pullJob{name: c.Name, made: &c})
 	}
 	for _, s := range task.PromptSets.All() {
-		if s.From.URL != "" {
+		switch {
+		case s.From.URL != "":
 			jobs = append(jobs, pullJob{name: s.Name, words: &s})
-		} else {
+		case !s.Made(): // the others are made of papers: synod data convert
 			unpinned = append(unpinned, s.Name)
 		}
 	}

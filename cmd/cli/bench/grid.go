@@ -135,8 +135,29 @@ func printPlan(cmd *cobra.Command, grid *bench.Grid, asJSON bool) error {
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "\n%s with a run, %d without\n", app.Count(len(grid.Runs), "cell"),
 			len(grid.Computed)+len(grid.Readings)+len(grid.Blank))
+		if err := printPlannedPower(cmd, grid); err != nil {
+			return app.Fail(app.ExitFailure, err)
+		}
 	}
 	return display.PrintEstimate(cmd, cmd.OutOrStdout(), grid, asJSON, nil)
+}
+
+// printPlannedPower prints the power of the claims of a paper, of which the planned questions decide.
+func printPlannedPower(cmd *cobra.Command, grid *bench.Grid) error {
+	if len(grid.Claims) == 0 {
+		return nil
+	}
+	cells := map[string]report.PlannedCell{}
+	for i, run := range grid.Runs {
+		cells[grid.Cells[i].Name] = report.PlannedCell{Paper: grid.Cells[i].Paper, Questions: run.N}
+	}
+	fmt.Fprintln(cmd.OutOrStdout())
+	if err := report.PlannedPower(grid.Claims, cells).Write(cmd.OutOrStdout(), "text"); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(cmd.OutOrStdout(), "power: the chance that these questions show the paper's difference, from "+
+		"its figures alone; –: it prints no shares\n\n")
+	return err
 }
 
 // bringFiles makes the folder that of the grid and says what is new.
