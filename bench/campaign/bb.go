@@ -13,8 +13,8 @@ import (
 
 // broadcastCampaign is how campaigns try broadcast.
 var broadcastCampaign = check.Subject{
-	Name: broadcastName, Place: 2, Signs: true, Share: 20,
-	Claims: claimsOf("BB-1", "BB-2", "BB-3", "BB-4", "BB-5", "BB-6", "BB-7", "BB-8", "BB-8a"),
+	Name: broadcastName, Place: 2, Signs: true, Share: 20, Watch: check.KeepDiary,
+	Claims: claimsOf("BB-1", "BB-2", "BB-3", "BB-4", "BB-5", "BB-6", "BB-7", "BB-8", "BB-8a", "BB-D"),
 	Never:  []string{check.FailedCalls},
 	Also:   []string{"silent", "late-revealer", "replayer", "malformed", "selective-silence"},
 	States: []string{"value of the honest", "no value of a Byzantine sender", "value of a Byzantine sender", "evidence",
@@ -27,7 +27,7 @@ func broadcastSubject() *subject {
 		setup: func(c chance, x *Execution) {
 			x.N = 2 + c.IntN(5)
 			if c.IntN(2) == 0 {
-				x.Outside = 1 + c.IntN(2)
+				x.Outside = 1 + c.IntN(3)
 			}
 			x.F = c.IntN(min(x.N-1, 4))
 		},
@@ -117,14 +117,14 @@ func checkBroadcast(t *trace) {
 		}
 		members, ids = append(members, h), append(ids, id)
 		t.Claim("BB-3", h.at == g.End() && len(h.delivered) == len(g.Senders), "n%d has %d deliveries at tick %d, "+
-			"not %d "+
-			"at tick %d", id, len(h.delivered), h.at, len(g.Senders), g.End())
+			"not %d at tick %d", id, len(h.delivered), h.at, len(g.Senders), g.End())
 		for k, d := range h.delivered {
 			t.delivery(id, g.Senders[k], &d)
 		}
 		bound := g.Rounds(g.Senders[0])
 		t.Claim("BB-6", t.sentBy(id) <= bound, "n%d sends %d messages; the bound is %d", id, t.sentBy(id), bound)
 		t.Margin("BB-6", float64(bound-t.sentBy(id)))
+		t.deliverAgain(&g, id, h)
 		if t.Synchronous() {
 			t.Claim("BB-8", !h.broken, "n%d is sure that delays are not within the bound", id)
 		}
@@ -132,6 +132,29 @@ func checkBroadcast(t *trace) {
 	for k, sender := range g.Senders {
 		t.agreement(k, sender, ids, members)
 		t.foreign(k, sender, members)
+	}
+}
+
+// deliverAgain compares what a member delivers and passes on with the reference.
+func (t *trace) deliverAgain(g *broadcast.Group, id synod.NodeID, h *cast) {
+	seat := synod.Seat{Self: id, Seed: script.Derive(t.x.Seed, uint64(id))}
+	var mine []byte
+	if slices.Contains(g.Senders, id) {
+		mine = valueOf(t.x, &seat)
+	}
+	b, ok := broadcast.Again(&t.Trace, g, id, mine, 0)
+	if !ok {
+		return
+	}
+	broadcast.Delivers(&t.Trace, "BB-D", b, h.delivered)
+	broadcast.Relays(&t.Trace, "BB-D", g, b)
+	t.Claim("BB-D", h.broken == b.Broken(), "n%d is sure that delays are too long: %v; late values are signed by %v",
+		id, h.broken, b.LateSigners)
+	if h.later == nil {
+		return
+	}
+	if b, ok = broadcast.Again(&t.Trace, g, id, mine, linger); ok {
+		broadcast.Delivers(&t.Trace, "BB-D", b, h.later)
 	}
 }
 
@@ -161,8 +184,7 @@ func (t *trace) delivery(id, sender synod.NodeID, d *broadcast.Delivery) {
 	t.Claim("BB-4", ok, "n%d delivers %+v of n%d", id, d, sender)
 	if d.Evidence != nil {
 		t.Claim("BB-5", t.x.bad(sender) && d.Evidence.Sender == sender && d.Evidence.Verify(t.Verifier),
-			"n%d has evidence "+
-				"against n%d: %+v", id, sender, d.Evidence)
+			"n%d has evidence against n%d: %+v", id, sender, d.Evidence)
 	}
 	t.Applies("BB-5")
 	t.State("evidence", d.Evidence != nil)

@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/param"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/protocol/check"
@@ -126,6 +127,10 @@ func built(e protocol.Entry) func(*ExecutionPlayer, string) (synod.Protocol, err
 		p, with := e.New(), map[string]any{}
 		if err := yaml.Unmarshal([]byte(params), &with); err != nil {
 			return nil, fmt.Errorf("campaign: the parameters %q are not YAML: %w", params, err)
+		}
+		if j, ok := p.(protocol.Joining); ok && with["same"] == plan.SameMembers { // a key of the council
+			j.JoinAnswers()
+			delete(with, "same")
 		}
 		if len(with) > 0 {
 			if err := param.Decode(with, p); err != nil {

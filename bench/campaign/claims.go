@@ -124,9 +124,8 @@ var ClaimTable = []Claim{
 		Property: "a key is in no form that a log, an error or a record writes it in",
 		Source:   "own (RU-4, SC-30)"},
 	{ID: check.FailedCalls, Model: Calls,
-		Property: "a call that failed, or whose reply is not what was asked for, is never an answer, a vote or a " +
-			"score",
-		Source: "own (GR-2)"},
+		Property: "a call that failed, or whose reply is not what was asked for, is never an answer, a vote or a score",
+		Source:   "own (GR-2)"},
 
 	// Claims of the signed broadcast.
 	{ID: "BB-1", Model: Sync,
@@ -156,6 +155,9 @@ var ClaimTable = []Claim{
 	{ID: "BB-8a", Model: Async,
 		Property: "if delays break agreement and nothing is lost, some member marks its delivery as unsafe",
 		Source:   "own"},
+	{ID: "BB-D", Model: Any,
+		Property: "a member delivers, passes on and marks as unsafe what a slow reference does from the same messages",
+		Source:   "Dolev and Strong 1983"},
 
 	// Claims of ledgers.
 	{ID: "LE-1", Model: Any,
@@ -391,8 +393,7 @@ var TestedClaims = []TestedClaim{
 		Property: "a first answer counts as independent only if F other members say that its sender had committed " +
 			"to it in time; F members together can keep no honest one from counting",
 		Check: "`go test ./council/outcome -run 'TestWitnesses|TestCascadeCountsNoCopies'`, `go test ./adversary " +
-			"-run " +
-			"TestCopiesAreNoSupport`"},
+			"-run TestCopiesAreNoSupport`"},
 	{ID: "CE-4", Model: "any",
 		Property: "verifiers in Python and JavaScript, which share no code with the first or one another, judge " +
 			"certificates alike",

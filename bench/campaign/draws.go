@@ -112,7 +112,11 @@ func (d *Draws) drawInsiders(c chance) Execution {
 			d.drawInsider(c, &x, id)
 		}
 	}
-	if c.IntN(3) == 0 {
+	most := 1
+	if x.Regime == Asynchronous {
+		most = 4
+	}
+	for range c.IntN(3) * most / 2 {
 		d.s.drawEvent(c, &x, linkKinds[c.IntN(len(linkKinds))], -1)
 	}
 	x.chargeNobody()

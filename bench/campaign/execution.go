@@ -66,6 +66,23 @@ func (e ScheduledFault) String() string {
 	return s + fmt.Sprintf(" from tick %d to %d, argument %d", e.From, e.To, e.Arg)
 }
 
+// guards returns the defences of all seats.
+func (x *Execution) guards() synod.Guards {
+	h := check.Mix(x.Seed ^ 0x9a2d)
+	return synod.Guards{DrawOrder: h%2 == 0, AnswerFirst: h>>8%4 == 0, Named: h>>16%4 == 0, DropEchoes: h>>24%4 == 0}
+}
+
+// mostSeats bounds the seats of an execution, those outside of a group among them.
+const mostSeats = 64
+
+// seatNames are the names of seats, where lists of answers name those who gave them.
+var seatNames = func() (names []string) {
+	for i := range mostSeats {
+		names = append(names, fmt.Sprintf("s%d", i))
+	}
+	return names
+}()
+
 // bad reports whether a seat is Byzantine.
 func (x *Execution) bad(id synod.NodeID) bool {
 	_, found := slices.BinarySearch(x.Byzantine, id)

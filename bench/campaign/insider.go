@@ -127,6 +127,8 @@ func (m *insider) take(effects []synod.Effect) {
 			m.alarms = append(m.alarms, x.At)
 			m.k.ends = append(m.k.ends, x.At)
 			m.out = append(m.out, x)
+		case synod.Note:
+			m.out = append(m.out, m.noted(x))
 		case synod.Send:
 		default:
 			m.out = append(m.out, x)
@@ -138,6 +140,18 @@ func (m *insider) take(effects []synod.Effect) {
 			m.send(x.To, x.Message, false)
 		}
 	}
+}
+
+// noted returns what a member notes: with an event that forges its notes, something else than its machine.
+func (m *insider) noted(x synod.Note) synod.Note {
+	for _, e := range m.events {
+		if e.Kind == "forged-note" && m.now >= e.From {
+			m.happens(e.kind)
+			c := &recombiner{knowledge: m.k, r: rand.New(rand.NewPCG(uint64(e.Arg), uint64(x.Round)))}
+			return synod.Note{Opinion: c.forged(x.Opinion)}
+		}
+	}
+	return x
 }
 
 // active returns the events that are about messages to or from another member now, as a set of bits.
@@ -275,7 +289,7 @@ func (m *insider) apply(set uint64, c *recombiner, try uint64, slot synod.Slot) 
 			continue
 		}
 		c.r = rand.New(rand.NewPCG(uint64(e.Arg)+try<<32, hashText(uint64(slot.Round), slot.Name)))
-		if change(c) {
+		if c.r.IntN(2) == 0 && c.inside(change) || change(c) {
 			any = true
 			m.happens(e.kind)
 		}

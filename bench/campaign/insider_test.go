@@ -45,7 +45,7 @@ func TestDrawsHavePlainOnes(t *testing.T) {
 // A blank signature is valid for the first statement that it is checked for, by the insider who is asked for, and for
 // nothing else: an insider can sign whatever it likes, but each signature is for one statement.
 func TestBlankSignature(t *testing.T) {
-	k := newKnowledge(&Execution{Byzantine: []synod.NodeID{1, 2}}, nil)
+	k := newKnowledge(&Execution{Byzantine: []synod.NodeID{1, 2}}, nil, nil)
 	keys := sign.DeriveSymbolic(1, 3)
 	verify := func(by synod.NodeID, data string, sig []byte) bool {
 		return k.verify(keys.Verifier("run"), by, []byte(data), sig)
@@ -148,7 +148,7 @@ func (failing) Step(synod.Tick, synod.Event) []synod.Effect { panic("it believed
 
 // The machine of an insider may panic, which is no fault of the protocol: the insider decides, and is silent.
 func TestBrokenInsider(t *testing.T) {
-	m := &insider{Machine: failing{}, k: newKnowledge(&Execution{}, nil)}
+	m := &insider{Machine: failing{}, k: newKnowledge(&Execution{}, nil, nil)}
 	if out := m.Step(0, synod.Begin{}); len(out) != 1 || out[0] != synod.Effect(synod.Decide{}) {
 		t.Errorf("it does %v", out)
 	}

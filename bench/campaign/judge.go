@@ -1,6 +1,8 @@
 package campaign
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 
 	"synod.dev/synod"
@@ -13,11 +15,24 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// questions are asked, by the form of the subject.
-var questions = map[synod.Form]*synod.Question{
-	"":           {Text: "How many?", Form: synod.Number},
-	synod.Prose:  {Text: "What do you think?", Form: synod.Prose},
-	synod.Number: {Text: "How many?", Form: synod.Number},
+// questions are asked, by the form of the subject. There are some of each form, because a draw may depend on the text.
+var questions = func() map[synod.Form][]*synod.Question {
+	all := map[synod.Form][]*synod.Question{}
+	for k := range 16 {
+		number := &synod.Question{Text: fmt.Sprintf("How many are there in box %d?", k), Form: synod.Number}
+		all[""], all[synod.Number] = append(all[""], number), append(all[synod.Number], number)
+		all[synod.Text] = append(all[synod.Text], &synod.Question{Form: synod.Text,
+			Text: fmt.Sprintf("What is in box %d?", k)})
+		all[synod.Prose] = append(all[synod.Prose], &synod.Question{Form: synod.Prose,
+			Text: fmt.Sprintf("What do you think of idea %d?", k)})
+	}
+	return all
+}()
+
+// question is what is asked in an execution.
+func (x *Execution) question(s *subject) *synod.Question {
+	all := questions[cmp.Or(x.Form, s.Form)]
+	return all[x.Seed>>40%uint64(len(all))]
 }
 
 // judge checks all claims of the execution.

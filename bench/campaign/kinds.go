@@ -155,6 +155,7 @@ var kinds = []FaultKind{
 	kind(Insider, Byzantine, "last-moment", "a message comes at the end of its round, or one tick after it"),
 	kind(Insider, Byzantine, "misheard", "the changes are made to what a member hears, and it goes on with that"),
 	kind(Insider, Byzantine, "deaf", "a member does not hear some of its neighbours"),
+	kind(Insider, Byzantine, "forged-note", "a member records something else than what it holds and has signed"),
 }
 
 // onlyFor returns the kind for one subject.

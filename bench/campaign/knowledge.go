@@ -14,6 +14,7 @@ import (
 // one of them was sent, the signatures in it, and messages of an earlier run.
 type knowledge struct {
 	x       *Execution
+	within  []reflect.Type                 // of values that stand as bytes in messages
 	typeOf  func(slot string) reflect.Type // of the messages in the slots of a name; nil: nobody has sent any
 	makers  map[string]synod.NodeID        // who made a signature
 	blanks  map[string]*blank
@@ -47,9 +48,10 @@ type blank struct {
 	data []byte // nil: nobody has checked it
 }
 
-func newKnowledge(x *Execution, typeOf func(string) reflect.Type) *knowledge {
-	return &knowledge{x: x, typeOf: typeOf, makers: map[string]synod.NodeID{}, blanks: map[string]*blank{},
-		heard: map[*synod.Message]bool{}, now: newPool(), earlier: newPool(), found: map[uint64]bool{},
+func newKnowledge(x *Execution, within []reflect.Type, typeOf func(string) reflect.Type) *knowledge {
+	return &knowledge{x: x, within: within, typeOf: typeOf, makers: map[string]synod.NodeID{},
+		blanks: map[string]*blank{},
+		heard:  map[*synod.Message]bool{}, now: newPool(), earlier: newPool(), found: map[uint64]bool{},
 		slots: map[synod.Slot][]uint64{}, values: map[string]uint64{}}
 }
 
@@ -80,6 +82,16 @@ func (p *pool) add(k *knowledge, v reflect.Value) {
 			p.signatures = append(p.signatures, b)
 		}
 	})
+}
+
+// opened returns the value that bytes in a message are; not valid if they are none.
+func (k *knowledge) opened(b []byte) reflect.Value {
+	for _, t := range k.within {
+		if v := parsed(t, b); b != nil && v.Type() == t {
+			return v
+		}
+	}
+	return reflect.Value{}
 }
 
 // signed reports whether bytes are a signature that somebody made.

@@ -59,12 +59,11 @@ func (x *Execution) Check() error {
 	if err != nil {
 		return err
 	}
-	const most = 64
 	n := x.Total()
 	switch {
-	case x.N < 1 || x.Outside < 0 || n > most:
+	case x.N < 1 || x.Outside < 0 || n > mostSeats:
 		return fmt.Errorf("campaign: %d seats and %d outside; there must be between 1 and %d in all", x.N,
-			x.Outside, most)
+			x.Outside, mostSeats)
 	case x.F < 0 || x.F >= x.N:
 		return fmt.Errorf("campaign: f is %d; it must be between 0 and n-1, which is %d", x.F, x.N-1)
 	case x.Cast != nil && len(x.Cast) != n:

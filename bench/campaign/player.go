@@ -70,7 +70,7 @@ func (p *ExecutionPlayer) play(s *subject, x *Execution, v variant) (t *trace) {
 	}
 	known := v.known
 	if known == nil && x.insiders() {
-		known = newKnowledge(x, p.messageType)
+		known = newKnowledge(x, s.Within, p.messageType)
 		p.earlierRun(s, x, known)
 	}
 	t = newTrace(s, x)
@@ -205,8 +205,8 @@ func (p *ExecutionPlayer) machines(s *subject, protocol synod.Protocol, v *varia
 	for i := range machines {
 		id := synod.NodeID(i)
 		seat := synod.Seat{Self: id, Cast: x.Cast, Peers: peers[i], F: x.F, Pace: check.Pace,
-			Question: p.trace.Question,
-			Seed:     script.Derive(x.Seed, uint64(i))}
+			Question: p.trace.Question, Guards: p.trace.Guards, Names: seatNames[:n],
+			Seed: script.Derive(x.Seed, uint64(i))}
 		if x.Cast != nil {
 			seat.Role = x.Cast[i]
 		}

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -91,6 +92,25 @@ func (c *recombiner) move(from *pool) bool {
 func isMissing(v reflect.Value) bool { return v.Kind() == reflect.Pointer && v.IsNil() }
 
 func isList(v reflect.Value) bool { return v.Kind() == reflect.Slice && !isLeaf(v) && v.Len() > 0 }
+
+// inside makes a change to a value of a message that stands in it as bytes, such as a proposal that its leader signed.
+func (c *recombiner) inside(change func(*recombiner) bool) bool {
+	at, ok := pick(c.r, c.nodes(func(v reflect.Value) bool { return c.opened(bytesIn(v)).IsValid() }))
+	if !ok {
+		return false
+	}
+	in := recombiner{knowledge: c.knowledge, r: c.r, v: c.opened(bytesIn(at.v))}
+	if c.r.IntN(3) == 0 { // what is signed is most often numbers
+		change = (*recombiner).renumber
+	}
+	if !change(&in) {
+		return false
+	}
+	in.sign()
+	body, readable := written(in.v)
+	setBytes(at.v, body)
+	return readable
+}
 
 // repeat puts a part of a list at another place of it as well, at its end, or in the place of all others. At the end
 // it may be another insider's.
@@ -235,10 +255,15 @@ func (c *recombiner) renumber() bool { return c.renumberIn(c.v) }
 func (c *recombiner) renumberIn(v reflect.Value) bool {
 	members := c.r.IntN(2) == 0
 	at, ok := pick(c.r, nodesIn(v, func(v reflect.Value) bool {
-		return v.CanUint() || v.CanInt() && (v.Type() == nodeID) == members
+		return v.CanUint() && v.Kind() != reflect.Uint8 || v.CanFloat() || v.CanInt() && (v.Type() == nodeID) == members
 	}))
 	if !ok {
 		return false
+	}
+	if at.v.CanFloat() {
+		all := []float64{-1, 0, .5, 1, 20, 20.5, 21, math.NaN(), math.Inf(1), math.Inf(-1), at.v.Float() + 1}
+		at.v.SetFloat(all[c.r.IntN(len(all))])
+		return true
 	}
 	if at.v.CanUint() {
 		at.v.SetUint(c.r.Uint64() >> c.r.IntN(64))
@@ -266,15 +291,17 @@ func (c *recombiner) revalue() bool {
 	}
 	b := slices.Clone(bytesIn(at.v))
 	other, known := pick(c.r, c.now.parts[at.key])
-	switch {
-	case known && (len(b) == 0 || c.r.IntN(2) == 0):
+	switch k := c.r.IntN(8); {
+	case known && (len(b) == 0 || k < 3):
 		if b = slices.Clone(bytesIn(other)); c.signed(b) {
 			b = c.fresh()
 		}
 	case len(b) == 0:
 		return false
-	case c.r.IntN(4) == 0:
+	case k == 3:
 		b = b[:c.r.IntN(len(b))]
+	case k == 4:
+		b = slices.Concat(b, slices.Repeat([]byte("x"), 1<<c.r.IntN(10)))
 	default:
 		b[c.r.IntN(len(b))] ^= 1 << c.r.IntN(8)
 	}

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -59,8 +60,9 @@ func (p *ExecutionPlayer) honestReply(c *sim.Call, salt uint64) synod.Reply {
 	h = check.Mix(h)
 	if d, ok := q.Detail.(synod.Simulable); ok {
 		chance := rand.New(rand.NewPCG(h, 1))
-		r := d.Simulate(q, synod.Simulation{Ability: .7, Noise: .1, Stubbornness: .2, Sharpness: 4,
-			Score: func(a synod.Answer, _ string) float64 { return p.score(c.Node, a) }, Rand: chance})
+		r := d.Simulate(q, synod.Simulation{Ability: []float64{.7, .3}[p.x.Seed>>5%2], Noise: .1, Stubbornness: .2,
+			Sharpness: 4,
+			Score:     func(a synod.Answer, _ string) float64 { return p.score(c.Node, a) }, Rand: chance})
 		if p.trace.subject.Reply != nil {
 			r = p.trace.subject.Reply(&p.trace.Trace, c.Node, q, r)
 		}
@@ -79,11 +81,28 @@ func (p *ExecutionPlayer) honestReply(c *sim.Call, salt uint64) synod.Reply {
 			p.trace.Replies = append(p.trace.Replies, out.Answer)
 		}
 	}
-	if q.ConfidenceMode != synod.NoConfidence {
+	switch {
+	case q.ConfidenceMode == synod.NoConfidence:
+		return inWords(q, out, h)
+	case h>>24%8 > 0: // some say nothing of it
 		sure := float64(h>>8%11) / 10
 		out.Confidence = &sure
 	}
 	return out
+}
+
+// inWords returns some replies to questions for a number as text: with reasoning, and with the number written in
+// another way.
+func inWords(q *synod.Prompt, r synod.Reply, h uint64) synod.Reply {
+	if q.Question.Form != synod.Number || r.Answer == synod.None || h>>32%4 > 0 {
+		return r
+	}
+	number := string(r.Answer)
+	if h>>36%2 == 0 && !strings.ContainsAny(number, "./") {
+		number += ".0"
+	}
+	return synod.Reply{Status: synod.OK, Text: fmt.Sprintf(`{"reasoning": "I count %d.", "answer": %q}`, h>>40%4,
+		number)}
 }
 
 // score returns the score that a member gives an answer. There are only six scores, so that ties occur.
@@ -104,7 +123,8 @@ func (p *ExecutionPlayer) answer(q *synod.Prompt, h uint64) synod.Answer {
 		return q.Own
 	}
 	if q.Question.Form == synod.Prose {
-		return synod.Answer("text number " + strconv.Itoa(int(h>>5%4)))
+		k := int(h >> 5 % 4)
+		return synod.Answer(fmt.Sprintf("This is text number %d. It says a thing. It says %d things more.", k, k+1))
 	}
 	return synod.Answer(strconv.Itoa(int(h >> 5 % 4)))
 }

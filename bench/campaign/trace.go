@@ -5,6 +5,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sim"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -32,7 +33,8 @@ type trace struct {
 func newTrace(s *subject, x *Execution) *trace {
 	n := x.Total()
 	t := &trace{subject: s, x: x, sends: make([]int, n), failing: make([]bool, n+len(x.Events)),
-		injected: make([]bool, len(kinds)), Trace: check.Trace{Case: &x.Case, Question: questions[s.Form],
+		injected: make([]bool, len(kinds)), Trace: check.Trace{Case: &x.Case, Question: x.question(s),
+			Guards:    x.guards(),
 			Byzantine: x.Byzantine, Above: x.Above, Late: x.Regime != Synchronous, Lies: x.lies(),
 			Notes: make([][]check.Noted, n), Hosted: make([]bool, n), Stated: make([]uint16, n+len(x.Events)),
 			Applied: make(map[string]float64, len(s.claims)+4)}}
@@ -54,6 +56,9 @@ func (x *Execution) lies() bool {
 func (t *trace) note(now synod.Tick, notes []sim.Noted) string {
 	for _, n := range notes {
 		t.Notes[n.Node] = append(t.Notes[n.Node], check.Noted{At: now, Opinion: n.Opinion})
+	}
+	if p, ok := t.Protocol.(protocol.Patient); ok && p.AnyDelay() {
+		return "" // its rounds wait for a week
 	}
 	if now > t.limit() {
 		t.CutOff = true

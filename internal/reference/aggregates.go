@@ -34,6 +34,17 @@ func Total(name string, vectors [][]float64, f int) (total, within float64, ok b
 	case "geometric-median":
 		from, to := geometricMedians(vectors)
 		return (sum(from) + sum(to)) / 2, 0.05 + math.Abs(sum(to)-sum(from))/2, true
+	case "krum":
+		if n < 2*f+3 {
+			return 0, 0, false
+		}
+		v, near := krum(vectors, f)
+		return sum(v), unsure(near), true
+	case "bulyan":
+		if n < 4*f+3 {
+			return 0, 0, false
+		}
+		return bulyan(vectors, f)
 	}
 	return 0, 0, false
 }

@@ -67,6 +67,20 @@ func (c *Cascade) Decide(first []synod.Answer, last []Last) (d Cascaded) {
 	return d
 }
 
+// Stages returns whom the stages ask, of n seats.
+func (c *Cascade) Stages(n int) [][]synod.NodeID { return c.stages(n, CapWeights(c.Weights, c.F)) }
+
+// Candidates returns the contested answers of a decision from first answers, the heaviest first.
+func (c *Cascade) Candidates(first []synod.Answer, d Cascaded) []synod.Answer {
+	s := &standing{Cascade: c, weights: CapWeights(c.Weights, c.F), groups: linked(len(first), c.Together),
+		near: &d.Near}
+	s.votes = make([]synod.Answer, len(first))
+	for _, id := range d.Order[:d.Asked] {
+		s.votes[id] = first[id]
+	}
+	return s.candidates()
+}
+
 // lacks reports whether the members that were asked and gave no answer could have made a candidate.
 func (s *standing) lacks(asked []synod.NodeID) bool {
 	silent, most := 0, 0

@@ -35,7 +35,9 @@ func (d *DecentLLMs) Decide() (best synod.Answer, totals, within []float64, near
 			for _, g := range graded {
 				vectors = append(vectors, g[given])
 			}
-			total, off, _ = Total(d.Aggregate, vectors, d.F-lost)
+			if x, w, ok := Total(d.Aggregate, vectors, d.F-lost); ok {
+				total, off = x, w
+			}
 		}
 		if a != synod.None {
 			given++
@@ -94,4 +96,63 @@ func Accept(signed []synod.Answer, f int) (answer synod.Answer, lacking bool) {
 		answer = synod.None
 	}
 	return answer, len(signed) <= f
+}
+
+// NonceSize is the length of an evaluator's part of the salt.
+const NonceSize = 16
+
+// Marks is the second message of an evaluator: its part of the salt, and five grades of each answer; nil for ⊥.
+type Marks struct {
+	Nonce  []byte
+	Grades [][]float64 // by worker
+}
+
+// ReadMarks reads it: the part of the salt, and for each worker a zero, or a one and five numbers of eight bytes. It is
+// not ok unless exactly the answers that are not ⊥ have grades, each from 0 to 20.
+func ReadMarks(body []byte, answers []synod.Answer) (m Marks, ok bool) {
+	r := bytesReader{left: body}
+	m.Nonce = r.take(NonceSize)
+	for _, a := range answers {
+		graded := r.number(1)
+		if graded > 1 || (graded == 1) != (a != synod.None) {
+			return m, false
+		}
+		var grades []float64
+		for range 5 * graded {
+			high := r.number(4)
+			x := math.Float64frombits(uint64(high)<<32 | uint64(r.number(4)))
+			if !(x >= 0 && x <= 20) {
+				return m, false
+			}
+			grades = append(grades, x)
+		}
+		m.Grades = append(m.Grades, grades)
+	}
+	return m, !r.bad && len(r.left) == 0
+}
+
+// Commitment is what an evaluator broadcasts with the answers, so that its part of the salt is fixed and nobody knows
+// it.
+func Commitment(by synod.NodeID, nonce []byte) []byte {
+	h := sha256.New()
+	h.Write([]byte("decentllms/salt/1"))
+	h.Write([]byte{byte(by >> 24), byte(by >> 16), byte(by >> 8), byte(by)})
+	h.Write(nonce)
+	return h.Sum(nil)
+}
+
+// Salt is the hash of the latest record of the ledger, if there is one, and of the parts of all evaluators whose grades
+// count and who reveal what they committed to. marks and committed are by evaluator; marks of nil are ⊥.
+func Salt(latest string, evaluators []synod.NodeID, marks []*Marks, committed [][]byte) []byte {
+	h := sha256.New()
+	if latest != "" {
+		h.Write([]byte("decentllms/latest/1\x00" + latest + "\x00"))
+	}
+	for k, by := range evaluators {
+		if marks[k] != nil && bytes.Equal(committed[k], Commitment(by, marks[k].Nonce)) {
+			h.Write([]byte{byte(by >> 24), byte(by >> 16), byte(by >> 8), byte(by)})
+			h.Write(marks[k].Nonce)
+		}
+	}
+	return h.Sum(nil)
 }

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"crypto/sha256"
 	"math/big"
 	"slices"
 
@@ -157,4 +158,75 @@ func trimmedMean(ascending []int, own, f int) int {
 	sum.Quo(sum, new(big.Rat).SetInt64(int64(len(rest))))
 	sum.Add(sum, big.NewRat(1, 2))
 	return int(new(big.Int).Div(sum.Num(), sum.Denom()).Int64())
+}
+
+// Heard is the digest of what a player received from another one.
+type Heard struct {
+	From   synod.NodeID
+	Digest [sha256.Size]byte
+}
+
+// Compared is what a player makes of the digests that the others report (GM-7). mine are its own, itself among them.
+// It drops the messages that fewer than two thirds of all players received alike, and suspects a sender if more than F
+// players report another message.
+func (g *Game) Compared(self synod.NodeID, mine []Heard, reported [][]Heard) (dropped, suspects []synod.NodeID) {
+	for _, h := range mine {
+		if h.From == self {
+			continue
+		}
+		alike, other := 1, 0
+		for _, list := range reported {
+			for _, x := range list {
+				if x.From == h.From && x.Digest == h.Digest {
+					alike++
+				} else if x.From == h.From {
+					other++
+				}
+			}
+		}
+		if 3*alike < 2*g.Players {
+			dropped = append(dropped, h.From)
+		}
+		if other > g.F {
+			suspects = append(suspects, h.From)
+		}
+	}
+	return dropped, suspects
+}
+
+// ReadHeard reads a list of digests: each player's number in four bytes and the digest, ascending, none twice.
+func ReadHeard(body []byte) (all []Heard, ok bool) {
+	r := bytesReader{left: body}
+	for len(r.left) > 0 {
+		h := Heard{From: synod.NodeID(int32(r.number(4)))}
+		copy(h.Digest[:], r.take(sha256.Size))
+		if n := len(all); r.bad || n > 0 && all[n-1].From >= h.From {
+			return nil, false
+		}
+		all = append(all, h)
+	}
+	return all, len(body) <= synod.MaxBody
+}
+
+// Ballot is a vote and the number that its player proposed; nil: none.
+type Ballot struct {
+	Vote   string
+	Number *int
+}
+
+// ReadBallot reads a ballot: the vote, stop, continue or abstain, as 0, 1 or 2, and a zero, or a one and a number in
+// eight bytes.
+func ReadBallot(body []byte) (b Ballot, ok bool) {
+	r := bytesReader{left: body}
+	vote, has := r.number(1), r.number(1)
+	if r.bad || vote > 2 || has > 1 {
+		return Ballot{}, false
+	}
+	b.Vote = []string{"stop", "continue", "abstain"}[vote]
+	if has == 1 {
+		high := r.number(4)
+		n := int(int64(uint64(high)<<32 | uint64(r.number(4))))
+		b.Number = &n
+	}
+	return b, !r.bad && len(r.left) == 0
 }

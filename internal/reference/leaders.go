@@ -1,8 +1,6 @@
 package reference
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 
 	"synod.dev/synod"
@@ -15,11 +13,13 @@ type Election struct {
 	Weights   []int // by member; nil: all weigh 1
 	Rounds    int   // at most
 	Turns     int   // rounds of one leader, one after another
+
+	votes *Group // what votes are bound to, once it is known
 }
 
 // SignedVotes is a certificate of a decision.
 type SignedVotes struct {
-	Group      [sha256.Size]byte // identifies protocol, parameters, members and F
+	Protocol   string // what votes are bound to, with its parameters
 	Round      int
 	Leader     synod.NodeID
 	Answer     synod.Answer
@@ -30,13 +30,13 @@ type SignedVotes struct {
 // Check returns why a certificate proves no decision; nil if it proves one: different members, enough of them, have
 // signed for this answer in the phase that commits, and the round is that of the leader.
 func (e *Election) Check(c *SignedVotes, v synod.Verifier) error {
-	if c.Round < 1 || c.Round > e.Rounds || int(c.Leader) != (c.Round-1)/e.Turns%e.N {
+	if c.Round < 1 || c.Round > e.Rounds || c.Leader != e.Leader(c.Round) {
 		return fmt.Errorf("n%d does not lead round %d of %d", c.Leader, c.Round, e.Rounds)
 	}
 	if c.Answer == synod.None || len(c.Signers) != len(c.Signatures) {
 		return fmt.Errorf("%d signatures by %d members for %q", len(c.Signatures), len(c.Signers), c.Answer)
 	}
-	statement := commitment(c)
+	statement := e.VoteStatement(c.Protocol, Commit, c.Round, c.Answer)
 	voted := map[synod.NodeID]bool{}
 	for i, id := range c.Signers {
 		if id < 0 || int(id) >= e.N || !v.Verify(id, statement, c.Signatures[i]) {
@@ -67,14 +67,4 @@ func (e *Election) enough(voted map[synod.NodeID]bool) bool {
 		}
 	}
 	return 2*len(voted) > e.N+e.F && 3*weight > 2*all
-}
-
-// commitment is what a member signs in the phase that commits, the second one.
-func commitment(c *SignedVotes) []byte {
-	const commit = 2
-	hash := sha256.Sum256([]byte(c.Answer))
-	b := append([]byte("synod/leader/1"), c.Group[:]...)
-	b = binary.BigEndian.AppendUint32(b, commit)
-	b = binary.BigEndian.AppendUint32(b, uint32(c.Round))
-	return append(b, hash[:]...)
 }

@@ -35,25 +35,40 @@ type PanelSeat struct {
 func (p *Panel) Decide(seats []PanelSeat) (answer synod.Answer, lacking, near bool) {
 	texts, silent := make([]synod.Answer, len(seats)), 0
 	for i, s := range seats {
-		if hashOf(s.Text) == s.Given {
+		if HashOf(s.Text) == s.Given {
 			texts[i] = s.Text
 		}
 		if len(s.Marks) == 0 {
 			silent++
 		}
 	}
-	totals, within := p.totals(texts, seats)
 	if p.Lenient && len(distinct(texts)) == 0 || !p.Lenient && silent > p.F && len(seats) > 1 {
 		return synod.None, true, false
 	}
-	best := highest(texts, totals)
-	for i := range totals {
-		near = near || best >= 0 && texts[i] != texts[best] && tooNear(totals, within, i, best)
-	}
+	best, _, near := p.Highest(seats)
 	if best < 0 {
 		return synod.None, false, near
 	}
 	return texts[best], false, near
+}
+
+// Highest returns the seat whose text has the highest total; -1: none has one. One cannot tell which seat it is if the
+// totals of two are too near, and not which text if these differ.
+func (p *Panel) Highest(seats []PanelSeat) (best int, nearSeat, nearText bool) {
+	texts := make([]synod.Answer, len(seats))
+	for i, s := range seats {
+		if HashOf(s.Text) == s.Given {
+			texts[i] = s.Text
+		}
+	}
+	totals, within := p.totals(texts, seats)
+	best = highest(texts, totals)
+	for i := range totals {
+		if best >= 0 && i != best && tooNear(totals, within, i, best) {
+			nearSeat, nearText = true, nearText || texts[i] != texts[best]
+		}
+	}
+	return best, nearSeat, nearText
 }
 
 // totals returns the total of each text; NaN: it has none. A missing grade uses up F for that text. A lenient panel
@@ -103,7 +118,7 @@ func gradesOf(text synod.Answer, of synod.NodeID, seats []PanelSeat) (vectors []
 			if m.Of != of {
 				continue
 			}
-			if by != int(of) && m.Text == hashOf(text) && valid(m.Grades) {
+			if by != int(of) && m.Text == HashOf(text) && valid(m.Grades) {
 				vectors = append(vectors, m.Grades)
 			}
 			break
@@ -127,11 +142,11 @@ func valid(grades []float64) bool {
 func highest(texts []synod.Answer, totals []float64) int {
 	var salt []byte
 	for _, a := range texts {
-		salt = append(salt, hashOf(a)...)
+		salt = append(salt, HashOf(a)...)
 	}
 	salted := sha256.Sum256(salt)
 	ticket := func(i int) []byte {
-		h := sha256.Sum256(append(bytes.Clone(salted[:]), hashOf(texts[i])...))
+		h := sha256.Sum256(append(bytes.Clone(salted[:]), HashOf(texts[i])...))
 		return h[:]
 	}
 	best := -1
@@ -145,8 +160,8 @@ func highest(texts []synod.Answer, totals []float64) int {
 	return best
 }
 
-// hashOf returns the SHA-256 of a text in hexadecimal; "" for none.
-func hashOf(a synod.Answer) string {
+// HashOf returns the SHA-256 of a text in hexadecimal; "" for none.
+func HashOf(a synod.Answer) string {
 	if a == synod.None {
 		return ""
 	}

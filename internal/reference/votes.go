@@ -180,7 +180,7 @@ func HighestMean(all []Confident, half bool) (best synod.Answer, tie bool) {
 // AdoptConfident returns what a member of CP-WBFT holds after it has heard its neighbours (stage 1, CP-3), by a rule:
 // "paper", the neighbour with the highest confidence if that is above one's own, of equal ones the first answer in
 // bytes; "pooled", the answer with the highest mean confidence of all, with that mean; "majority", what more of them
-// say than anything else, one's own included, without its confidence; "none", one's own.
+// say than anything else, one's own included, with their mean; "none", one's own.
 func AdoptConfident(rule string, own Confident, heard []Confident) Confident {
 	all := append(slices.Clone(heard), own)
 	switch rule {
@@ -204,8 +204,8 @@ func AdoptConfident(rule string, own Confident, heard []Confident) Confident {
 			answers = append(answers, c.Answer)
 		}
 		v := count(Rule{Name: "plurality"}, answers, nil, len(holders(answers, MostFrequent(answers))))
-		if v.Status == Agreed {
-			return Confident{Answer: v.Answer}
+		if v.Status == Agreed && v.Answer != own.Answer {
+			return Confident{v.Answer, meanOf(all, v.Answer)}
 		}
 	}
 	return own

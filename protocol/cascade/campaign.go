@@ -7,7 +7,9 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -16,7 +18,9 @@ var campaign = func() check.Subject {
 	s := check.Staged(6, synod.Number).At(9)
 	s.Relies = []string{"WI-1"}
 	s.States = append(s.States, "contest", "tiers", "asked fewer than all", "lacking", "together")
-	s.Setup = drawCouncil
+	s.Setup, s.Watch = drawCouncil, check.KeepDiary
+	answered := s.Check
+	s.Check = func(t *check.Trace) { answered(t); playAgain(t) }
 	return s.Deciding("I-CA-D", "the credible answer of more than F independent supporters, or what a contest chose",
 		"docs/research/cascade.md", recount)
 }()
@@ -47,12 +51,21 @@ func drawCouncil(c check.Chance, x *check.Case) {
 	x.Params = "{" + all[c.IntN(len(all))] + "}"
 }
 
-// recount recomputes the decision from the first answers and those after a contest.
-func recount(t *check.Trace) reference.Step {
-	p, n := t.Protocol.(*Cascade), t.Case.N
-	r := reference.Cascade{F: t.Case.F, Certain: p.Stop == Certain, P: p.P, Doubt: p.Doubt, AtLeast: p.AtLeast,
+// referenceOf is the reference with the parameters of an execution.
+func referenceOf(t *check.Trace) *reference.Cascade {
+	p := t.Protocol.(*Cascade)
+	r := &reference.Cascade{F: t.Case.F, Certain: p.Stop == Certain, P: p.P, Doubt: p.Doubt, AtLeast: p.AtLeast,
 		Rounds: p.MaxRounds(), Weights: p.Weights[string(synod.Number)], Prices: p.Prices, Together: p.Together,
 		Tiers: p.Tiers, Question: t.Question}
+	if r.Weights == nil {
+		r.Weights = slices.Repeat([]float64{1}, t.Case.N)
+	}
+	return r
+}
+
+// recount recomputes the decision from the first answers and those after a contest.
+func recount(t *check.Trace) reference.Step {
+	p, n, r := t.Protocol.(*Cascade), t.Case.N, referenceOf(t)
 	first, last := make([]synod.Answer, n), make([]reference.Last, n)
 	noted := make([][]*synod.Opinion, n)
 	for i, notes := range t.Notes {
@@ -65,12 +78,6 @@ func recount(t *check.Trace) reference.Step {
 			noted[i] = append(noted[i], o.Opinion)
 		}
 	}
-	if r.Weights == nil {
-		r.Weights = make([]float64, n)
-		for i := range r.Weights {
-			r.Weights[i] = 1
-		}
-	}
 	want, got := r.Decide(first, last), p.Decide(t.Question, noted, t.Case.F)
 	t.Claim("I-CA-D", want.Near || equal(want, got), "it decides %+v, and the reference %+v", got, want)
 	t.State("contest", want.Contest)
@@ -79,6 +86,62 @@ func recount(t *check.Trace) reference.Step {
 	t.State("asked fewer than all", want.Asked < n)
 	t.State("lacking", want.Lacking)
 	return reference.Step{Decides: true, Alone: true, Answer: want.Answer, Lacking: want.Lacking, Near: want.Near}
+}
+
+// playAgain compares what each member did with what follows from the first answers that it heard itself: when it was
+// asked, and how it took part in a contest.
+func playAgain(t *check.Trace) {
+	p, n := t.Protocol.(*Cascade), t.Case.N
+	for i, notes := range t.Notes {
+		id := synod.NodeID(i)
+		if !t.Plain(id) || t.Flooded(i) || t.CutOff {
+			continue
+		}
+		r := referenceOf(t)
+		first := make([]synod.Answer, n)
+		if len(notes) > 0 && notes[0].Round == 0 {
+			first[i] = notes[0].Answer
+		}
+		for k, stage := range r.Stages(n) {
+			heardIn(t, i, k, stage, first)
+		}
+		d := r.Decide(first, make([]reference.Last, n))
+		if d.Near {
+			continue
+		}
+		asked := slices.Contains(d.Order[:d.Asked], id)
+		t.Claim("I-CA-D", asked == (len(notes) > 0 && notes[0].Round == 0), "n%d notes %v, and hears the first "+
+			"answers %q: it is asked: %v", i, notes, first, asked)
+		rounds := 0
+		if d.Contest {
+			rounds = p.MaxRounds()
+		}
+		last := -1
+		if len(notes) > 0 {
+			last = notes[len(notes)-1].Round
+		}
+		t.Claim("I-CA-D", max(last, 0) == rounds, "n%d plays %d rounds of a contest, and by the reference %d: it "+
+			"heard %q", i,
+			last, rounds, first)
+		if d.Contest && last == rounds {
+			p.sac().ContestAgain(t, "I-CA-D", i, r.Candidates(first, d), n)
+		}
+	}
+}
+
+// heardIn adds the first answers that a member heard from the members of a stage: those that came before its end, which
+// is early if all have answered.
+func heardIn(t *check.Trace, i, k int, stage []synod.NodeID, first []synod.Answer) {
+	heard := len(t.Diaries[i].Heard)
+	if m, ok := t.At(i, answer.End(check.Pace, k, 1)); ok {
+		heard = m.Heard
+	}
+	from, all := t.Responses(i, k, heard)
+	for n, r := range all {
+		if a, ok := read.Canonical(t.Question, string(r.Answer)); ok && slices.Contains(stage, from[n]) {
+			first[from[n]] = a
+		}
+	}
 }
 
 // equal reports whether a decision is that of the reference.

@@ -20,6 +20,7 @@ type Case struct {
 	R        int          `json:"r,omitempty"`     // the robustness of the graph, with edges only
 	Cast     []synod.Role `json:"cast,omitempty"`  // the role of every seat
 	Outside  int          `json:"outside,omitempty"`
+	Form     synod.Form   `json:"form,omitempty"` // of the question; "": that of the subject
 }
 
 // Total is the number of seats, those outside of a group among them.
@@ -33,6 +34,10 @@ var Pace = synod.Pace{Think: 2, Within: 6}
 
 // Chance draws a case.
 type Chance struct{ *rand.Rand }
+
+// Few returns a chance that is one of so many: what it draws takes so many values only. Parameters are drawn with it,
+// because a council's plan is made for each.
+func (c Chance) Few(n int) Chance { return Chance{rand.New(rand.NewPCG(uint64(c.IntN(n)), 0xfe3))} }
 
 // Edges draws the edges of an undirected graph of n nodes: each pair of nodes has one with the probability density.
 func (c Chance) Edges(n int, density float64) (edges [][2]int) {

@@ -11,6 +11,15 @@ type Diary struct {
 	Heard []Arrival // in the order in which they came
 	Asked []Asked   // calls that were answered, in that order
 	Noted []Mark    // by note
+	Rang  []Mark    // by alarm: when it came
+	Sent  []Sent    // what it sent, in that order
+}
+
+// Sent is a message that a machine sent, and to whom.
+type Sent struct {
+	Mark
+	To []synod.NodeID
+	*synod.Message
 }
 
 // Arrival is a message and when it came.
@@ -26,7 +35,7 @@ type Asked struct {
 	Heard  int
 }
 
-// Mark is how much a machine had been given when it noted an opinion.
+// Mark is how much a machine had been given at some time.
 type Mark struct {
 	At           synod.Tick
 	Heard, Asked int
@@ -62,6 +71,8 @@ func (m *diarist) Step(now synod.Tick, e synod.Event) []synod.Effect {
 		if k := slices.IndexFunc(m.open, func(c call) bool { return c.id == e.ID }); k >= 0 {
 			m.into.Asked = append(m.into.Asked, Asked{m.open[k].prompt, *e.Reply, m.open[k].heard})
 		}
+	case synod.Expired:
+		m.into.Rang = append(m.into.Rang, m.mark(now))
 	}
 	effects := m.Machine.Step(now, e)
 	for _, x := range effects {
@@ -71,10 +82,63 @@ func (m *diarist) Step(now synod.Tick, e synod.Event) []synod.Effect {
 			q.Peers = slices.Clone(q.Peers) // the machine uses them again
 			m.open = append(m.open, call{x.ID, q, len(m.into.Heard)})
 		case synod.Note:
-			m.into.Noted = append(m.into.Noted, Mark{now, len(m.into.Heard), len(m.into.Asked)})
+			m.into.Noted = append(m.into.Noted, m.mark(now))
+		case synod.Send:
+			m.into.Sent = append(m.into.Sent, Sent{m.mark(now), slices.Clone(x.To), x.Message})
 		}
 	}
 	return effects
+}
+
+func (m *diarist) mark(now synod.Tick) Mark { return Mark{now, len(m.into.Heard), len(m.into.Asked)} }
+
+// At returns how much a seat had been given when its alarm for a tick came: what came later in that tick was too late
+// for a round that ends with it. It is not ok if there was no such alarm.
+func (t *Trace) At(seat int, tick synod.Tick) (m Mark, ok bool) {
+	all := t.Diaries[seat].Rang
+	i := slices.IndexFunc(all, func(m Mark) bool { return m.At == tick })
+	if i < 0 {
+		return Mark{}, false
+	}
+	return all[i], true
+}
+
+// First returns the first message of each neighbour in a slot, of so many first messages that a seat heard. They are
+// ascending by sender.
+func (t *Trace) First(seat int, slot synod.Slot, heard int) (all []*synod.Message) {
+	for _, id := range t.Peers[seat] {
+		for _, m := range t.Diaries[seat].Heard[:heard] {
+			if m.From == id && m.Slot == slot {
+				all = append(all, m.Message)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// SentIn returns what a seat sent in a slot; nil: nothing.
+func (t *Trace) SentIn(seat int, slot synod.Slot) *Sent {
+	all := t.Diaries[seat].Sent
+	i := slices.IndexFunc(all, func(s Sent) bool { return s.Slot == slot })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// mostWaiting is how many messages of one neighbour a machine keeps for slots that have not come.
+const mostWaiting = 64
+
+// Flooded reports whether some neighbour sent a seat more than it keeps, so that what it has is not known.
+func (t *Trace) Flooded(seat int) bool {
+	from := map[synod.NodeID]int{}
+	for _, m := range t.Diaries[seat].Heard {
+		if from[m.From]++; from[m.From] > mostWaiting {
+			return true
+		}
+	}
+	return false
 }
 
 // Responses returns the responses of the neighbours of a seat in a round that are among so many first messages that it

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"reflect"
 	"slices"
 
 	"synod.dev/synod"
@@ -38,6 +39,10 @@ type Subject struct {
 	Watch func(t *Trace, self synod.NodeID, m synod.Machine) synod.Machine
 	// Reply changes the reply of a simulated member; nil: it stays.
 	Reply func(t *Trace, by synod.NodeID, p *synod.Prompt, r synod.Reply) synod.Reply
+
+	// Within are the types of values that stand as bytes in messages, such as what is broadcast. Insiders change those,
+	// too. They must implement encoding.BinaryUnmarshaler and, as pointers, encoding.BinaryAppender.
+	Within []reflect.Type
 
 	// Twins says that all schedules of four members are played, of whom the last one has two copies with one key (Bano
 	// et al., "Twins: BFT Systems Made Robust"). Setup then sets only Params, in which the members play four views of

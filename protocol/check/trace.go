@@ -15,6 +15,7 @@ type Trace struct {
 	Question *synod.Question
 	Peers    [][]synod.NodeID // by seat
 	Verifier synod.Verifier   // nil in a subject that signs nothing
+	Guards   synod.Guards     // of all seats
 
 	Byzantine []synod.NodeID // ascending
 	Hosted    []bool         // by seat: a fault of its process or clock

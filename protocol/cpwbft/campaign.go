@@ -27,9 +27,7 @@ var campaign = check.Subject{
 	Setup: func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(4)
 		x.F = 1 + c.IntN((x.N-1)/2)
-		x.Params = []string{"{}", "{rounds: 2}", "{adopt: pooled}", "{weigh: reference}",
-			"{probe: none, adopt: majority}",
-			"{rounds: 2, reflect: true}"}[c.IntN(6)]
+		x.Params = settings[c.IntN(len(settings))]
 	},
 	Horizon: func(*check.Case) synod.Tick { return 20 },
 	Check:   func(t *check.Trace) { checkDecision(t); checkAdopted(t) }, Watch: check.KeepDiary,
@@ -41,6 +39,14 @@ var campaign = check.Subject{
 	},
 }.Deciding("I-CP-D", "what each member adopts, and that of Eq. 4 or the answer that enough members end on",
 	"CP-WBFT §4", conclude)
+
+// settings are parameters of executions. There are few, because a plan is made for each.
+var settings = []string{"{}", "{rounds: 2}", "{adopt: pooled}", "{weigh: reference}", "{probe: none, adopt: majority}",
+	"{rounds: 2, reflect: true}", "{rounds: 0, weigh: reference}", "{rounds: 0}", "{adopt: none, weigh: reference}",
+	"{rounds: 2, adopt: pooled, probe: random}", "{probe: random, weigh: reference}", "{probe: likelihood, rounds: 2}",
+	"{adopt: majority, rounds: 2}", "{adopt: pooled, reflect: true}", "{adopt: majority, reflect: true, weigh: " +
+		"reference}",
+	"{probe: none, adopt: none, reflect: true, rounds: 2}"}
 
 // checkDecision compares stage 2 with Eq. 4, by the letter, in exact fractions.
 func checkDecision(t *check.Trace) {
@@ -102,18 +108,23 @@ func conclude(t *check.Trace) (s reference.Step) {
 func checkAdopted(t *check.Trace) {
 	p := t.Protocol.(*CPWBFT)
 	for i, notes := range t.Notes {
-		if !t.Plain(synod.NodeID(i)) || p.Reflect {
+		if !t.Plain(synod.NodeID(i)) {
 			continue
 		}
 		for k := 1; k < len(notes) && notes[k-1].Answer != synod.None; k++ {
-			own := confident([]synod.Opinion{*notes[k-1].Opinion})[0]
+			own, until := confident([]synod.Opinion{*notes[k-1].Opinion})[0], t.Diaries[i].Noted[k].Heard
+			call := reflection(t, i, k)
+			if call != nil {
+				until = call.Heard
+			}
 			var heard []reference.Confident
-			_, all := t.Responses(i, k-1, t.Diaries[i].Noted[k].Heard)
+			_, all := t.Responses(i, k-1, until)
 			for _, r := range all {
 				if a, ok := read.Canonical(t.Question, string(r.Answer)); ok {
 					heard = append(heard, reference.Confident{Answer: a, Sure: r.Confidence})
 				}
 			}
+			own = reflected(t, i, k, own, heard, call)
 			got := confident([]synod.Opinion{*notes[k].Opinion})[0]
 			want := reference.AdoptConfident(string(p.Adopt), own, heard)
 			same := got.Answer == want.Answer && (p.Probe == NoProbe || math.Abs(got.Sure-want.Sure) < 1e-9)
@@ -121,6 +132,73 @@ func checkAdopted(t *check.Trace) {
 				want)
 		}
 	}
+}
+
+// reflection returns the call in which a member thinks again in a round; nil: there is none.
+func reflection(t *check.Trace, i, k int) *check.Asked {
+	calls := t.AskedFor(i, k, synod.Refining)
+	if len(calls) == 0 {
+		return nil
+	}
+	return &calls[len(calls)-1]
+}
+
+// reflected is what a member holds when it adopts: with reflection, what its model said in view of all answers that the
+// member heard. A prompt that is answered from memory is no call.
+func reflected(t *check.Trace, i, k int, own reference.Confident, heard []reference.Confident, call *check.Asked,
+) reference.Confident {
+	p := t.Protocol.(*CPWBFT)
+	t.Claim("I-CP-D", call == nil || p.Reflect, "n%d thinks again in round %d", i, k)
+	if call == nil && p.Reflect && len(heard) > 0 {
+		call = remembered(t, i, k, own.Answer, heard)
+	}
+	if call == nil {
+		return own
+	}
+	t.Claim("I-CP-D", call.Prompt.Own == own.Answer && slices.Equal(shownTo(call), answersIn(heard)),
+		"n%d is shown %q and %q as its own in round %d; it holds %q and heard %v", i, shownTo(call), call.Prompt.Own, k,
+		own.Answer, heard)
+	given, ok := read.ConfidentAnswer(t.Question, &call.Reply, p.ConfidenceMode(), false)
+	if !ok || call.Reply.Status != synod.OK {
+		return own
+	}
+	if given.Answer != own.Answer {
+		own = reference.Confident{Answer: given.Answer}
+	}
+	if given.Confidence != nil {
+		own.Sure = *given.Confidence
+	}
+	return own
+}
+
+// remembered returns an earlier call with the same prompt; nil: there is none.
+func remembered(t *check.Trace, i, k int, own synod.Answer, heard []reference.Confident) *check.Asked {
+	d := &t.Diaries[i]
+	for n := range d.Asked[:d.Noted[k].Asked] {
+		c := &d.Asked[n]
+		if c.Prompt.Purpose == synod.Refining && c.Prompt.Own == own && slices.Equal(shownTo(c), answersIn(heard)) {
+			return c
+		}
+	}
+	t.Fail("I-CP-D", "n%d does not think again in round %d", i, k)
+	return nil
+}
+
+// shownTo are the answers in a prompt, in the order of their bytes.
+func shownTo(c *check.Asked) (all []synod.Answer) {
+	for _, p := range c.Prompt.Peers {
+		all = append(all, p.Answer)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func answersIn(heard []reference.Confident) (all []synod.Answer) {
+	for _, h := range heard {
+		all = append(all, h.Answer)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // oneLiar lets one member be surer of another answer than all others are of theirs.

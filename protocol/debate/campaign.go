@@ -10,7 +10,7 @@ import (
 
 // campaign is how campaigns try the protocol.
 var campaign = func() check.Subject {
-	s := check.Ordinary(10, "{}", "{rounds: 2}").At(12)
+	s := check.Ordinary(10, "{}", "{rounds: 2}", "{rounds: 3}", "{rounds: 0}", "{rationale: 0}").At(12)
 	s.Council = "{name: debate, rounds: 1}"
 	s.Watch, s.Check = check.KeepDiary, checkRounds
 	return s.Deciding("I-DB-D", "each member is shown all answers that it heard and holds what its model then says, "+
@@ -39,6 +39,10 @@ func checkRounds(t *check.Trace) {
 			}
 			for _, p := range c.Prompt.Peers {
 				shown = append(shown, p.Answer)
+			}
+			if t.Guards.DrawOrder { // the order is the member's own
+				slices.Sort(heard)
+				slices.Sort(shown)
 			}
 			t.Claim("I-DB-D", slices.Equal(heard, shown), "n%d is shown %q in round %d, and heard %q", i, shown, k,
 				heard)

@@ -1,7 +1,6 @@
 package decentllms
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,6 +8,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/check"
@@ -44,7 +44,7 @@ var inCampaigns = check.Subject{
 		"range of honest totals",
 		"no grades of an honest evaluator"},
 	Setup: func(c check.Chance, x *check.Case) {
-		workers, evaluators := 1+c.IntN(3), 3+c.IntN(3)
+		workers, evaluators := 1+c.IntN(3), 3+c.IntN(3)+c.IntN(8)/7*2
 		x.N = workers + evaluators
 		for i := range x.N {
 			role := Evaluator
@@ -53,14 +53,15 @@ var inCampaigns = check.Subject{
 			}
 			x.Cast = append(x.Cast, role)
 		}
-		aggregate := []string{"geometric-median", "median-total", "median-total", "coordinate-median",
-			"trimmed-mean"}[c.IntN(5)]
-		x.Params = fmt.Sprintf("{aggregate: %s, judge: %s, rationale: 0}", aggregate, []string{"one", "one", "one",
-			"all"}[c.IntN(4)])
-		x.F = c.IntN((evaluators+1)/2-1) + 1
+		d := c.Few(6)
+		a := robust.Catalogue.All()[c.IntN(len(robust.Catalogue.All()))]
+		x.F = min(a.Bound(evaluators), 1+c.IntN(2))
+		judge := []string{"judge: one", "judge: one", "judge: all", "score: likelihood"}[d.IntN(4)]
+		x.Params = fmt.Sprintf("{aggregate: %s, %s, rationale: %d}", a.Name, judge, d.IntN(2)*200)
 	},
 	Horizon: func(x *check.Case) synod.Tick { return synod.Tick(2*x.F+5) * check.Pace.Within },
 	Check:   checkReplies, Watch: check.KeepDiary, Trials: grinding,
+	Within: []reflect.Type{reflect.TypeFor[synod.Response](), reflect.TypeFor[marksBody]()},
 }.Deciding("I-DL-D", "the answer with the highest total at each evaluator, and what f+1 of them reply to the user",
 	"DecentLLMs §III.C", accept)
 
@@ -78,6 +79,7 @@ func checkReplies(t *check.Trace) {
 	for i := range t.Notes {
 		id := synod.NodeID(i)
 		if t.Case.Cast[i] != Evaluator {
+			checkWorker(t, i)
 			continue
 		}
 		if t.Honest(id) {
@@ -92,6 +94,9 @@ func checkReplies(t *check.Trace) {
 	}
 	for k := range held {
 		checkPanelist(t, &held[k], &held[0])
+	}
+	if len(held) > 0 {
+		checkAggregates(t, held[0].record)
 	}
 	if !t.Synchronous() {
 		return
@@ -138,8 +143,8 @@ func checkPanelist(t *check.Trace, h, first *panelist) {
 			"n%d replies %q and n%d %q", first.id, first.Answer, h.id, h.Answer)
 	}
 	checkTotals(t, h)
+	checkRecord(t, h)
 	checkDecision(t, h)
-	checkLate(t, h)
 }
 
 // sharedRecord is the part of a record that is equal at all honest evaluators. Signatures of the authors are not: who
@@ -211,6 +216,42 @@ func checkTotals(t *check.Trace, h *panelist) {
 	}
 }
 
+// checkAggregates compares all aggregates of the grades of a record, and of a vector where their mean is, with the
+// reference.
+func checkAggregates(t *check.Trace, r *Record) {
+	var vectors [][]float64
+	for _, g := range r.Grades {
+		for k := range g.Grades {
+			vectors = append(vectors, g.Grades[k][:])
+		}
+	}
+	vectors = vectors[:min(len(vectors), 7)]
+	if len(vectors) == 0 {
+		return
+	}
+	if t.Case.Sampled(2) {
+		middle := make([]float64, len(vectors[0]))
+		for _, v := range vectors {
+			for k := range v {
+				middle[k] += v[k] / float64(len(vectors))
+			}
+		}
+		vectors = append(vectors, middle)
+	}
+	var w robust.Workspace
+	for _, a := range robust.Catalogue.All() {
+		for f := range a.Bound(len(vectors)) + 1 {
+			got, err := a.Of(&w, vectors, f)
+			want, within, ok := reference.Total(a.Name, vectors, f)
+			t.Claim("I-DL-D", err == nil && ok && math.Abs(got.Total-want) <= within, "%s of %v with f=%d is %v "+
+				"(%v), and by the reference %v ± %v", a.Name, vectors, f, got.Total, err, want, within)
+			if a.Name == "geometric-median" {
+				break // it does not depend on f
+			}
+		}
+	}
+}
+
 // checkDecision compares what an evaluator replies, and its totals, with the reference, from the answers and grades
 // that it holds.
 func checkDecision(t *check.Trace, h *panelist) {
@@ -243,30 +284,6 @@ func checkDecision(t *check.Trace, h *panelist) {
 	}
 }
 
-// checkLate checks what an evaluator makes of grades that came too late. Honest members pass on valid ones only.
-func checkLate(t *check.Trace, h *panelist) {
-	g := t.Protocol.(*DecentLLMs).marks(t.Case.Cast, t.Case.F, check.Pace)
-	signers := map[synod.NodeID]bool{}
-	for _, m := range t.Diaries[h.id].Heard {
-		if int(m.From) >= t.Case.N || !t.Plain(m.From) { // strangers have no seat
-			continue
-		}
-		for _, v := range broadcast.LateValues(&g, m.Message, m.At) {
-			k := slices.IndexFunc(h.record.Grades, func(x EvaluatorGrades) bool { return x.By == v.Sender })
-			if k < 0 || h.record.Grades[k].Bottom == "equivocated" || bytes.Equal(h.record.Grades[k].Value, v.Value) {
-				continue
-			}
-			t.Claim("I-DL-9", h.record.Unsafe, "n%d hears grades of n%d too late, and its record is not unsafe", h.id,
-				v.Sender)
-			for _, id := range v.Signers {
-				signers[id] = true
-			}
-		}
-	}
-	t.Claim("I-DL-9", len(signers) <= t.Case.F || h.record.Undecided == late, "n%d hears grades too late that %d "+
-		"members have signed, and decides %q: %s", h.id, len(signers), h.Answer, h.record.Undecided)
-}
-
 // accept is what the user takes of the signed replies.
 func accept(t *check.Trace) reference.Step {
 	s := reference.Step{Decides: true, Alone: true, Voting: make([]bool, t.Case.N)}
@@ -276,7 +293,8 @@ func accept(t *check.Trace) reference.Step {
 		if s.Voting[i] = role == Evaluator; role != Evaluator || o == nil {
 			continue
 		}
-		if r := RecordOf(o); r != nil && t.Verifier.Verify(synod.NodeID(i), ReplyBytes(o.Answer), r.Signature) {
+		said := append([]byte("decentllms/reply/1\x00"), o.Answer...)
+		if r := RecordOf(o); r != nil && t.Verifier.Verify(synod.NodeID(i), said, r.Signature) {
 			signed = append(signed, o.Answer)
 		}
 	}

@@ -3,6 +3,7 @@ package game
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"synod.dev/synod"
@@ -30,20 +31,26 @@ var campaign = check.Subject{
 	States: []string{"valid", "none", "evidence", "stopped"},
 	Setup: func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(3)
-		x.F = x.N / 3 // as many as the honest players need not wait for
-		x.Params = fmt.Sprintf("{rounds: %d, attempts: 1, high: 3, rule: %s, stop: %s}", 1+c.IntN(3), []string{"none",
-			"mode", "median", "w-msr", "final-vote"}[c.IntN(5)], []string{TwoThirds, Percent66}[c.IntN(8)/7])
+		x.F = c.IntN(x.N/3 + 1)
+		if c.IntN(4) > 0 {
+			x.F = x.N / 3 // as many as the honest players need not wait for
+		}
+		d := c.Few(24)
+		low := []int{0, 0, 0, -2}[d.IntN(4)]
+		x.Params = fmt.Sprintf("{rounds: %d, attempts: %d, low: %d, high: %d, rule: %s, stop: %s, history: %d, "+
+			"threat: %s, end: %s}", 1+d.IntN(3), 1+d.IntN(4)/3, low, low+3, Rules()[d.IntN(len(Rules()))],
+			[]string{TwoThirds, Percent66}[d.IntN(8)/7], d.IntN(3), []string{Restricted, Open}[d.IntN(4)/3],
+			[]string{AgreedEnd, PaperEnd}[d.IntN(4)/3])
 	},
 	Horizon: func(*check.Case) synod.Tick { return 80 },
-	Check:   checkGame, Watch: watch, Reply: noteReply,
+	Check:   checkGame, Watch: watch, Reply: noteReply, Within: []reflect.Type{reflect.TypeFor[ballot]()},
 	Trials: []check.Trial{
 		{Claim: check.Claim{ID: "QU-2", Property: "a game stops if and only if three times the votes to stop are at " +
 			"least " +
 			"twice the players", Model: check.Any, Source: "game paper §3 (I-GM-1)"}, Cases: 100, Kind: check.Rules,
 			Try: stops},
 		{Claim: check.Claim{ID: "I-GM-4", Property: "with at most a third of the players Byzantine the honest ones " +
-			"can stop a " +
-			"game alone, and with more they cannot", Model: check.Any, Source: "game paper §3 (I-GM-4)",
+			"can stop a game alone, and with more they cannot", Model: check.Any, Source: "game paper §3 (I-GM-4)",
 			Margin: "thirds of a vote from the threshold"}, Cases: 100, Kind: check.Rules, Try: stopAlone},
 	},
 }.Deciding("I-GM-D", "how the game ended, and the number of enough players if they ended it",
@@ -74,7 +81,7 @@ func checkGame(t *check.Trace) {
 		if first < 0 {
 			first = i
 		}
-		if t.Synchronous() {
+		if t.Synchronous() && endsTogether(t) {
 			t.Claim("I-GM-5", rounds == t.Last(first).Round, "n%d ends after round %d and n%d after round %d", first,
 				t.Last(first).Round, i, rounds)
 		}
@@ -83,6 +90,9 @@ func checkGame(t *check.Trace) {
 			checkCount(t, id, n.Opinion)
 		}
 		checkPlayer(t, i)
+		if !t.Flooded(i) && !t.CutOff {
+			playAgain(t, i)
+		}
 		t.Applies("I-GM-E")
 	}
 	if r := g.Judge(notes, honest); r.Outcome == Valid {
@@ -93,6 +103,10 @@ func checkGame(t *check.Trace) {
 	}
 }
 
+// endsTogether reports whether honest players end the game after the same round: with the paper's end one Byzantine
+// player can end it for some only.
+func endsTogether(t *check.Trace) bool { return t.Protocol.(*Game).End == AgreedEnd || t.Case.F == 0 }
+
 // checkCount checks that a player ends the game if and only if two thirds of all players voted to stop.
 func checkCount(t *check.Trace, id synod.NodeID, o *synod.Opinion) {
 	r, err := synod.RecordOf[Record](o)
@@ -100,8 +114,7 @@ func checkCount(t *check.Trace, id synod.NodeID, o *synod.Opinion) {
 		return
 	}
 	t.Claim("I-GM-1", r.Over == (3*len(r.Stops) >= 2*t.Case.N), "n%d counts %d votes to stop of %d, and ends the "+
-		"game: "+
-		"%v", id,
+		"game: %v", id,
 		len(r.Stops), t.Case.N, r.Over)
 	t.Margin("I-GM-1", math.Abs(float64(3*len(r.Stops)-2*t.Case.N)))
 }

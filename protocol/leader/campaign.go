@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"reflect"
 	"strconv"
 
 	"synod.dev/synod"
@@ -13,7 +14,7 @@ import (
 // Campaign returns how campaigns try a leaders' protocol. most is the largest bound for n members, and agree
 // checks that
 // members decide alike.
-func Campaign(share float64, most func(n int) int, params func(c check.Chance, f int) string,
+func Campaign(share float64, most func(n int) int, params func(c check.Chance, n, f int) string,
 	agree func(*check.Trace)) check.Subject {
 	return check.Subject{
 		Signs: true, Share: share, Relies: []string{"QU-1"},
@@ -28,38 +29,43 @@ func Campaign(share float64, most func(n int) int, params func(c check.Chance, f
 		Setup: func(c check.Chance, x *check.Case) {
 			x.N = []int{4, 4, 5, 6, 7}[c.IntN(5)]
 			x.F = most(x.N)
-			x.Params = params(c, x.F)
+			x.Params = params(c, x.N, x.F)
 		},
 		Horizon: func(*check.Case) synod.Tick { return 60 },
-		Check:   func(t *check.Trace) { checkDecisions(t); agree(t) },
+		Check:   func(t *check.Trace) { checkDecisions(t); agree(t) }, Watch: check.KeepDiary,
+		Within: []reflect.Type{reflect.TypeFor[proposal]()},
 	}
 }
 
 // Elected adds the claim about the decision to a subject: what members decide is signed by a quorum, which is counted
-// again. election says what a quorum is, and name what votes are bound to.
-func Elected(s check.Subject, id string, election func(*check.Trace) reference.Election, name func(*check.Trace) string,
-) check.Subject {
+// again, and all that they send and note is what the reference does. elected says what the rules of an execution are.
+func Elected(s check.Subject, id string, elected func(*check.Trace) (reference.Election, Params,
+	string)) check.Subject {
 	decided := s.Check
 	s.Check = func(t *check.Trace) {
 		decided(t)
-		e := election(t)
-		members := make([]synod.NodeID, t.Case.N)
-		for i := range members {
-			members[i] = synod.NodeID(i)
-		}
-		group := VoteGroup(name(t), members, t.Case.F)
+		e, params, name := elected(t)
 		for i := range t.Notes {
 			o := t.Last(i)
 			if o == nil || !t.Plain(synod.NodeID(i)) || RecordOf(o).Certificate == nil {
 				continue
 			}
 			c := RecordOf(o).Certificate
-			err := e.Check(&reference.SignedVotes{Group: group, Round: c.Round, Leader: c.Leader, Answer: o.Answer,
+			err := e.Check(&reference.SignedVotes{Protocol: name, Round: c.Round, Leader: c.Leader, Answer: o.Answer,
 				Signers: c.Signers, Signatures: c.Signatures}, t.Verifier)
 			t.Claim(id, err == nil, "the certificate of n%d proves nothing: %v", i, err)
 		}
+		for i, notes := range t.Notes {
+			if len(notes) > 0 && t.Plain(synod.NodeID(i)) && !t.CutOff && !t.Flooded(i) {
+				a := again{t: t, claim: id, id: i, l: &reference.Leaders{Election: &e, Protocol: name,
+					Locks: e.TwoThirds,
+					Exact: params.Exact, Choice: params.Propose, Self: synod.NodeID(i), Own: notes[0].Answer,
+					Verifier: t.Verifier}}
+				a.playAgain()
+			}
+		}
 	}
-	return s.Deciding(id, "a quorum has signed what a member decides, and enough members end on it", "DecentLLMs §II",
+	return s.Deciding(id, "what members propose, vote for, lock and decide, signed by a quorum", "DecentLLMs §II",
 		nil)
 }
 

@@ -19,13 +19,6 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// campaign is how campaigns try the protocol.
-var campaign = func() check.Subject {
-	s := check.Ordinary(6, "{}").At(13)
-	s.Council, s.Relies = "{name: majority}", []string{"WI-1"}
-	return s.Deciding("I-MV-D", "the answer that enough members gave, by the rule", "own", nil)
-}()
-
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
 	Entry:  synod.Entry{Name: "majority", Summary: "members answer once and do not talk; the council's rule counts"},

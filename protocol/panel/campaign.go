@@ -1,8 +1,14 @@
 package panel
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -11,17 +17,21 @@ var campaign = func() check.Subject {
 	s := check.Staged(2, synod.Prose).At(10)
 	s.Setup = func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(4)
-		x.F = c.IntN((x.N-2)/2 + 1)
-		x.Params = []string{"{}", "{claims: true}", "{aggregate: median-total}", "{lenient: true}",
-			"{aggregate: geometric-median, lenient: true}"}[c.IntN(5)]
+		a := robust.Catalogue.All()[c.IntN(len(robust.Catalogue.All()))]
+		x.F = c.IntN(a.Bound(x.N-1) + 1)
+		x.Params = fmt.Sprintf("{aggregate: %s%s}", a.Name, []string{"", "", ", claims: true",
+			", claims: true, drop-disputed: true", ", lenient: true"}[c.IntN(5)])
 	}
+	answered := s.Check
+	s.Check = func(t *check.Trace) { answered(t); playAgain(t); listAgain(t) }
+	s.Watch, s.Reply = check.KeepDiary, faithful
 	return s.Deciding("I-PA-D", "the text with the highest total of its grades, word for word", "docs/use/forms.md",
 		regrade)
 }()
 
-// regrade decides once more from the grades in the records.
-func regrade(t *check.Trace) reference.Step {
-	p := t.Protocol.(*Panel)
+// seatsOf is what all seats noted last, in the terms of the reference: the text that was graded, also if its author has
+// replaced it.
+func seatsOf(t *check.Trace) []reference.PanelSeat {
 	seats := make([]reference.PanelSeat, t.Case.N)
 	for i := range seats {
 		o := t.Last(i)
@@ -29,16 +39,113 @@ func regrade(t *check.Trace) reference.Step {
 			continue
 		}
 		r := recordOf(o)
-		seats[i].Text, seats[i].Given = o.Answer, string(r.Given)
-		for _, m := range r.Marks {
-			mark := reference.Mark{Of: m.Of, Text: string(m.Text)}
-			if m.Grades != nil {
-				mark.Grades = m.Grades[:]
-			}
-			seats[i].Marks = append(seats[i].Marks, mark)
+		seats[i] = reference.PanelSeat{Text: o.Answer, Given: string(r.Given), Marks: marksOf(r.Marks)}
+		if c := r.Again; c != nil && c.Old != "" && reference.HashOf(o.Answer) != string(r.Given) {
+			seats[i].Text = synod.Answer(c.Old)
 		}
 	}
-	d := reference.Panel{F: t.Case.F, Aggregate: p.Aggregate, Lenient: p.Lenient}
-	a, lacking, near := d.Decide(seats)
-	return reference.Step{Decides: true, Alone: true, Answer: a, Lacking: lacking, Near: near}
+	return seats
+}
+
+func panelOf(t *check.Trace) *reference.Panel {
+	p := t.Protocol.(*Panel)
+	return &reference.Panel{F: t.Case.F, Aggregate: p.Aggregate, Lenient: p.Lenient}
+}
+
+// regrade decides once more from the grades in the records.
+func regrade(t *check.Trace) reference.Step {
+	p, d, seats := t.Protocol.(*Panel), panelOf(t), seatsOf(t)
+	a, lacking, _ := d.Decide(seats)
+	at, near, text := d.Highest(seats)
+	if at >= 0 && a != synod.None && t.Last(at).Answer != a {
+		a = replaced(t, synod.NodeID(at), a)
+	}
+	return reference.Step{Decides: true, Alone: true, Answer: a, Lacking: lacking, Near: text || near && p.Drop}
+}
+
+// replaced is the decision if the author of the chosen text holds another one: that, if the others confirm it; None if
+// they do not.
+func replaced(t *check.Trace, author synod.NodeID, chosen synod.Answer) synod.Answer {
+	text := t.Last(int(author)).Answer
+	all := make([]*Check, t.Case.N)
+	for i := range all {
+		o := t.Last(i)
+		if o == nil {
+			continue
+		}
+		if c := recordOf(o).Again; c != nil && c.Of == author && string(c.Text) == reference.HashOf(text) &&
+			string(c.Before) == reference.HashOf(chosen) {
+			all[i] = c
+		}
+	}
+	if confirmed(text, author, all, t.Case.F) {
+		return text
+	}
+	return synod.None
+}
+
+// faithful makes some simulated members say that a new text has something new, or that they cannot tell.
+func faithful(t *check.Trace, by synod.NodeID, q *synod.Prompt, r synod.Reply) synod.Reply {
+	d, ok := q.Detail.(Checking)
+	if !ok || d.Before == synod.None {
+		return r
+	}
+	verdict := []Verdict{Supported, Supported, Contradicted, CannotTell}[check.Mix(t.Case.Seed^uint64(by)<<8)%4]
+	old := fmt.Sprintf("%q:%q", d.Faithful(), Supported)
+	r.Text = strings.Replace(r.Text, old, fmt.Sprintf("%q:%q", d.Faithful(), verdict), 1)
+	return r
+}
+
+// listAgain compares the verdicts on the sentences of the decision with the records of all seats.
+func listAgain(t *check.Trace) {
+	p, last := t.Protocol.(*Panel), make([]synod.Opinion, t.Case.N)
+	for i := range last {
+		if o := t.Last(i); o != nil {
+			last[i] = *o
+		}
+	}
+	author, near, _ := panelOf(t).Highest(seatsOf(t))
+	decision, _, _ := p.Accept(last, nil, t.Case.F, nil)
+	if near || author < 0 || decision == synod.None {
+		return
+	}
+	for _, c := range p.ListClaims(last, t.Case.F) {
+		want := protocol.Open
+		supporters, against := saidOf(last, synod.NodeID(author), decision, c.Start)
+		switch {
+		case len(against) > t.Case.F:
+			want = protocol.Disputed
+		case len(supporters) > t.Case.F:
+			want = protocol.Supported
+		}
+		t.Claim(claimAgain, c.Verdict == want && slices.Equal(c.Supporters, supporters) && slices.Equal(c.Critics,
+			against),
+			"the verdict on %q is %+v; %v support it, and %v contradict it", c.Text, c, supporters, against)
+	}
+}
+
+// saidOf returns who says of the sentence of a text that begins at a place that it is supported, and who that it is
+// contradicted, in the records
+// of all seats but its author.
+func saidOf(last []synod.Opinion, author synod.NodeID, text synod.Answer, start int) (supporters,
+	against []synod.NodeID) {
+	at := slices.IndexFunc(judged(text), func(p part) bool { return p.start == start })
+	for i := range last {
+		r := recordOf(&last[i])
+		c := r.Claims
+		if r.Again != nil && string(r.Again.Text) == reference.HashOf(text) {
+			c = r.Again
+		}
+		if c == nil || string(c.Text) != reference.HashOf(text) || c.Of != author || synod.NodeID(i) == author ||
+			at < 0 || at >= len(c.Marks) {
+			continue
+		}
+		switch c.Marks[at] {
+		case Supported:
+			supporters = append(supporters, synod.NodeID(i))
+		case Contradicted:
+			against = append(against, synod.NodeID(i))
+		}
+	}
+	return supporters, against
 }

@@ -2,6 +2,8 @@ package rotatingleader
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol/check"
@@ -15,9 +17,9 @@ var agreement = check.Claim{ID: "I-LB-1", Property: "with f < n/3 there are no t
 // campaigns are how campaigns try the protocol: in random executions, and in all schedules of Twins.
 func campaigns() []check.Subject {
 	one := leader.Campaign(2, func(n int) int { return (n - 1) / 3 },
-		func(c check.Chance, f int) string {
-			return fmt.Sprintf("{views: %d, rationale: 0, propose: %s}", f+2, []string{"own", "best",
-				"quorum"}[c.IntN(3)])
+		func(c check.Chance, n, f int) string {
+			return fmt.Sprintf("{views: %d, rationale: 0, propose: %s%s}", f+2+c.IntN(3), []string{"own", "best",
+				"quorum"}[c.IntN(3)], weights(c, n))
 		},
 		func(t *check.Trace) {
 			if !t.Above {
@@ -29,13 +31,23 @@ func campaigns() []check.Subject {
 	return []check.Subject{elected(one), elected(twins())}
 }
 
+// weights are those of some executions: one seat weighs more than the others.
+func weights(c check.Chance, n int) string {
+	if n < 5 || c.IntN(4) > 0 {
+		return ""
+	}
+	w := slices.Repeat([]int{2}, n)
+	w[c.IntN(n)] = 3
+	return fmt.Sprintf(", weights: %s", strings.ReplaceAll(fmt.Sprint(w), " ", ", "))
+}
+
 // elected adds the claim about the decision.
 func elected(s check.Subject) check.Subject {
-	return leader.Elected(s, "I-RL-D", func(t *check.Trace) reference.Election {
+	return leader.Elected(s, "I-RL-D", func(t *check.Trace) (reference.Election, leader.Params, string) {
 		p := t.Protocol.(*RotatingLeader)
 		return reference.Election{N: t.Case.N, F: t.Case.F, TwoThirds: true, Weights: p.Weights, Rounds: p.Views,
-			Turns: 1}
-	}, func(t *check.Trace) string { return t.Protocol.(*RotatingLeader).version() })
+			Turns: 1}, p.Params, fmt.Sprintf("rotating-leader/1 %v", p.Weights)
+	})
 }
 
 // twins is the subject of Twins.

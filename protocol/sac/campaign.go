@@ -1,13 +1,11 @@
 package sac
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/reference"
-	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -40,11 +38,16 @@ var campaign = check.Subject{
 		"dropped F", "silent neighbour", "unreadable score", "r below 2F+1", "r at least 2F+1", "strict trim"},
 	Setup: func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(4)
-		x.Params = fmt.Sprintf("{rounds: %d, strict-trim: %v}", 1+c.IntN(2), c.IntN(4) == 0)
+		d := c.Few(16)
+		x.Params = fmt.Sprintf("{rounds: %d, strict-trim: %v, score: %s, asynchronous: %v, rationale: %d}", d.IntN(8)%3,
+			d.IntN(4) == 0, []ScoreBy{Stated, Stated, Stated, Likelihood}[d.IntN(4)], d.IntN(8) == 0, d.IntN(2)*100)
+		if c.IntN(6) == 0 {
+			x.Form = synod.Prose
+		}
 		c.DrawGraph(x)
 	},
 	Horizon: func(x *check.Case) synod.Tick { return 30 },
-	Check:   func(t *check.Trace) { checkFilter(t); checkShown(t) }, Watch: check.KeepDiary,
+	Check:   func(t *check.Trace) { checkFilter(t); checkRounds(t) }, Watch: check.KeepDiary,
 	Changes: []check.Change{{Claim: "I-SAC-5", Double: true}, {Claim: "I-SAC-6", Message: otherConfidence}},
 	Relies:  []string{"TX-1"}, Council: "{name: sac, rounds: 2}", Trials: smallCases,
 }.Deciding("I-SAC-D", "whom members drop by Eq. 3 and 4, and the answer that enough of them end on", "SAC Algorithm 1",
@@ -67,7 +70,7 @@ func checkFilter(t *check.Trace) {
 			}
 		}
 	}
-	if !t.Above {
+	if !t.Above && !p.Asynchronous {
 		for round := 1; round <= p.Rounds; round++ {
 			branching(t, round)
 		}
@@ -88,19 +91,22 @@ func filtered(t *check.Trace, id synod.NodeID, o *synod.Opinion, strict bool) {
 			reliable = min(reliable, s.Score)
 		}
 		t.State("unreadable score", s.Score == synod.Untrusted)
-		t.Claim(check.FailedCalls, s.Score == synod.Untrusted || t.Stated[id]&check.Tenths(float64(s.Score)) != 0,
-			"n%d has the score %v of n%d, which its model has not given", id, s.Score, s.Of)
 	}
 	t.State("dropped one", len(o.Dropped) > 0)
 	t.State("dropped F", len(o.Dropped) == f)
 	t.State("silent neighbour", len(o.Silent) > 0)
-	filteredAsReference(t, id, o, reference.SACRound{F: f, Strict: strict, Silent: len(o.Silent), Self: self})
+	again := reference.SACRound{F: f, Strict: strict, Silent: len(o.Silent), Self: self}
+	late := t.Protocol.(*SAC).Asynchronous
+	if late {
+		again.Silent = 0 // who was not waited for may be honest
+	}
+	filteredAsReference(t, "I-SAC-D", id, o, again)
 	ok := len(o.Dropped) <= f
 	for _, d := range o.Dropped {
 		ok = ok && (strict || self == synod.Untrusted || scores[d] < self)
 	}
 	t.Claim("I-SAC-7", ok, "n%d drops %v with F=%d; its scores are %v", id, o.Dropped, f, o.Scores)
-	if against(t, id, o) > f {
+	if late || against(t, id, o) > f {
 		return
 	}
 	t.Claim("I-SAC-2", len(o.Retained) > 0, "n%d retains nobody: scores %v, dropped %v, silent %v, F=%d", id, o.Scores,
@@ -113,62 +119,22 @@ func filtered(t *check.Trace, id synod.NodeID, o *synod.Opinion, strict bool) {
 	}
 	for _, k := range o.Retained {
 		t.Claim(claim, scores[k] >= reliable, "n%d retains n%d with score %v; the lowest reliable one is %v: scores "+
-			"%v, "+
-			"dropped %v, silent %v, F=%d", id, k, scores[k], reliable, o.Scores, o.Dropped, o.Silent, f)
+			"%v, dropped %v, silent %v, F=%d", id, k, scores[k], reliable, o.Scores, o.Dropped, o.Silent, f)
 		t.Margin(claim, float64(scores[k]-reliable))
 	}
 }
 
 // filteredAsReference compares a verdict with the reference, which gets the scores of the others here.
-func filteredAsReference(t *check.Trace, id synod.NodeID, o *synod.Opinion, again reference.SACRound) {
+func filteredAsReference(t *check.Trace, claim string, id synod.NodeID, o *synod.Opinion, again reference.SACRound) {
 	for _, s := range o.Scores {
 		if s.Of != id {
 			again.Scores = append(again.Scores, s)
 		}
 	}
 	retained, dropped := again.Filter()
-	t.Claim("I-SAC-D", slices.Equal(retained, o.Retained) && slices.Equal(dropped, o.Dropped),
+	t.Claim(claim, slices.Equal(retained, o.Retained) && slices.Equal(dropped, o.Dropped),
 		"n%d retains %v and drops %v; the reference %v and %v: %+v", id, o.Retained, o.Dropped, retained, dropped,
 		again)
-}
-
-// checkShown checks Eq. 5: a member is shown its own answer and the retained ones with their scores, the best first,
-// and holds what its model then says.
-func checkShown(t *check.Trace) {
-	for i, notes := range t.Notes {
-		if !t.Plain(synod.NodeID(i)) {
-			continue
-		}
-		for k := 1; k < len(notes); k++ {
-			if calls := t.AskedFor(i, k, synod.Refining); len(calls) > 0 {
-				c := &calls[len(calls)-1]
-				from, heard := t.Responses(i, k-1, c.Heard)
-				checkRefined(t, i, notes[k].Opinion, c, from, heard)
-			}
-		}
-	}
-}
-
-func checkRefined(t *check.Trace, i int, o *synod.Opinion, c *check.Asked, from []synod.NodeID,
-	heard []synod.Response) {
-	var want []synod.Rated
-	for _, s := range o.Scores {
-		if n := slices.Index(from, s.Of); n >= 0 && slices.Contains(o.Retained, s.Of) {
-			a, _ := read.Canonical(t.Question, string(heard[n].Answer))
-			want = append(want, synod.Rated{Answer: a, Score: s.Score})
-		}
-	}
-	slices.SortStableFunc(want, func(a, b synod.Rated) int { return cmp.Compare(b.Score, a.Score) })
-	same := slices.EqualFunc(want, c.Prompt.Peers, func(a, b synod.Rated) bool {
-		return a.Answer == b.Answer && a.Score == b.Score
-	})
-	t.Claim("I-SAC-D", same, "n%d is shown %v in round %d; the retained ones are %v", i, c.Prompt.Peers, o.Round, want)
-	holds := c.Prompt.Own
-	if a, _, ok := read.Answer(t.Question, &c.Reply, false); ok {
-		holds = a
-	}
-	t.Claim("I-SAC-D", o.Answer == holds, "n%d holds %q after round %d, and its model says %q", i, o.Answer, o.Round,
-		holds)
 }
 
 // against returns how many neighbours are Byzantine or silent: the claims are for at most F.

@@ -1,0 +1,89 @@
+package majority
+
+import (
+	"encoding/json"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm/read"
+	"synod.dev/synod/protocol/check"
+)
+
+// campaign is how campaigns try the protocol.
+var campaign = func() check.Subject {
+	s := check.Ordinary(6, "{}", "{}", "{same: members}").At(13)
+	draw := s.Setup
+	s.Setup = func(c check.Chance, x *check.Case) {
+		if draw(c, x); x.Params != "{}" {
+			x.Form = synod.Text
+		}
+	}
+	s.Watch, s.Reply, s.Check = check.KeepDiary, saysSame, checkMeanings
+	s.Council, s.Relies = "{name: majority}", []string{"WI-1"}
+	return s.Deciding("I-MV-D", "the answer that enough members gave, by the rule, and what members say of the "+
+		"meanings of others' answers", "own", nil)
+}()
+
+// saysSame makes simulated members call some answers the same.
+func saysSame(t *check.Trace, by synod.NodeID, q *synod.Prompt, r synod.Reply) synod.Reply {
+	d, ok := q.Detail.(Comparing)
+	if !ok {
+		return r
+	}
+	verdicts := map[string]string{}
+	for k := range d.Pairs {
+		verdicts[d.Key(k)] = []string{same, different}[check.Mix(t.Case.Seed^uint64(by)<<8^uint64(k))%2]
+	}
+	b, _ := json.Marshal(verdicts) // texts
+	return synod.Reply{Status: synod.OK, Text: string(b)}
+}
+
+// checkMeanings compares what members note about the answers of others with what they heard and their models said.
+func checkMeanings(t *check.Trace) {
+	for i, notes := range t.Notes {
+		if !t.Protocol.(*Majority).Same || len(notes) < 2 || !t.Plain(synod.NodeID(i)) {
+			continue
+		}
+		calls, until := t.AskedFor(i, 1, comparing), t.Diaries[i].Noted[1].Heard
+		if len(calls) > 0 {
+			until = calls[0].Heard
+		}
+		want := othersOf(t, i, notes[0].Answer, until)
+		m, _ := synod.RecordOf[Meanings](notes[1].Opinion)
+		if len(want) < 2 {
+			t.Claim("I-MV-D", len(calls) == 0 && m == nil, "n%d compares %v; it heard %q of others", i, m, want)
+			continue
+		}
+		if t.Claim("I-MV-D", len(calls) == 1, "n%d compares %q with %d calls", i, want, len(calls)); len(calls) != 1 {
+			continue
+		}
+		checkCompared(t, i, want, &calls[0], m)
+	}
+}
+
+// othersOf returns the different answers of others that a member heard and did not give itself, ascending.
+func othersOf(t *check.Trace, i int, own synod.Answer, until int) (all []synod.Answer) {
+	_, heard := t.Responses(i, 0, until)
+	for _, r := range heard {
+		a, ok := read.Canonical(t.Question, string(r.Answer))
+		if ok && a != own && !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// checkCompared compares a call about meanings, and what a member noted of it.
+func checkCompared(t *check.Trace, i int, want []synod.Answer, c *check.Asked, m *Meanings) {
+	d := c.Prompt.Detail.(Comparing)
+	pairs, readable := d.read(&c.Reply)
+	n := len(want)
+	t.Claim("I-MV-D", len(d.Answers) == n && len(d.Pairs) == n*(n-1)/2, "n%d is shown %+v of %q", i, d, want)
+	t.Claim("I-MV-D", (m != nil) == readable, "n%d notes %v of the reply %+v", i, m, c.Reply)
+	if m == nil {
+		return
+	}
+	t.Claim("I-MV-D", slices.Equal(slices.Sorted(slices.Values(m.Answers)), want) && slices.Equal(m.Same, pairs),
+		"n%d notes %+v; its model was shown %+v and calls %v the same", i, m, d, pairs)
+}
