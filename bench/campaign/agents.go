@@ -61,7 +61,7 @@ func playAgent(p *piece) {
 
 // seat draws a seat with neighbours, which may change from round to round.
 func (p *piece) seat() synod.Seat {
-	seat := synod.Seat{Self: 2, Seed: p.rand.Uint64() | 1, Question: questions[""]}
+	seat := synod.Seat{Self: 2, Seed: p.rand.Uint64() | 1, Question: questions[""][0]}
 	for id := range synod.NodeID(6) {
 		if id != seat.Self && !p.one(4) {
 			seat.Peers = append(seat.Peers, id)

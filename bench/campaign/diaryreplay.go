@@ -48,7 +48,7 @@ func (p *piece) replay() {
 
 // recorded is a machine that tells its neighbour something, asks its model twice, and notes what it hears.
 func recorded(seed uint64) synod.Machine {
-	seat := synod.Seat{Self: 0, Peers: []synod.NodeID{1}, Seed: seed, Question: questions[""]}
+	seat := synod.Seat{Self: 0, Peers: []synod.NodeID{1}, Seed: seed, Question: questions[""][0]}
 	return script.New(seat, script.Options{}, func(me *script.Agent) (last synod.Answer) {
 		for round := range 2 {
 			reply := me.Ask(synod.Prompt{Purpose: synod.Answering, Own: last})[0]

@@ -16,7 +16,11 @@ func readerSubject() *subject {
 		"a score"}, playReader, claimMeant, claimUnsaid)
 }
 
-func playReader(p *piece) {
+// reading is an execution of the readers.
+type reading struct{ *piece }
+
+func playReader(all *piece) {
+	p := reading{all}
 	switch p.rand.IntN(6) {
 	case 0:
 		p.amounts()
@@ -34,7 +38,7 @@ func playReader(p *piece) {
 }
 
 // number draws a number that is not negative, and a way to write it.
-func (p *piece) number() (v *big.Rat, text string) {
+func (p reading) number() (v *big.Rat, text string) {
 	whole := int64(p.rand.IntN(20_000))
 	v = big.NewRat(whole, 1)
 	switch p.rand.IntN(7) {
@@ -49,18 +53,18 @@ func (p *piece) number() (v *big.Rat, text string) {
 		if e < 0 {
 			scale.Inv(scale)
 		}
-		form := among(p, "%de%d", "%d×10^%d", "%d x 10^{%d}", "%d*10^%d")
+		form := among(p.piece, "%de%d", "%d×10^%d", "%d x 10^{%d}", "%d*10^%d")
 		return v.Mul(v, scale), fmt.Sprintf(form, whole, e)
 	case 3:
 		below := int64(1 + p.rand.IntN(40))
-		form := among(p, "%d/%d", `\frac{%d}{%d}`, "%d / %d")
+		form := among(p.piece, "%d/%d", `\frac{%d}{%d}`, "%d / %d")
 		return big.NewRat(whole, below), fmt.Sprintf(form, whole, below)
 	case 4: // a mixed number
 		below := int64(2 + p.rand.IntN(9))
 		above := 1 + int64(p.rand.IntN(int(below-1)))
 		return v.Add(v, big.NewRat(above, below)), fmt.Sprintf("%d %d/%d", whole, above, below)
 	case 5:
-		word := among(p, "thousand", "million", "hundred", "dozen", "billion")
+		word := among(p.piece, "thousand", "million", "hundred", "dozen", "billion")
 		by := map[string]int64{"thousand": 1e3, "million": 1e6, "hundred": 100, "dozen": 12, "billion": 1e9}[word]
 		return v.Mul(v, big.NewRat(by, 1)), fmt.Sprintf("%d %s", whole, word)
 	}
@@ -93,14 +97,14 @@ func exact(v *big.Rat) string {
 	return v.FloatString(places)
 }
 
-func (p *piece) numbers() {
+func (p reading) numbers() {
 	p.State("a number", true)
 	v, text := p.number()
 	if p.one(3) {
 		v.Neg(v)
-		text = among(p, "-", "- ", "–") + text
+		text = among(p.piece, "-", "- ", "–") + text
 	}
-	text = strings.Replace(among(p, "?", "$?$", "**?**", "x = ?", " ?. ", `\boxed{?}`), "?", text, 1)
+	text = strings.Replace(among(p.piece, "?", "$?$", "**?**", "x = ?", " ?. ", `\boxed{?}`), "?", text, 1)
 	q := &synod.Question{Text: "How many?", Form: synod.Number}
 	a, ok := read.Canonical(q, text)
 	p.Claim(claimMeant, ok && string(a) == exact(v), "%q is read as %q, and means %s", text, a, exact(v))
@@ -119,7 +123,7 @@ var measures = [][]struct {
 }
 
 // amounts compares two amounts with units, or two times of day.
-func (p *piece) amounts() {
+func (p reading) amounts() {
 	p.State("an amount", true)
 	if p.one(3) {
 		minutes := p.rand.IntN(24 * 60)
@@ -141,8 +145,8 @@ func (p *piece) amounts() {
 		p.alike(twelve, fmt.Sprintf("%d:%02d", other/60, other%60), minutes == other)
 		return
 	}
-	one, two := among(p, measures...), among(p, measures...)
-	a, b := among(p, one...), among(p, two...)
+	one, two := among(p.piece, measures...), among(p.piece, measures...)
+	a, b := among(p.piece, one...), among(p.piece, two...)
 	v := big.NewRat(int64(1+p.rand.IntN(500)), 1)
 	w := new(big.Rat).Set(v)
 	if p.one(2) && &one[0] == &two[0] { // the same amount
@@ -153,7 +157,7 @@ func (p *piece) amounts() {
 }
 
 // alike compares whether two amounts are the same.
-func (p *piece) alike(a, b string, want bool) {
+func (p reading) alike(a, b string, want bool) {
 	same, decided := read.AmountOf(a).Same(read.AmountOf(b))
 	p.Claim(claimMeant, same == want && (decided || !want), "%q and %q are the same: %v, decided %v", a, b, same,
 		decided)
@@ -163,24 +167,24 @@ func (p *piece) alike(a, b string, want bool) {
 var chosen = &synod.Question{Text: "Which?", Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "iron"},
 	{Label: "B", Text: "copper"}, {Label: "C", Text: "tin"}, {Label: "D", Text: "lead"}}}
 
-func (p *piece) choices() {
+func (p reading) choices() {
 	p.State("a choice", true)
 	i, k := p.rand.IntN(4), p.rand.IntN(4)
 	one, two := chosen.Options[i], chosen.Options[k]
-	form := among(p, "%[1]s) %[2]s", "(%[1]s) %[2]s", "%[1]s: %[2]s", "option %[1]s: %[2]s", "%[1]s. %[2]s")
+	form := among(p.piece, "%[1]s) %[2]s", "(%[1]s) %[2]s", "%[1]s: %[2]s", "option %[1]s: %[2]s", "%[1]s. %[2]s")
 	text := fmt.Sprintf(form, one.Label, two.Text)
 	a, ok := read.Canonical(chosen, text)
 	p.Claim(claimUnsaid, ok == (i == k), "%q is read as %q, %v", text, a, ok)
-	text = fmt.Sprintf(among(p, "%[1]s", "(%[1]s)", "%[2]s", "%[1]s.", "%[1]s)", "**%[2]s**"), one.Label, one.Text)
+	text = fmt.Sprintf(among(p.piece, "%[1]s", "(%[1]s)", "%[2]s", "%[1]s.", "%[1]s)", "**%[2]s**"), one.Label, one.Text)
 	a, ok = read.Canonical(chosen, text)
 	p.Claim(claimMeant, ok && string(a) == one.Label, "%q is read as %q, %v", text, a, ok)
 }
 
-func (p *piece) truths() {
+func (p reading) truths() {
 	p.State("yes or no", true)
 	words := []string{"yes", "true", "no", "false"}
 	i, k := p.rand.IntN(4), p.rand.IntN(4)
-	text := fmt.Sprintf(among(p, "%s, %s", "%s. %s.", "%s; %s", "%s: %s!"), words[i], words[k])
+	text := fmt.Sprintf(among(p.piece, "%s, %s", "%s. %s.", "%s; %s", "%s: %s!"), words[i], words[k])
 	q := &synod.Question{Text: "Is it?", Form: synod.Bool}
 	a, ok := read.Canonical(q, text)
 	want := fmt.Sprint(i < 2)
@@ -188,14 +192,14 @@ func (p *piece) truths() {
 }
 
 // twoAnswers writes two answers in one reply: it has an answer only if they are the same.
-func (p *piece) twoAnswers() {
+func (p reading) twoAnswers() {
 	p.State("two answers", true)
 	q := &synod.Question{Text: "How many?", Form: synod.Number}
 	one, two := p.rand.IntN(3), p.rand.IntN(3)
-	form := among(p, "{\"answer\": %d}\n{\"answer\": %d}", "{\"answer\": %d} and {\"answer\": \"%d\"}",
+	form := among(p.piece, "{\"answer\": %d}\n{\"answer\": %d}", "{\"answer\": %d} and {\"answer\": \"%d\"}",
 		"{\"answer\": %d}\nAnswer: %d", "<think>{\"answer\": %d}</think>{\"answer\": %d}")
 	text := fmt.Sprintf(form, one, two)
-	r := &synod.Reply{Status: among(p, synod.OK, synod.OK, synod.Dropped), Text: text, Reader: read.Version}
+	r := &synod.Reply{Status: among(p.piece, synod.OK, synod.OK, synod.Dropped), Text: text, Reader: read.Version}
 	a, _, ok := read.Answer(q, r, false)
 	want := r.Status == synod.OK && (one == two || strings.HasPrefix(text, "<think>")) // thoughts are no answer
 	p.Claim(claimUnsaid, ok == want && (!ok || string(a) == fmt.Sprint(two)), "%s reply %q is read as %q, %v", r.Status,
@@ -203,11 +207,11 @@ func (p *piece) twoAnswers() {
 }
 
 // scores reads scores that members typed.
-func (p *piece) scores() {
+func (p reading) scores() {
 	p.State("a score", true)
-	v := among(p, p.rand.Float64(), 0, 1, -p.rand.Float64()-1e-9, 1+p.rand.Float64()+1e-9, math.NaN(), math.Inf(1),
+	v := among(p.piece, p.rand.Float64(), 0, 1, -p.rand.Float64()-1e-9, 1+p.rand.Float64()+1e-9, math.NaN(), math.Inf(1),
 		math.Inf(-1))
-	r := &synod.Reply{Status: among(p, synod.OK, synod.OK, synod.Dropped), Typed: true, Value: v}
+	r := &synod.Reply{Status: among(p.piece, synod.OK, synod.OK, synod.Dropped), Typed: true, Value: v}
 	got, ok := read.Score(r, false)
 	want := r.Status == synod.OK && v >= 0 && v <= 1
 	p.Claim(claimUnsaid, ok == want && (!ok || got == synod.Score(v)), "%s reply with the score %v is read as %v, %v",

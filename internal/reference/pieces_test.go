@@ -70,7 +70,7 @@ func TestReplicas(t *testing.T) {
 
 // One voice with several seats supports once, and answers are joined only if each two are linked by more than F seats.
 func TestJudge(t *testing.T) {
-	b := &reference.Ballots{First: answers("aabc"), Last: answers("aabc"), Voice: []int{0, 0, 1, 2}}
+	b := &reference.Poll{First: answers("aabc"), Last: answers("aabc"), Voice: []int{0, 0, 1, 2}}
 	v := reference.Judge(reference.Rule{Name: "plurality", Support: 1}, b)
 	if v.Answer != "a" || v.Voices != 1 || v.Votes[0].Independent != 1 {
 		t.Errorf("%+v", v)
