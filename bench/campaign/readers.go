@@ -175,7 +175,8 @@ func (p reading) choices() {
 	text := fmt.Sprintf(form, one.Label, two.Text)
 	a, ok := read.Canonical(chosen, text)
 	p.Claim(claimUnsaid, ok == (i == k), "%q is read as %q, %v", text, a, ok)
-	text = fmt.Sprintf(among(p.piece, "%[1]s", "(%[1]s)", "%[2]s", "%[1]s.", "%[1]s)", "**%[2]s**"), one.Label, one.Text)
+	text = fmt.Sprintf(among(p.piece, "%[1]s", "(%[1]s)", "%[2]s", "%[1]s.", "%[1]s)", "**%[2]s**"), one.Label,
+		one.Text)
 	a, ok = read.Canonical(chosen, text)
 	p.Claim(claimMeant, ok && string(a) == one.Label, "%q is read as %q, %v", text, a, ok)
 }
@@ -209,8 +210,8 @@ func (p reading) twoAnswers() {
 // scores reads scores that members typed.
 func (p reading) scores() {
 	p.State("a score", true)
-	v := among(p.piece, p.rand.Float64(), 0, 1, -p.rand.Float64()-1e-9, 1+p.rand.Float64()+1e-9, math.NaN(), math.Inf(1),
-		math.Inf(-1))
+	v := among(p.piece, p.rand.Float64(), 0, 1, -p.rand.Float64()-1e-9, 1+p.rand.Float64()+1e-9, math.NaN(),
+		math.Inf(1), math.Inf(-1))
 	r := &synod.Reply{Status: among(p.piece, synod.OK, synod.OK, synod.Dropped), Typed: true, Value: v}
 	got, ok := read.Score(r, false)
 	want := r.Status == synod.OK && v >= 0 && v <= 1
