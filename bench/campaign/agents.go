@@ -49,7 +49,11 @@ func playAgent(p *piece) {
 	s.machine = script.New(s.twin.Seat, script.Options{Remember: s.twin.Remember}, s.play)
 	s.take(s.machine.Step(0, synod.Begin{}))
 	s.twin.Go(0)
-	for range 4*len(s.twin.Acts) + 12 {
+	events := 4*len(s.twin.Acts) + 12
+	if len(s.twin.Acts) == longText { // each neighbour is heard more often than messages of it may wait
+		events *= 4
+	}
+	for range events {
 		s.happen()
 	}
 	for !s.done && len(s.alarms)+len(s.open) > 0 {
@@ -82,16 +86,19 @@ func (p *piece) seat() synod.Seat {
 	return seat
 }
 
+// longText is how many steps a long text has.
+const longText = 90
+
 // acts draws the text of a protocol.
 func (p *piece) acts(seat *synod.Seat) (acts []reference.Act) {
 	n := 1 + p.rand.IntN(5)
 	if p.one(40) {
-		n = 90
+		n = longText
 		p.State("long", true)
 	}
 	at := synod.Tick(0)
 	for round := range n {
-		if n < 90 && p.one(3) {
+		if n < longText && p.one(3) {
 			act := reference.Act{Ask: []string{}}
 			for range 1 + p.rand.IntN(3) {
 				act.Ask = append(act.Ask, fmt.Sprint("question ", p.rand.IntN(3)))
