@@ -162,7 +162,11 @@ func (s *stage) take(effects []synod.Effect) {
 
 // happen lets one thing happen: a message, a reply, or time passes.
 func (s *stage) happen() {
-	switch s.rand.IntN(4) {
+	ways := 4
+	if len(s.twin.Acts) == longText { // most are messages, so that each round has some
+		ways = 16
+	}
+	switch s.rand.IntN(ways) {
 	case 0:
 		s.next()
 	case 1:
