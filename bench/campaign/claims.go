@@ -42,6 +42,15 @@ const (
 	claimCosign  = "LE-6d"
 	claimWhole   = "LE-7"
 
+	claimCosts = "JO-7"
+	claimAgain = "JO-8"
+
+	claimMeant  = "TX-5"
+	claimUnsaid = "TX-6"
+
+	claimHeard = "AT-1"
+	claimNonce = "AT-2"
+
 	claimFields   = "CE-7"
 	claimApproved = "CE-8"
 
@@ -219,6 +228,14 @@ var ClaimTable = []Claim{
 			"segment",
 		Source: "own (JO-3)"},
 
+	{ID: claimCosts, Model: Crash,
+		Property: "a run that was interrupted, dropped or begun anew any number of times has the replies that may be " +
+			"used, and the cost of all calls that brought none",
+		Source: "own (RU-2)"},
+	{ID: claimAgain, Model: Any,
+		Property: "the replay of a journal is what its machine did, and one from which an effect is missing is refused",
+		Source:   "own (RU-1)"},
+
 	// Claims of certificates and their quorums.
 	{ID: "CE-1", Model: Any,
 		Property: "a certificate with one changed bit, cut off, extended or with other signatures is refused",
@@ -263,6 +280,15 @@ var ClaimTable = []Claim{
 		Source:   "finding F7", Margin: "supporters beyond the rule"},
 	{ID: "WI-1", Model: Any,
 		Property: "an answer that withstands k changed votes leads whatever any k of the voters say instead",
+		Source:   "own"},
+
+	// Claims of the runtime that plays the texts of protocols.
+	{ID: claimHeard, Model: Any,
+		Property: "the text of a protocol hears the first message of each neighbour for each of its rounds, and gets " +
+			"the first reply to each call, as a slow machine does on the same events",
+		Source: "own"},
+	{ID: claimNonce, Model: Any,
+		Property: "each call has a seed and a nonce of its own, and the nonce is not the seed, which models see",
 		Source:   "own"},
 
 	// Claims of the judge of a council.
@@ -313,6 +339,13 @@ var ClaimTable = []Claim{
 	{ID: "TX-3", Model: Any,
 		Property: "what a member writes never stands outside of its fence or quotation in the prompt of another",
 		Source:   "own (adversaries score-smuggler, delimiter-forger, role-breaker)"},
+	{ID: claimMeant, Model: Any,
+		Property: "numbers, amounts with units, times and choices are read as what they mean, in whatever way they " +
+			"are written",
+		Source: "own"},
+	{ID: claimUnsaid, Model: Any,
+		Property: "a reply that failed, says two things, or has a score out of range has no answer and no score",
+		Source:   "own (SAC-10)"},
 	{ID: "TX-4", Model: Any,
 		Property: "a shown text has no character that a terminal obeys or that cannot be seen",
 		Source:   "own (adversary markup-bomber, SC-37)"},

@@ -60,7 +60,7 @@ func (p *piece) slips() {
 	a := c.Roster.SlipOf("run", message("one", from, 1, "say"))
 	body, other, round, slot, run := "two", from, 1, "say", sign.Instance("run")
 	changed := among(p, "nothing", "nothing", "body", "member", "round", "slot", "run", "signature", "named seat",
-		"roster")
+		"named run", "roster")
 	switch changed {
 	case "body":
 		body = "one"
@@ -86,6 +86,8 @@ func (p *piece) slips() {
 	switch changed {
 	case "named seat":
 		e.Seat = uint64((from + 1) % 3)
+	case "named run":
+		e.Instance = "another"
 	case "roster":
 		hash[p.rand.IntN(len(hash))] ^= 1
 	}

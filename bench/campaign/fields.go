@@ -142,8 +142,8 @@ func (p *piece) verified(w *paper) {
 	p.State("refused", !want.Valid())
 	p.State("agreement", want.Agrees && want.Valid())
 	_, err = certificate.VerifyBy(w.Keys, made, certificate.CouncilOf(w.Roster))
-	p.Claim(claimFields, (err == nil) == want.Valid(), "a certificate is judged %v, and valid by the reference: %v: %+v",
-		err, want.Valid(), want)
+	p.Claim(claimFields, (err == nil) == want.Valid(), "a certificate is judged %v, and valid by the reference: %v: "+
+		"%+v", err, want.Valid(), want)
 }
 
 // twin is the certificate for the reference.
@@ -186,8 +186,8 @@ func (p *piece) approved(w *paper) {
 	err := own.Approve(w.s)
 	p.State("approved", want)
 	p.State("not approved", !want)
-	p.Claim(claimApproved, (err == nil) == want, "seat %d with the record %+v is asked to sign: %v; by the reference %v: "+
-		"%+v", seat, own, err, want, twin)
+	p.Claim(claimApproved, (err == nil) == want, "seat %d with the record %+v is asked to sign: %v; by the reference "+
+		"%v: %+v", seat, own, err, want, twin)
 }
 
 // owned has one owner certify, with a number that is mostly right.
@@ -233,6 +233,6 @@ func (p *piece) owned(w *paper) {
 		return
 	}
 	_, err = certificate.Verify(c, nil)
-	p.Claim(claimFields, (err == nil) == want, "a certificate of one owner is judged %v, and by the reference %v: %+v %+v",
-		err, want, twin, o)
+	p.Claim(claimFields, (err == nil) == want, "a certificate of one owner is judged %v, and by the reference %v: %+v "+
+		"%+v", err, want, twin, o)
 }

@@ -15,7 +15,11 @@ func graphSubject() *subject {
 		playGraph, claimRobust, claimConnect, claimWritten)
 }
 
-func playGraph(p *piece) {
+// drawing is an execution with graphs.
+type drawing struct{ *piece }
+
+func playGraph(all *piece) {
+	p := drawing{all}
 	g, twin := p.graph()
 	p.State("directed", g.Directed())
 	p.State("undirected", !g.Directed())
@@ -27,7 +31,7 @@ func playGraph(p *piece) {
 
 // graph draws a graph in two forms. A regular one is alike everywhere, so the search for robustness needs its
 // symmetries.
-func (p *piece) graph() (graph.Graph, reference.Digraph) {
+func (p drawing) graph() (graph.Graph, reference.Digraph) {
 	n, directed := 1+p.rand.IntN(8), p.one(2)
 	var edges [][2]int
 	add := func(u, v int) {
@@ -68,7 +72,7 @@ func (p *piece) graph() (graph.Graph, reference.Digraph) {
 }
 
 // robust compares robustness and its witness.
-func (p *piece) robust(g graph.Graph, twin reference.Digraph) {
+func (p drawing) robust(g graph.Graph, twin reference.Digraph) {
 	want, got := twin.Robust(), robustness.Find(g, nil)
 	p.State("robust", want > 1)
 	p.Claim(claimRobust, got.Exact && got.R == want && got.Lower == want && got.Upper == want,
@@ -91,7 +95,7 @@ func (p *piece) robust(g graph.Graph, twin reference.Digraph) {
 }
 
 // sets compares what is said of a set of nodes, and of two.
-func (p *piece) sets(g graph.Graph, twin reference.Digraph) {
+func (p drawing) sets(g graph.Graph, twin reference.Digraph) {
 	one, two := p.set(g.N()), p.set(g.N())
 	a, b := maskOf(one), maskOf(two)
 	if a == 0 {
@@ -117,7 +121,7 @@ func (p *piece) sets(g graph.Graph, twin reference.Digraph) {
 }
 
 // connected compares connectivity.
-func (p *piece) connected(g graph.Graph, twin reference.Digraph) {
+func (p drawing) connected(g graph.Graph, twin reference.Digraph) {
 	want := twin.Connectivity()
 	got, err := graph.VertexConnectivity(g)
 	p.State("not connected", want == 0)
@@ -142,15 +146,15 @@ func (p *piece) connected(g graph.Graph, twin reference.Digraph) {
 }
 
 // written writes a graph in a format, and reads it again.
-func (p *piece) written(g graph.Graph) {
-	f := among(p, format.All()...)
+func (p drawing) written(g graph.Graph) {
+	f := among(p.piece, format.All()...)
 	again, err := f.Parse(f.Write(format.File{Graph: g}))
 	p.Claim(claimWritten, err == nil && again.Graph.Equal(g), "%s: %v is read as %v: %v", f.Name, g.Edges(),
 		again.Graph.Edges(), err)
 }
 
 // set draws a set of nodes.
-func (p *piece) set(n int) (set []int) {
+func (p drawing) set(n int) (set []int) {
 	for v := range n {
 		if p.one(3) {
 			set = append(set, v)

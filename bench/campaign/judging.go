@@ -39,6 +39,8 @@ type drawn struct {
 	rule     reference.Rule
 	question synod.Question
 	surfaces []string // by seat
+	refusal  synod.Answer
+	early    []bool // by seat: its first answer is the refused one
 	compared []synod.Record
 	plan     *plan.Plan
 }
@@ -62,7 +64,8 @@ func (p *piece) ballots() *drawn {
 	d := &drawn{rule: reference.Rule{Name: among(p, plan.Plurality, plan.Majority, plan.Supermajority),
 		Support: max(0, p.rand.IntN(5)-1)}, surfaces: make([]string, n), compared: make([]synod.Record, n)}
 	d.F = p.rand.IntN(3)
-	d.First, d.Last, d.Failed = make([]synod.Answer, n), make([]synod.Answer, n), make([]bool, n)
+	d.First, d.Last = make([]synod.Answer, n), make([]synod.Answer, n)
+	d.Failed, d.early = make([]bool, n), make([]bool, n)
 	voices := among(p, n, n, 2, 3)
 	for i := range n {
 		d.Voice = append(d.Voice, i%voices)
@@ -141,10 +144,11 @@ func (p *piece) refuse(d *drawn) {
 	if bad == synod.None {
 		return
 	}
+	d.refusal = bad
 	d.question.Checks = []synod.Check{{Name: "other", Regex: "^[^" + string(bad) + "]"}}
 	for i := range d.First {
 		if d.First[i] == bad {
-			d.First[i] = synod.None
+			d.First[i], d.early[i] = synod.None, true
 		}
 		if d.Last[i] == bad {
 			d.Last[i], d.Failed[i] = synod.None, true
@@ -176,21 +180,19 @@ func judged(d *drawn, voices int, joins bool) *plan.Plan {
 func (d *drawn) records() (all []outcome.Record) {
 	for i := range d.First {
 		r := outcome.Record{Seat: synod.NodeID(i), Stopped: sim.Finished}
-		last := d.Last[i]
-		if d.Failed[i] {
-			last = d.refused()
+		first, last := d.First[i], d.Last[i]
+		if d.early[i] {
+			first = d.refusal
 		}
-		r.Opinions = append(r.Opinions, outcome.Noted{Opinion: &synod.Opinion{Answer: d.First[i]}},
+		if d.Failed[i] {
+			last = d.refusal
+		}
+		r.Opinions = append(r.Opinions, outcome.Noted{Opinion: &synod.Opinion{Answer: first}},
 			outcome.Noted{Tick: 1, Opinion: &synod.Opinion{Round: 1, Answer: last, Surface: d.surfaces[i],
 				Record: d.compared[i]}})
 		all = append(all, r)
 	}
 	return all
-}
-
-// refused returns the answer that the check refuses.
-func (d *drawn) refused() synod.Answer {
-	return synod.Answer(d.question.Checks[0].Regex[len("^[^"):len("^[^5")])
 }
 
 // counted compares the decision and the votes.
@@ -205,6 +207,14 @@ func (p *piece) counted(d *drawn, want *reference.Judged, o *outcome.Outcome) {
 			c.Seats = append(c.Seats, seatNamed(d.plan, id))
 		}
 		got.Votes = append(got.Votes, c)
+	}
+	for i, m := range o.Members {
+		first := synod.None
+		if m.First != nil {
+			first = *m.First
+		}
+		p.Claim(claimCounted, first == d.First[i], "the first answer of seat %d counts as %q, not %q", i, first,
+			d.First[i])
 	}
 	same := want.Same(got.Verdict) && want.Voices == got.Voices && slices.EqualFunc(want.Votes, got.Votes,
 		func(a, b reference.Counted) bool {

@@ -112,9 +112,15 @@ func (p *piece) proved(l *ledger.Log, own sign.Secret, tree reference.Tree, head
 	p.State("another log", true)
 	p.Claim(claimHeads, ledger.Extends(&earlier, &other, path) != nil, "the head of another log extends one of this")
 	w := &ledger.Witness{Secret: witnessKey, Log: own.PublicKey(), Now: witnessed}
-	if _, err := w.Sign(&heads[len(tree)], nil); err != nil {
+	signature, err := w.Sign(&heads[len(tree)], nil)
+	if err != nil {
 		p.Fail(claimHeads, "a witness refuses the first head that it sees: %v", err)
+		return
 	}
+	head := heads[len(tree)]
+	signature.Signature = bytes.Clone(signature.Signature)
+	signature.Signature[p.rand.IntN(8)]++ // in the time of the signature
+	p.Claim(claimHeads, head.Add(signature) != nil, "the time under a signature of a witness can be changed")
 	if m < len(tree) {
 		_, err := w.Sign(&heads[m], nil)
 		fork := new(ledger.ForkError)
@@ -156,6 +162,11 @@ func (p *piece) replicated() {
 	err := h.VerifyGroup(g)
 	p.Claim(claimHeads, (err == nil) == want, "%d of %d replicas and %d strangers signed a head: %v", signed, n,
 		len(h.Witnesses)-signed, err)
+	if k := len(h.Witnesses); k > 0 {
+		twice := *h
+		twice.Witnesses = slices.Insert(slices.Clone(h.Witnesses), k-1, h.Witnesses[k-1])
+		p.Claim(claimHeads, twice.VerifyGroup(g) != nil, "a head is valid that one key has signed twice")
+	}
 	other := *g
 	other.Name = "another"
 	p.Claim(claimHeads, h.VerifyGroup(&other) != nil, "a head of another group is valid")
@@ -176,10 +187,19 @@ func (p *piece) entered() {
 		e := diskEntry("run-1")
 		e.Parts = append(e.Parts, ledger.NewPart("answer", fmt.Append(nil, answer), false),
 			ledger.NewPart("record", fmt.Append(nil, by), kept))
-		if err := e.Sign(g.Names[by], logKeys[by]); err != nil {
+		key := by
+		if p.one(10) {
+			key = (by + 1) % n // it is signed by another replica than it says
+		}
+		if err := e.Sign(g.Names[by], logKeys[key]); err != nil {
 			panic(err)
 		}
 		b, _ := e.Encode()
+		if key != by {
+			_, err := claims.Take([][]byte{b})
+			p.Claim(claimEnter, err != nil, "an entry of another replica than it says is taken")
+			continue
+		}
 		came, bodies = append(came, reference.Held{Record: fmt.Sprint(answer), By: g.Names[by]}), append(bodies, b)
 		entries, err := claims.Take([][]byte{b})
 		if err != nil {

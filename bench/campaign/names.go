@@ -12,6 +12,9 @@ const (
 	judgeName    = "judge"
 	logName      = "logs"
 	fieldName    = "certificate-fields"
+	agentName    = "agents"
+	diaryName    = "journals"
+	readerName   = "readers"
 	signName     = "signatures"
 	evidenceName = "evidence"
 )

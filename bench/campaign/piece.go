@@ -19,7 +19,7 @@ type piece struct {
 func pieceSubject(name string, share float64, states []string, play func(p *piece), claims ...string) *subject {
 	return &subject{
 		Subject: check.Subject{Name: name, Share: share, States: states}, bare: true,
-		claims: claimsOf(append(claims, claimCrash, claimSame)...),
+		claims: claimsOf(append(claims, claimCrash)...),
 		setup: func(c chance, x *Execution) {
 			x.N, x.Operations = 1+c.IntN(7), 1+c.IntN(8)
 		},

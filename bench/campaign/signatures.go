@@ -53,6 +53,30 @@ func playSign(p *piece) {
 		refused(what, other.verify(in), seat, data, sig)
 	}
 	p.separate()
+	if p.one(20) {
+		p.secrets()
+	}
+}
+
+// secrets checks what follows from the secret of a seat: each run has a salt and a seed of its own, and a file with a
+// changed digit is refused. A key for which everybody can sign is no key.
+func (p *piece) secrets() {
+	secret, committee := logKeys[0], sign.Committee{logKeys[0].PublicKey()}
+	one, err := secret.Identity(0, committee, "run-1")
+	two, again := secret.Identity(0, committee, "run-2")
+	p.Claim(claimBound, err == nil && again == nil && one.Salt != two.Salt && one.Seed != two.Seed,
+		"two runs of a seat have one salt or seed: %v %v", err, again)
+	file := []byte(secret.File())
+	at := p.rand.IntN(len(file) - 1)
+	if c := file[at]; c >= '0' && c <= '8' {
+		file[at]++
+		_, err := sign.ParseSecret(string(file))
+		p.Claim(claimBound, err != nil, "a secret whose byte %d was changed is used", at)
+	}
+	weak := make([]byte, 32) // the points of order 1 and 4 and, with the sign of x, their other spellings
+	weak[0] = byte(p.rand.IntN(2))
+	weak[31] = byte(p.rand.IntN(2)) << 7
+	p.Claim(claimBound, !sign.CheckKey(weak), "everybody can sign for the key %x, and it is accepted", weak)
 }
 
 func (p *piece) flipped(b []byte) []byte {

@@ -119,3 +119,21 @@ func TestRoundsAsJSON(t *testing.T) {
 		t.Errorf("%s, and from JSON %s, %v", b, back, err)
 	}
 }
+
+// A last answer that fails a check is a refused vote, and no silence, also where texts that cannot be read are dropped.
+func TestRefusedIsNotSilent(t *testing.T) {
+	p := planOf(t, 5, "f: 1\nrule: {name: plurality}\n")
+	q := synod.Question{Text: "How many?", Form: synod.Number, Checks: []synod.Check{{Name: "small", Regex: "^[0-5]"}}}
+	records := []Record{notes(0, "3"), notes(1, "4"), notes(2, "9"), notes(3, "9"), notes(4, "")}
+	if o := Judge(p, plan.Instance{Question: q}, records); o.Status != Undecided {
+		t.Errorf("two answers and two refused ones of five: %s, %s", o.Status, o.Reason)
+	}
+	records[3] = notes(3, "nine or so")
+	if o := Judge(p, plan.Instance{Question: q}, records); o.Status != Undecided {
+		t.Errorf("one of them cannot be read: %s, %s", o.Status, o.Reason)
+	}
+	records[2] = notes(2, "")
+	if o := Judge(p, plan.Instance{Question: q}, records); o.Status != Degraded {
+		t.Errorf("two answers of five, and a text that cannot be read: %s, %s", o.Status, o.Reason)
+	}
+}
