@@ -144,6 +144,7 @@ func checkPanelist(t *check.Trace, h, first *panelist) {
 	}
 	checkTotals(t, h)
 	checkRecord(t, h)
+	checkVerified(t, h)
 	checkDecision(t, h)
 }
 

@@ -66,6 +66,7 @@ func endsOf(pace synod.Pace, round int, locks bool) (e ends) {
 // heard returns the first message of each neighbour in a slot by a tick, and how many calls were answered by then.
 func (a *again) heard(name string, round int, end synod.Tick) (all []*synod.Message, m check.Mark, ok bool) {
 	if m, ok = a.t.At(a.id, end); !ok {
+		a.t.Fail(a.claim, "%s of round %d does not end at tick %d for n%d", name, round, end, a.id)
 		return nil, m, false
 	}
 	return a.t.First(a.id, synod.Slot{Name: name, Round: round}, m.Heard), m, true
@@ -226,8 +227,8 @@ func (a *again) grades(asked int) map[synod.Answer]float64 {
 		if _, known := all[c.Prompt.Candidate]; c.Prompt.Purpose != grade.One || known {
 			continue
 		}
-		if g, err := grade.Read(&c.Reply); err == nil {
-			all[c.Prompt.Candidate] = g.Sum()
+		if g, ok := reference.ReadGrades(&c.Reply); ok {
+			all[c.Prompt.Candidate] = g[0] + g[1] + g[2] + g[3] + g[4]
 		}
 	}
 	return all
@@ -359,7 +360,7 @@ func (a *again) compareScores(o *synod.Opinion) {
 			continue
 		}
 		ok := k < len(o.Scores) && o.Scores[k].Of == synod.NodeID(id) &&
-			o.Scores[k].Score == synod.Score(sum/grade.Best)
+			o.Scores[k].Score == synod.Score(sum/100)
 		a.t.Claim(a.claim, ok, "n%d has the scores %v, and graded %q of n%d with %v", a.id, o.Scores, x, id, sum)
 		k++
 	}
