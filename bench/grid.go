@@ -94,6 +94,11 @@ func (m *GridManifest) checkNames() error {
 			return fmt.Errorf("plots: %w", err)
 		}
 	}
+	for _, t := range m.Tables {
+		if err := t.Check(); err != nil {
+			return fmt.Errorf("tables: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -352,9 +357,10 @@ type GridManifest struct {
 	Computed []Computed `json:"computed,omitempty"` // cells whose figures are computed without a run
 	Readings []Reading  `json:"readings,omitempty"` // cells whose figures are taken from runs of other cells
 
-	Manifest string            `json:"manifest,omitempty"` // the text that the grid was made from
-	Budget   Budget            `json:"budget,omitzero"`
-	Plots    []report.PlotSpec `json:"plots,omitempty"` // figures beside those that every report has
+	Manifest string             `json:"manifest,omitempty"` // the text that the grid was made from
+	Budget   Budget             `json:"budget,omitzero"`
+	Plots    []report.PlotSpec  `json:"plots,omitempty"`  // figures beside those that every report has
+	Tables   []report.TableSpec `json:"tables,omitempty"` // tables in the layout of the paper
 
 	Claims    []report.PaperClaim `json:"claims,omitempty"`     // of the paper's text
 	NoVerdict string              `json:"no_verdict,omitempty"` // why nothing is compared with the paper; "": it is
@@ -365,7 +371,7 @@ func (g *Grid) Report() (*report.Grid, error) {
 	out := &report.Grid{
 		Report: report.Report{Version: report.Version, MembersKind: []string{}, Rounds: []metrics.Round{},
 			Failures: []report.Failure{}},
-		Preset: g.Preset, Source: g.Source, Members: g.Members, Note: g.Note, Specs: g.Plots,
+		Preset: g.Preset, Source: g.Source, Members: g.Members, Note: g.Note, Specs: g.Plots, Tables: g.Tables,
 		NoVerdict: g.NoVerdict,
 	}
 	if len(g.Runs) > 0 {

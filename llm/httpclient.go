@@ -24,6 +24,7 @@ import (
 type httpClient struct {
 	api       string // what the server is expected to be, for messages
 	header    http.Header
+	via       viaHeader // header with the gateways of the last request
 	key       Secret
 	hidden    []Secret // credentials and query of the URL
 	transport http.RoundTripper
@@ -51,12 +52,7 @@ type response struct {
 // post sends a body to an address and reads the response within bounds. A response that
 // ends early is a failure, never a short answer. The caller frees the response.
 func (m *httpClient) post(ctx context.Context, to *url.URL, body []byte) (response, *Failure) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
-	if err != nil {
-		return response{}, failure(synod.Dropped, "llm: make request: %w", err)
-	}
-	req.URL, req.Host, req.Header = to, to.Host, viaHeader(ctx, m.header)
-	res, f := m.roundTrip(req, "waiting for the reply")
+	res, f := m.send(ctx, to, body)
 	if f != nil {
 		return response{}, f
 	}
@@ -95,21 +91,39 @@ func bodyFailure(ctx context.Context, status int, body []byte, limit int64, err 
 	return nil
 }
 
-// roundTrip sends a request and returns the response. A request that got no connection has not left. doing is for the
-// failure of a request whose context ends.
-func (m *httpClient) roundTrip(req *http.Request, doing string) (*http.Response, *Failure) {
+// send posts a body to an address, and returns the response as it begins.
+func (m *httpClient) send(ctx context.Context, to *url.URL, body []byte) (*http.Response, *Failure) {
+	return m.roundTrip(ctx, outgoing{http.MethodPost, to, m.via.header(ctx, m.header), bytes.NewReader(body),
+		"waiting for the reply"})
+}
+
+// outgoing is a request of a client.
+type outgoing struct {
+	method string
+	to     *url.URL
+	header http.Header
+	body   io.Reader
+	doing  string // for the failure of a request whose context ends
+}
+
+// roundTrip sends a request and returns the response. A request that got no connection has not left.
+func (m *httpClient) roundTrip(ctx context.Context, out outgoing) (*http.Response, *Failure) {
 	var connected atomic.Bool
-	ctx := req.Context()
-	res, err := m.transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
-	})))
+	}), out.method, "", out.body)
+	if err != nil {
+		return nil, failure(synod.Dropped, "llm: make request: %w", err)
+	}
+	req.URL, req.Host, req.Header = out.to, out.to.Host, out.header
+	res, err := m.transport.RoundTrip(req)
 	if err == nil {
 		return res, nil
 	}
 	if !connected.Load() {
-		doing = "waiting for a connection"
+		out.doing = "waiting for a connection"
 	}
-	f := over(ctx, doing)
+	f := over(ctx, out.doing)
 	if f == nil {
 		f = m.clean(transportFailure(err))
 	}
@@ -372,12 +386,7 @@ func (m *httpClient) get(ctx context.Context, at *url.URL, limit int64) (respons
 // exchange sends a request that no model answers, and reads the reply up to limit bytes.
 func (m *httpClient) exchange(ctx context.Context, method string, at *url.URL, body io.Reader, limit int64) (response,
 	*Failure) {
-	req, err := http.NewRequestWithContext(ctx, method, "", body)
-	if err != nil {
-		return response{}, failure(synod.Dropped, "llm: make request: %w", err)
-	}
-	req.URL, req.Host, req.Header = at, at.Host, m.header
-	res, f := m.roundTrip(req, "waiting for the list of models")
+	res, f := m.roundTrip(ctx, outgoing{method, at, m.header, body, "waiting for the list of models"})
 	if f != nil {
 		return response{}, f
 	}

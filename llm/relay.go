@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,7 +48,8 @@ func (r *Refusal) Unwrap() error { return r.Failure }
 // The error is a *Refusal where the server responded with another status than 200, else a *Failure; ErrNoRelay
 // if the model has no server with this API. Budget, cache and time limit do not apply: see ctx.
 func Relay(ctx context.Context, m Model, body []byte) (*Relayed, error) {
-	r, server := relayTo(m)
+	var r relay
+	server := r.to(m)
 	if server == nil {
 		return nil, ErrNoRelay
 	}
@@ -61,14 +61,13 @@ var ErrNoRelay = errors.New("llm: the model has no server with OpenAI's API")
 
 // Relays reports whether Relay can pass bodies on to a model's server.
 func Relays(m Model) bool {
-	_, server := relayTo(m)
-	return server != nil
+	var r relay
+	return r.to(m) != nil
 }
 
-// relayTo finds the server of a model, and the layers that keep to the limits of its account; nil: it has none with
+// to finds the server of a model, and the layers that keep to the limits of its account; nil: it has none with
 // OpenAI's API, or the server is not told which model is meant.
-func relayTo(m Model) (r *relay, server *OpenAI) {
-	r = new(relay)
+func (r *relay) to(m Model) *OpenAI {
 	for at := m; ; {
 		switch l := at.(type) {
 		case *mannered:
@@ -79,13 +78,13 @@ func relayTo(m Model) (r *relay, server *OpenAI) {
 			r.limiter = l.l
 		case *OpenAI:
 			if l.Info().Model == "" {
-				return r, nil
+				return nil
 			}
-			return r, l
+			return l
 		}
 		l, wraps := at.(interface{ Within() Model })
 		if !wraps {
-			return r, nil
+			return nil
 		}
 		at = l.Within()
 	}
@@ -142,7 +141,7 @@ func (r *relay) send(ctx context.Context, m *OpenAI, body []byte) (*http.Respons
 			body = fit
 		}
 	}
-	res, err := m.send(ctx, body)
+	res, err := m.relay(ctx, body)
 	var refused *Refusal
 	if known || !errors.As(err, &refused) || !refused.senders() {
 		return res, err
@@ -155,7 +154,7 @@ func (r *relay) send(ctx context.Context, m *OpenAI, body []byte) (*http.Respons
 	if again == nil {
 		return res, err
 	}
-	if res, err = m.send(ctx, again); err == nil && r.habits != nil {
+	if res, err = m.relay(ctx, again); err == nil && r.habits != nil {
 		r.habits.change(r.key, func(h *Habit) { h.CompletionTokens = true })
 	}
 	return res, err
@@ -209,14 +208,9 @@ func (b *relayBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// send sends a body that somebody else has made.
-func (m *OpenAI) send(ctx context.Context, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
-	if err != nil {
-		return nil, failure(synod.Dropped, "llm: make request: %w", err)
-	}
-	req.URL, req.Host, req.Header = m.endpoint, m.endpoint.Host, viaHeader(ctx, m.header)
-	res, f := m.roundTrip(req, "waiting for the reply")
+// relay sends a body that somebody else has made.
+func (m *OpenAI) relay(ctx context.Context, body []byte) (*http.Response, error) {
+	res, f := m.httpClient.send(ctx, m.endpoint, body)
 	if f != nil {
 		return nil, f
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"sync/atomic"
 )
 
 // Via is the header in which gateways name themselves to the servers that they call, so that a council
@@ -17,13 +18,28 @@ func WithVia(ctx context.Context, via string) context.Context {
 	return context.WithValue(ctx, viaKey{}, via)
 }
 
-// viaHeader returns the headers of a request: those of its client, and Via where the context has one.
-func viaHeader(ctx context.Context, h http.Header) http.Header {
+// viaHeader has the headers of the last request with Via: nearly all requests of a gateway have the same.
+type viaHeader struct {
+	last atomic.Pointer[namedHeader]
+}
+
+// namedHeader are headers with a value of Via. Nobody changes them.
+type namedHeader struct {
+	via string
+	http.Header
+}
+
+// header returns the headers of a request: those of its client, and Via where the context has one.
+func (v *viaHeader) header(ctx context.Context, h http.Header) http.Header {
 	via, _ := ctx.Value(viaKey{}).(string)
 	if via == "" {
 		return h
 	}
+	if last := v.last.Load(); last != nil && last.via == via {
+		return last.Header
+	}
 	h = maps.Clone(h) // the values are shared, and nobody changes them
 	h[Via] = []string{via}
+	v.last.Store(&namedHeader{via, h})
 	return h
 }

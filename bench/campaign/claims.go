@@ -42,9 +42,29 @@ const (
 	claimCosign  = "LE-6d"
 	claimWhole   = "LE-7"
 
+	claimFields   = "CE-7"
+	claimApproved = "CE-8"
+
 	claimPaid   = "JO-4"
 	claimLeaves = "JO-5"
 	claimRead   = "JO-6"
+
+	claimRobust  = "GH-1"
+	claimConnect = "GH-2"
+	claimWritten = "GH-3"
+
+	claimCounted   = "DE-3"
+	claimWithstood = "DE-4"
+	claimSpelled   = "DE-5"
+
+	claimTree  = "LE-8"
+	claimHeads = "LE-9"
+	claimEnter = "LE-10"
+
+	claimBound = "SG-1"
+	claimKinds = "SG-2"
+
+	claimEvidence = "EV-1"
 )
 
 // common are the claims of every subject.
@@ -162,6 +182,17 @@ var ClaimTable = []Claim{
 			"nobody appended",
 		Source: "own (LE-3)"},
 
+	{ID: claimTree, Model: Any,
+		Property: "numbers, roots, inclusion and consistency proofs of a log are those of a slow Merkle tree",
+		Source:   "RFC 6962"},
+	{ID: claimHeads, Model: Any,
+		Property: "a head is valid for its log with a quorum of its replicas, strangers not counted; a witness signs " +
+			"no fork, and no older checkpoint takes the place of a newer one",
+		Source: "own"},
+	{ID: claimEnter, Model: Any,
+		Property: "a log of replicas has the entries of a record that enough replicas hold, one of each",
+		Source:   "own"},
+
 	// Claims of journals.
 	{ID: "JO-1", Model: Any,
 		Property: "playing a journal again without any model gives the same digest, and the same seed gives the " +
@@ -205,6 +236,14 @@ var ClaimTable = []Claim{
 		Property: "a member that is not Byzantine signs at most one answer of a run, and only one that it ended " +
 			"on, whatever it is asked, killed, or moved to another roster",
 		Source: "own (as CE-5)"},
+	{ID: claimFields, Model: Any,
+		Property: "a certificate is valid if, and only if, a slow reference finds that its signers, votes, rule, " +
+			"support, graph and claim are enough, whatever fields are false",
+		Source: "own (docs/operate/certificates.md)"},
+	{ID: claimApproved, Model: Any,
+		Property: "a member signs a statement if, and only if, it is about its own run, question, form and votes and " +
+			"follows from what it shows",
+		Source: "own"},
 	{ID: "QU-1", Model: Async,
 		Property: "two quorums of n >= 3f+1 members share more than f of them, and those that are not Byzantine " +
 			"are a quorum",
@@ -224,6 +263,43 @@ var ClaimTable = []Claim{
 		Source:   "finding F7", Margin: "supporters beyond the rule"},
 	{ID: "WI-1", Model: Any,
 		Property: "an answer that withstands k changed votes leads whatever any k of the voters say instead",
+		Source:   "own"},
+
+	// Claims of the judge of a council.
+	{ID: claimCounted, Model: Any,
+		Property: "a council's status, decision, votes and supporters are those that a slow reference counts from " +
+			"the same ballots: with voices of several seats, answers that members call the same, and checks",
+		Source: "own (docs/use/council-file.md)"},
+	{ID: claimWithstood, Model: Any,
+		Property: "what a decision withstands is what trying all changes of votes finds, in voices",
+		Source:   "own"},
+	{ID: claimSpelled, Model: Any,
+		Property: "a decision is printed as most of those wrote it that end on it, if more than F did and it reads " +
+			"as the decision",
+		Source: "own"},
+
+	// Claims of graphs.
+	{ID: claimRobust, Model: Any,
+		Property: "r, s, their witnesses, reach and locality of a graph are those of the definition, tried on all " +
+			"pairs of sets",
+		Source: "LeBlanc et al. 2013"},
+	{ID: claimConnect, Model: Any,
+		Property: "connectivity, roots and what is left without some nodes are those of the definition",
+		Source:   "own"},
+	{ID: claimWritten, Model: Any,
+		Property: "a graph that is written in a format is read again as the same graph",
+		Source:   "own"},
+
+	// Claims of signatures and evidence.
+	{ID: claimBound, Model: Any,
+		Property: "a signature is valid for its signer, run, committee and data, and with any of them changed it is " +
+			"not",
+		Source: "own"},
+	{ID: claimKinds, Model: Any,
+		Property: "no signature of one kind (envelope, note, run) counts as one of another kind or of another type",
+		Source:   "own"},
+	{ID: claimEvidence, Model: Any,
+		Property: "evidence is accepted if, and only if, a member signed two bodies for one slot of one run",
 		Source:   "own"},
 
 	// Claims of texts.

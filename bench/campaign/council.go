@@ -108,7 +108,11 @@ func councilFile(protocol string, x *check.Case, rule reference.Rule) string {
 // planOf returns the plan of that council; nil if no council may have such seats and bounds, as in a case that was
 // shrunk.
 func planOf(protocol string, x *check.Case, rule reference.Rule) *plan.Plan {
-	text := councilFile(protocol, x, rule)
+	return planned(councilFile(protocol, x, rule))
+}
+
+// planned returns the plan of a council file; nil if there is none.
+func planned(text string) *plan.Plan {
 	if known, ok := plans.Load(text); ok {
 		return known.(*plan.Plan)
 	}

@@ -6,6 +6,14 @@ const (
 	ledgerName    = "ledger-disk"
 	journalName   = "journal-disk"
 	callersName   = "certificate" // callers are hostile
+
+	// pieces of what protocols rest on
+	graphName    = "graphs"
+	judgeName    = "judge"
+	logName      = "logs"
+	fieldName    = "certificate-fields"
+	signName     = "signatures"
+	evidenceName = "evidence"
 )
 
 // hashText adds a text to a hash (FNV-1a).

@@ -65,7 +65,7 @@ func (m *Manifest) draft(o Options) (*bench.Grid, error) {
 	}
 	d := drafting{manifest: m, options: o, paper: paper, sets: sets{}, work: computed.NewWork()}
 	d.grid = bench.GridManifest{Program: o.Program, Preset: m.Experiment, Source: m.Source,
-		Members: cmp.Or(o.Members, "of the manifest"), Manifest: string(m.text), Budget: m.Budget, Plots: m.Plots,
+		Members: cmp.Or(o.Members, "of the manifest"), Manifest: string(m.text), Budget: m.Budget, Plots: m.Plots, Tables: m.Tables,
 		Claims: claims}
 	if !o.builtin() {
 		d.grid.Members = filepath.Base(o.Members)
@@ -318,7 +318,7 @@ func (m *Manifest) Model(members, name string) (plan.Params, error) {
 	return found, nil
 }
 
-// checkPlots fails if a figure would draw two cells at one place, or needs a parameter that no cell has.
+// checkPlots fails if a table or a figure needs a parameter that no cell has, or if a figure would draw two cells at one place.
 func checkPlots(m *bench.GridManifest) error {
 	cells := slices.DeleteFunc(slices.Clone(m.Cells), func(c bench.Cell) bool { return c.Control != "" })
 	for _, c := range m.Computed {
@@ -334,6 +334,14 @@ func checkPlots(m *bench.GridManifest) error {
 		}
 	}
 	names := slices.Sorted(maps.Keys(known))
+	for _, t := range m.Tables {
+		for _, name := range t.Params() {
+			if !known[name] {
+				return fmt.Errorf("tables: %s: no cell has the parameter %q%s; they have %s", t.Name, name,
+					synod.Hint(name, names), strings.Join(names, ", "))
+			}
+		}
+	}
 	for _, p := range m.Plots {
 		for _, name := range slices.Concat(p.Params(), slices.Collect(maps.Keys(p.Where))) {
 			if !known[name] {

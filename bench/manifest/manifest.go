@@ -52,6 +52,7 @@ type Manifest struct {
 	Paper      Paper                     `yaml:"paper" doc:"figures to compare with"`
 	Claims     []Claim                   `yaml:"claims" doc:"what the paper's text says about the cells, each with a control; a manifest that extends another has only its own"`
 	Plots      []report.PlotSpec         `yaml:"plots" doc:"figures to draw beside those that every report has"`
+	Tables     []report.TableSpec        `yaml:"tables" doc:"tables in the layout of a paper, for bench export --layout paper"`
 
 	axes    []axis
 	text    []byte

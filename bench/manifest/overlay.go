@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -201,13 +202,38 @@ const tracePrefix = "trace:"
 // dataFolder stands for the data folder; "" if none is given.
 const dataFolder = "data:folder"
 
-// traced returns a tree in which trace:NAME and data:folder are absolute paths, because a run may be resumed
-// from another folder.
+// setPrefix begins the name of a set of prompts that is in the data folder, or was pulled.
+const setPrefix = "prompt-set:"
+
+// setPath returns the folder of a set of prompts. Members that read no prompts do without.
+func setPath(name string, o Options) (string, error) {
+	if o.builtin() && o.Members != "embedded" {
+		return "", nil
+	}
+	set, err := task.PromptSets.Find("prompts/" + name)
+	if err != nil {
+		return "", err
+	}
+	for _, folder := range []string{o.Data, o.Pulled} {
+		path := filepath.Join(folder, set.Folder())
+		if info, err := os.Stat(path); folder != "" && err == nil && info.IsDir() {
+			return filepath.Abs(path)
+		}
+	}
+	return "", fmt.Errorf("the prompts %s are missing; get %s, run: synod data convert prompts/%[1]s FILE -o FOLDER, "+
+		"and pass --data FOLDER", name, set.Input)
+}
+
+// traced returns a tree in which trace:NAME, prompt-set:NAME and data:folder are absolute paths, because a run may be
+// resumed from another folder.
 func traced(v any, o Options) (any, error) {
 	switch v := v.(type) {
 	case string:
 		if name, ok := strings.CutPrefix(v, tracePrefix); ok {
 			return tracePath(name, o)
+		}
+		if name, ok := strings.CutPrefix(v, setPrefix); ok {
+			return setPath(name, o)
 		}
 		if v == dataFolder && o.Data == "" {
 			return "", nil

@@ -248,7 +248,8 @@ type Grid struct {
 	Claims    []ClaimResult `json:"claims"`             // of the paper's text; see Judge
 	NoVerdict string        `json:"no_verdict,omitempty"`
 
-	Specs []PlotSpec `json:"-"` // figures that its manifest asks for
+	Specs  []PlotSpec  `json:"-"` // figures that its manifest asks for
+	Tables []TableSpec `json:"-"` // tables in the layout of the paper
 }
 
 // Add adds a cell and adds its counts to the totals.

@@ -105,7 +105,7 @@ var gridColumns = []struct{ metric, label string }{
 	{"valid", "valid"}, {"invalid", "invalid"}, {"premature", "premature"}, {"none", "none"},
 	{"iaa", "IAA"}, {"faa", "FAA"}, {"bfti", "BFTI"}, {"ra", "RA"}, {"h_majority", "H-Maj."},
 	{"weak_before", "weak"}, {"weak_after", afterwards}, {"strong_before", "strong"}, {"strong_after", afterwards},
-	{"decision_accuracy", "decided"}, {"capture", "captured"}, {"outside", "outside"}, {"latency", "virtual s"},
+	{"decision_accuracy", "right"}, {"capture", "captured"}, {"outside", "outside"}, {"latency", "virtual s"},
 	{"latency_seconds", "s by clock"},
 	{"probe_accuracy", "probe"}, {"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
 }

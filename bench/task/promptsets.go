@@ -23,12 +23,15 @@ type PromptSet struct {
 	templates map[string]string
 	actions   map[string]map[string]string // by name, "" for all: template actions by Python expression
 	truths    map[string]string            // template conditions by Python condition
+	// read finds the texts of the given file; nil: those of a Python file.
+	read func(path string) (pythonTexts, error)
 	// extra are files in addition to the published one, which may be absent. Their texts are the keys of that name.
 	extra []string
 }
 
 // PromptSets lists the sets of prompts that can be made.
-var PromptSets = synod.NewCatalogue("set of prompts", sacPrompts, cpwbftPrompts, gamePrompts, decentPrompts)
+var PromptSets = synod.NewCatalogue("set of prompts", sacPrompts, cpwbftPrompts, gamePrompts, decentPrompts,
+	sacPrinted, cpwbftPrinted, gamePrinted, gameAllAgents)
 
 // Folder returns where the set is kept in a folder of data: the value of prompts in a council file.
 func (s PromptSet) Folder() string { return filepath.FromSlash(s.Name) }
@@ -42,7 +45,11 @@ func (s PromptSet) Make(in []string) (files map[string][]byte, note string, err 
 	case len(in) != 1 && len(in) != 1+len(s.extra):
 		return nil, "", fmt.Errorf("task: %s needs %s", s.Name, s.Input)
 	}
-	texts, err := readPython(in[0])
+	read := s.read
+	if read == nil {
+		read = readPython
+	}
+	texts, err := read(in[0])
 	if err != nil {
 		return nil, "", err
 	}
@@ -100,37 +107,42 @@ func (m *promptMaker) fill(template string) (string, error) {
 func (m *promptMaker) text(key string) (string, error) {
 	key, actions, _ := strings.Cut(key, "|")
 	if slices.Contains(m.set.extra, key) {
-		return m.printedText(key)
+		text, given := m.printed[key]
+		if !given {
+			return `{{template "` + key + ` is missing: synod data convert ` + m.set.Name + `"}}`, nil
+		}
+		return m.printedText(text)
 	}
 	of, known := m.texts[key]
 	if !known {
 		return "", fmt.Errorf("it has no text %s", key)
 	}
+	if of.printed {
+		return m.printedText(of.pieces[0].text)
+	}
 	// str.format is called on plain texts; where one has no braces, both read it alike.
 	return m.convert(of, actions)
 }
 
-// printedText converts a text as the paper prints it, in which braces may also be those of JSON.
-func (m *promptMaker) printedText(key string) (string, error) {
-	text, given := m.printed[key]
-	if !given {
-		return `{{template "` + key + ` is missing: synod data convert ` + m.set.Name + `"}}`, nil
-	}
-	parts, err := splitFormat(text)
-	if err != nil {
-		return "", err
-	}
+// printedText converts a text as the paper prints it, in which braces may also be those of JSON: only known fields
+// become actions.
+func (m *promptMaker) printedText(text string) (string, error) {
 	var out strings.Builder
-	for _, p := range parts {
-		action, known := m.set.actions[""][p.text]
-		switch {
-		case !p.expression:
-			out.WriteString(literalText(p.text))
-		case known:
-			out.WriteString(action)
-		default:
-			out.WriteString(literalText("{" + p.text + "}"))
+	for i := 0; i < len(text); i++ {
+		if text[i] == '{' {
+			end := max(closing(text[i:]), 0)
+			field := strings.Join(strings.Fields(strings.TrimPrefix(text[i:i+end], "{")), " ") // lines are broken
+			action, err := m.expression(field, "")
+			if _, known := m.set.actions[""][field]; known && err != nil {
+				return "", err
+			}
+			if err == nil && end > 0 {
+				out.WriteString(action)
+				i += end
+				continue
+			}
 		}
+		out.WriteString(literalText(text[i : i+1]))
 	}
 	return out.String(), nil
 }
@@ -187,3 +199,6 @@ func (m *promptMaker) expression(e, actions string) (string, error) {
 
 // literalText escapes a text for a template. Every brace is, because an action may follow it.
 func literalText(s string) string { return strings.ReplaceAll(s, "{", `{{"{"}}`) }
+
+// Made reports whether the set can be made of a file; else About says what to do.
+func (s PromptSet) Made() bool { return len(s.templates) > 0 }

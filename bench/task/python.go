@@ -10,7 +10,8 @@ import (
 
 // pythonText is a string expression of a Python file: one literal, or several that stand beside each other.
 type pythonText struct {
-	pieces []pythonPiece
+	pieces  []pythonPiece
+	printed bool // a paper prints it: one piece, in which braces may also be those of JSON
 }
 
 // pythonPiece is one literal without its quotes and escapes. In a format the text has {expressions}.

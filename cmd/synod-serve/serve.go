@@ -223,6 +223,7 @@ func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, agents *
 	if f.token != "" {
 		fmt.Fprintf(stderr, "page of its owner: %s://%s/?token=%s\n", scheme, ln.Addr(), f.token)
 	}
+	collectRarely()
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup
 	helpers.Go(func() { reg.Watch(background, watchEvery) })

@@ -328,6 +328,9 @@ var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "&", `\&`, "%", 
 	"{", `\{`, "}", `\}`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "–", "--", "→", `$\to$`, "−", "$-$", "·",
 	`$\cdot$`)
 
+// LaTeXText returns a text as LaTeX prints it, without what would be a command.
+func LaTeXText(s string) string { return latexEscapes.Replace(Plain(s)) }
+
 // latex prints a tabular with the rules of the package booktabs.
 func (t *Table) latex(b *bytes.Buffer) {
 	n := t.columns()
@@ -344,7 +347,7 @@ func (t *Table) latex(b *bytes.Buffer) {
 				b.WriteString(" & ")
 			}
 			if i < len(cells) {
-				b.WriteString(latexEscapes.Replace(Plain(cells[i])))
+				b.WriteString(LaTeXText(cells[i]))
 			}
 		}
 		b.WriteString(` \\` + "\n")

@@ -166,9 +166,12 @@ func (j *judgment) take(p *plan.Plan, in plan.Instance, records []Record) {
 }
 
 // dropUntyped takes the answers from last opinions that cannot be read in the form of the question, with the defence
-// typed. Honest members do not take over such a text, and a vote for it must not win either.
+// typed. Honest members do not take over such a text, and a vote for it must not win either. An answer that fails a
+// check can be read: dropFailed takes it out, because it is no silence.
 func (j *judgment) dropUntyped() {
-	q := &j.in.Question
+	plain := j.in.Question
+	plain.Checks = nil
+	q := &plain
 	if j.plan.Full().Defences["typed"] != defence.On || q.Form == "" || q.Form.Long() || q.Form == synod.Stance {
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -18,13 +17,19 @@ var ErrDamaged = errors.New("the checksum does not match: the file was changed o
 // Seal adds a checksum to an encoded JSON object that has members: "sum", its first member, is the SHA-256 of the bytes
 // of the object without it. It is the first one so that it is still there in an object whose end was lost. The result
 // ends with a newline.
-func Seal(object []byte) []byte {
+func Seal(object []byte) []byte { return AppendSealed(nil, object) }
+
+// AppendSealed appends what Seal returns.
+func AppendSealed(b, object []byte) []byte {
 	object = bytes.TrimRight(object, "\n")
 	sum := sha256.Sum256(object)
+	b = slices.Grow(b, len(object)+hex.EncodedLen(len(sum))+len("{\n  \"sum\": \"\",\n  \n"))
 	if inner, indented := bytes.CutPrefix(object, []byte("{\n  ")); indented {
-		return fmt.Appendf(nil, "{\n  \"sum\": \"%x\",\n  %s\n", sum, inner)
+		b = hex.AppendEncode(append(b, "{\n  \"sum\": \""...), sum[:])
+		return append(append(append(b, "\",\n  "...), inner...), '\n')
 	}
-	return fmt.Appendf(nil, "{\"sum\":\"%x\",%s\n", sum, bytes.TrimPrefix(object, []byte("{")))
+	b = hex.AppendEncode(append(b, `{"sum":"`...), sum[:])
+	return append(append(append(b, `",`...), bytes.TrimPrefix(object, []byte("{"))...), '\n')
 }
 
 // EncodeSealed encodes v, which must become an object with members, and seals it.

@@ -23,7 +23,7 @@ func Withstands(r Rule, votes []synod.Answer, winner synod.Answer) (ignored, cha
 // withoutAny reports whether the answer wins without any k of the seats.
 func withoutAny(r Rule, votes []synod.Answer, winner synod.Answer, k int) bool {
 	if k == 0 {
-		return r.wins(votes, winner)
+		return r.Wins(votes, winner)
 	}
 	for i := range votes {
 		if !withoutAny(r, slices.Delete(slices.Clone(votes), i, i+1), winner, k-1) {
@@ -35,7 +35,7 @@ func withoutAny(r Rule, votes []synod.Answer, winner synod.Answer, k int) bool {
 
 // whateverAny reports whether the answer wins whatever at most k of the seats from a place on say instead.
 func whateverAny(r Rule, votes []synod.Answer, winner synod.Answer, from, k int, others []synod.Answer) bool {
-	if !r.wins(votes, winner) {
+	if !r.Wins(votes, winner) {
 		return false
 	}
 	for i := from; i < len(votes) && k > 0; i++ {
@@ -51,9 +51,9 @@ func whateverAny(r Rule, votes []synod.Answer, winner synod.Answer, from, k int,
 	return true
 }
 
-// wins reports whether an answer wins among seats: with plurality more of them than any other one, else more than half
+// Wins reports whether an answer wins among seats: with plurality more of them than any other one, else more than half
 // or two thirds of all; and as many as the rule wants as supporters.
-func (r Rule) wins(votes []synod.Answer, a synod.Answer) bool {
+func (r Rule) Wins(votes []synod.Answer, a synod.Answer) bool {
 	n := len(holders(votes, a))
 	switch {
 	case n == 0 || n < r.Support:

@@ -25,7 +25,7 @@ type batch struct {
 type frame struct {
 	Kind      uint64         `cbor:"1,keyasint"`           // below
 	Tick      int64          `cbor:"2,keyasint,omitempty"` // message: in which it was sent; closed, demand: the tick
-	Idle      int64          `cbor:"3,keyasint,omitempty"` // closed: the sender does nothing before this tick unless a message comes
+	Idle      int64          `cbor:"3,keyasint,omitempty"` // closed: the sender does nothing before this tick unless a message comes; demand: 1 asks for an answer (debt)
 	Clock     int64          `cbor:"4,keyasint,omitempty"` // ping: microseconds since 1970; message: milliseconds since the start
 	Slot      string         `cbor:"5,keyasint,omitempty"` // message
 	Round     uint64         `cbor:"6,keyasint,omitempty"` // message
@@ -38,7 +38,7 @@ type frame struct {
 const (
 	isMessage  uint64 = iota + 1
 	isClosed          // the sender sends nothing more in Tick or before
-	isDemand          // the receiver should close Tick, if it can
+	isDemand          // the receiver should close Tick, if it can; else it answers what it has closed, if Idle is 1
 	isBegun           // the sender takes part in the run, and has nothing of it yet: send all again
 	isReceipts        // signed messages that the sender has: the receiver compares them with its own
 	isPing            // keeps the stream open and compares the clocks

@@ -53,7 +53,13 @@ func nobody(int) int { return 0 }
 func (net *network) keepOpen(k int, on *atomic.Bool) {
 	change := net.change
 	net.change = func(seat int, c *node.Config) {
-		if change(seat, c); seat >= len(net.nodes)-k {
+		if change != nil {
+			change(seat, c)
+		}
+		if seat >= len(net.nodes)-k {
+			if c.Transport == nil {
+				c.Transport = net.memory.Join(c.Secret.PublicKey(), net.signed.MayAsk)
+			}
 			c.Transport = &tamper{c.Transport, func(_ []byte, f *sent) bool {
 				return f.Kind != aMessage && (f.Kind != aClosed || f.Tick == 0) || !on.Load()
 			}}

@@ -159,19 +159,27 @@ func (r *run) take(_ context.Context, in input) {
 	case in.reply != nil:
 		s.replied(in.asked, in.due, *in.reply)
 	}
+	wanted := synod.Tick(-1) // the last tick for which the neighbour wants an answer
 	for i := range in.frames {
 		switch f := &in.frames[i]; f.Kind {
 		case isMessage:
 			r.heard(in.from, f, elapsed)
 		case isClosed:
-			s.heardClosed(in.from, synod.Tick(f.Tick), synod.Tick(f.Idle))
+			s.heardClosed(in.from, synod.Tick(f.Tick), synod.Tick(f.Idle), elapsed)
 		case isDecline, isBegun:
 			s.peers[in.from].declined = f.Kind == isDecline
 		case isDemand:
-			s.ask(synod.Tick(f.Tick), elapsed, r.node.within)
+			if f.Idle == 1 {
+				wanted = max(wanted, synod.Tick(f.Tick))
+			}
+			if f.Idle == 0 || s.over(synod.Tick(f.Tick), elapsed) {
+				s.ask(synod.Tick(f.Tick), elapsed, r.node.within)
+			}
 		}
 	}
-	r.closeIdle()
+	if r.closeIdle(); !r.decided && wanted >= 0 && s.mustAnswer(in.from, wanted) {
+		r.queue([]synod.NodeID{in.from}, frame{Kind: isClosed, Tick: int64(s.closed), Idle: int64(s.idle())})
+	}
 }
 
 // closeIdle closes ticks that neighbours have asked about, and asks them in turn. It reports whether it closed any.
@@ -183,6 +191,9 @@ func (r *run) closeIdle() (closed bool) {
 	for s.close(r.elapsed()) || s.leap() {
 		closed = true
 		r.queue(nil, frame{Kind: isClosed, Tick: int64(s.closed), Idle: int64(s.idle())})
+	}
+	for id, t := range s.debtors(r.elapsed()) {
+		r.queue([]synod.NodeID{id}, frame{Kind: isDemand, Tick: int64(t), Idle: 1})
 	}
 	if ids, t := r.schedule.questions(); len(ids) > 0 {
 		r.queue(ids, frame{Kind: isDemand, Tick: int64(t)})

@@ -81,6 +81,7 @@ type neighbour struct {
 	ended   synod.Tick                // if closed is never: the tick of its last step
 	sent    int                       // messages that it has sent
 	bytes   int
+	answers int // that it was given (debt)
 	suspicion
 }
 
@@ -169,8 +170,12 @@ func (s *schedule) wait(elapsed time.Duration) time.Duration {
 		return forever
 	}
 	alarm := s.alarms(t)
-	if alarm && real(t) > elapsed && !s.agreed(t) {
-		return min(real(t)-elapsed, s.look(elapsed))
+	if alarm && !s.agreed(t) {
+		if real(t) > elapsed {
+			s.probe(t, elapsed)
+			return min(real(t)-elapsed, s.look(elapsed))
+		}
+		s.owe(t, elapsed)
 	}
 	if alarm || len(s.missing(t)) == 0 {
 		return 0
@@ -183,6 +188,7 @@ func (s *schedule) wait(elapsed time.Duration) time.Duration {
 		until = max(real(at), s.blockedAt)
 	}
 	if left := until - elapsed; left > 0 {
+		s.probe(t, elapsed)
 		return min(left, s.look(elapsed))
 	}
 	for _, p := range s.missing(t) {
@@ -252,7 +258,7 @@ const maxCreep = 64
 func (s *schedule) close(elapsed time.Duration) bool {
 	to := min(s.hot, s.next()-1)
 	for _, p := range s.peers {
-		idle := to-p.closed > maxCreep && elapsed >= real(to)
+		idle := to-p.closed > maxCreep && elapsed >= real(to) || elapsed >= real(to)+s.hold
 		if p.present && !p.behind && !p.suspected && !idle {
 			to = min(to, p.closed+1)
 		}
@@ -326,8 +332,9 @@ const maxIdle = 256
 
 // heardClosed notes what a neighbour says: that it has closed tick t, and has nothing to do before tick idle. If
 // t is never, the neighbour has decided, and idle is the tick of its last step.
-func (s *schedule) heardClosed(from synod.NodeID, t, idle synod.Tick) {
+func (s *schedule) heardClosed(from synod.NodeID, t, idle synod.Tick, elapsed time.Duration) {
 	p := s.peers[from]
+	s.pays(p, t, elapsed)
 	if p.closed = max(p.closed, t); t == never {
 		p.ended = idle
 	}

@@ -21,7 +21,9 @@ import (
 //     sign, such as signed broadcasts, the floor is the time in which a ping comes;
 //   - its process listens while it plays: where connections are refused, it has ended, and is waited for only as long
 //     as a ping takes, or after learnAfter questions twice the time that a question takes, but at least within/2;
-//   - it says that it has begun a run within two messages after the start, or after its stream was opened.
+//   - it says that it has begun a run within two messages after the start, or after its stream was opened;
+//   - it answers when it is asked for a tick; when the round of the tick is over, a call that it waits for ends within the
+//     think time (debt).
 //
 // Who says that it takes no part in a run sends nothing in it, and is not waited for. Of others, more than F are never
 // suspected: then rather this node is cut off, and rounds end by real time.
@@ -33,6 +35,7 @@ import (
 // patience is how long a node waits for a neighbour.
 type patience struct {
 	within time.Duration // the bound on a message
+	call   time.Duration // how long a call of its model may take
 	absent time.Duration // how long the stream from it may be away
 	gone   time.Duration // the same while no process listens at its address
 	silent time.Duration // how long nothing may come on its stream
@@ -44,11 +47,12 @@ type suspicion struct {
 	opened    time.Duration // when its stream was opened
 	refused   bool          // no process listens at its address
 	declined  bool          // it takes no part in the run
+	debt      debt          // a tick that it should have closed
 	suspected bool          // it is not waited for
 }
 
-// suspicious returns after which time the neighbour is suspected, unless something comes from it.
-func (s *schedule) suspicious(p *neighbour) time.Duration {
+// unheard returns after which time the neighbour is suspected because nothing comes from it.
+func (s *schedule) unheard(p *neighbour) time.Duration {
 	switch {
 	case p.closed == never:
 		return forever
@@ -91,12 +95,14 @@ func (s *schedule) agreed(t synod.Tick) bool {
 	return t < answer.Never
 }
 
-// look returns after which time to look again whether a neighbour is suspected.
+// look returns after which time to look again whether a neighbour is suspected or to be asked.
 func (s *schedule) look(elapsed time.Duration) time.Duration {
 	next := forever
 	for _, p := range s.peers {
-		if at := s.suspicious(p); at >= elapsed && at < forever {
-			next = min(next, at-elapsed+time.Millisecond)
+		for _, at := range []time.Duration{s.suspicious(p), p.askAt()} {
+			if at >= elapsed && at < forever {
+				next = min(next, at-elapsed+time.Millisecond)
+			}
 		}
 	}
 	return next
@@ -136,7 +142,7 @@ func (u *usual) longest() (most time.Duration) {
 // patienceFor returns how long to wait for neighbours. signs says that the seats sign their messages. usual is how long
 // questions take; 0: it is not known yet.
 func patienceFor(think, within time.Duration, signs bool, usual time.Duration) patience {
-	p := patience{within: within, absent: think + within, silent: within + 2*pingEvery}
+	p := patience{within: within, call: think, absent: think + within, silent: within + 2*pingEvery}
 	p.gone = min(p.absent, p.silent)
 	if usual > 0 {
 		p.gone = min(p.gone, max(2*usual, within/2))

@@ -20,7 +20,7 @@ func convertHint(c task.Conversion) string {
 
 // promptsHint says what to get and how to make prompts of it.
 func promptsHint(s task.PromptSet) string {
-	if s.From.URL == "" {
+	if !s.Made() {
 		return s.About
 	}
 	return fmt.Sprintf("get %s and run: synod data convert %s FILE… -o FOLDER\nThen pass --set prompts=FOLDER/%s",

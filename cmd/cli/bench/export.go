@@ -25,6 +25,7 @@ const inspectFormat = "inspect"
 
 type exportFlags struct {
 	reportFlags
+	layout  string
 	rows    bool // a row for every question
 	inspect bool // the same as --format inspect
 }
@@ -36,7 +37,8 @@ func exportCommand(a *app.App) *cobra.Command {
 		Short: "Export the figures or questions of a run or a grid",
 		Long: `Writes the figures of all cells as CSV (a line for every figure), as a LaTeX tabular (package
 booktabs) or as Markdown. With --vs paper the LaTeX and Markdown tables compare them
-with those of the paper. With --questions the CSV has a row for every finished question;
+with those of the paper; with --layout paper the LaTeX has the tables of the manifest, in the
+layout of its paper, with intervals in small type. With --questions the CSV has a row for every finished question;
 parquet writes these rows with typed columns, by the program synod-parquet beside synod.
 A single run is a grid of one cell, without preset and paper.
 
@@ -51,6 +53,7 @@ replaced. A grid gives one log for each cell, in a folder of its own.`,
 		Example: `  synod bench export runs/study --format csv -o study.csv
   synod bench export runs/study --format parquet -o study.parquet
   synod bench export runs/t1 --format latex --vs paper -o t1.tex
+  synod bench export runs/t1 --format latex --layout paper -o table1.tex
   synod bench export runs/first --inspect -o logs
   synod bench export runs/first --inspect -o first.eval
   inspect view --log-dir logs`,
@@ -63,6 +66,7 @@ replaced. A grid gives one log for each cell, in a folder of its own.`,
 	cmd.MarkFlagsMutuallyExclusive("format", "inspect")
 	fl.StringVarP(&f.out, "out", "o", "-", "output `file`; - is stdout; inspect: a file (.json or .eval) or a folder")
 	fl.StringVar(&f.versus, "vs", "", "\"paper\" compares the figures with those of the paper")
+	fl.StringVar(&f.layout, "layout", "", "latex: \"paper\" prints the tables of the manifest as its paper has them")
 	fl.BoolVar(&f.rows, "questions", false, "csv: a row for every finished question; parquet always has these")
 	return cmd
 }
@@ -107,6 +111,10 @@ func (f *exportFlags) check() error {
 	if f.versus != "" && f.versus != "paper" {
 		return app.Fail(app.ExitUsage, fmt.Errorf("--vs is %q; it must be paper", f.versus))
 	}
+	if f.layout != "" && (f.layout != "paper" || f.format != "latex" || f.versus != "") {
+		return app.Fail(app.ExitUsage, fmt.Errorf("--layout is %q with --format %s; it must be paper with --format "+
+			"latex, without --vs", f.layout, f.format))
+	}
 	if f.rows && f.format != "csv" && f.format != "parquet" {
 		return app.Fail(app.ExitUsage, fmt.Errorf("--questions is for --format csv and parquet, not %s", f.format))
 	}
@@ -128,6 +136,13 @@ func exportRows(a *app.App, cmd *cobra.Command, grid *bench.Grid, f *exportFlags
 	g, err := grid.Report()
 	if err != nil {
 		return unreportable(err)
+	}
+	if f.layout != "" {
+		if len(g.Tables) == 0 {
+			return app.Fail(app.ExitUsage, fmt.Errorf("the manifest of %s has no tables in the layout of a paper",
+				grid.Dir()), "without --layout all cells are printed; the key tables: docs/measure/manifest.txt")
+		}
+		return f.write(cmd, g.Layout)
 	}
 	return f.write(cmd, func(w io.Writer) error { return g.Write(w, f.format, f.versus != "") })
 }

@@ -77,9 +77,10 @@ func (g *Gateway) body(w http.ResponseWriter, r *http.Request, key string) (b []
 		return nil, 0, tooLong(most)
 	}
 	in := http.MaxBytesReader(w, r.Body, most)
+	first := min(max(int(r.ContentLength)+1, firstPiece), mostFirst)
 	for {
 		if len(b) == cap(b) {
-			more := int64(max(len(b), firstPiece))
+			more := int64(max(len(b), first))
 			if ok, own := g.bodies.take(key, more); !ok {
 				return nil, held, full(own, fmt.Sprintf("the gateway holds %d bytes of requests", g.bodies.most))
 			}
@@ -99,8 +100,11 @@ func (g *Gateway) body(w http.ResponseWriter, r *http.Request, key string) (b []
 	}
 }
 
-// firstPiece is how many bytes are held for a body of which nothing has come.
-const firstPiece = 512
+// How many bytes are held for a body of which nothing has come: as many as it says that it has, between these.
+const (
+	firstPiece = 512
+	mostFirst  = 4 << 10
+)
 
 func tooLong(most int64) *wire.Error {
 	return &wire.Error{HTTP: http.StatusRequestEntityTooLarge, Code: "body_too_large",

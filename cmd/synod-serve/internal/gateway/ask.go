@@ -10,7 +10,7 @@ import (
 // ask answers a request of a dialect.
 func (g *Gateway) ask(d dialect) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a := &asking{api: d.name(), id: requestID(r.Context()), begun: time.Now()}
+		a := &asking{api: d.name(), id: requestID(w), begun: time.Now()}
 		if e := g.serve(d, w, r, a); e != nil {
 			errorHeaders(w.Header(), e)
 			d.refuse(w, e)

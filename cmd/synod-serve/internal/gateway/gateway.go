@@ -166,10 +166,8 @@ func newID(at time.Time) string {
 	return string(id[:])
 }
 
-type idKey struct{}
-
-// requestID returns the id of the request that ctx belongs to.
-func requestID(ctx context.Context) string { id, _ := ctx.Value(idKey{}).(string); return id }
+// requestID returns the id of the request that is answered, which guard has put into the headers.
+func requestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-Id") }
 
 // fail sends an error in OpenAI's shape.
 func fail(w http.ResponseWriter, e *wire.Error) {
@@ -201,9 +199,14 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	writeBody(w, status, b)
 }
 
+// longBody is from how many bytes on a response says here how long it is: net/http counts those that fit its buffer.
+const longBody = 2000
+
 func writeBody(w http.ResponseWriter, status int, b []byte) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(b)+1))
+	if len(b) >= longBody {
+		w.Header().Set("Content-Length", strconv.Itoa(len(b)+1))
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(append(b, '\n')) // the client may be gone
 }

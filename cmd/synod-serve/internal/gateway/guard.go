@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -19,7 +18,6 @@ func (g *Gateway) guard(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
 		defer func() {
 			p := recover()
 			if p == nil || p == http.ErrAbortHandler {

@@ -40,7 +40,7 @@ func (g *Gateway) refuse(a *asking, e *wire.Error) {
 
 // deny refuses a request of no dialect.
 func (g *Gateway) deny(w http.ResponseWriter, r *http.Request, key *store.Key, e *wire.Error) {
-	g.refuse(&asking{api: "other", id: requestID(r.Context()), begun: time.Now(), key: key}, e)
+	g.refuse(&asking{api: "other", id: requestID(w), begun: time.Now(), key: key}, e)
 	fail(w, e)
 }
 

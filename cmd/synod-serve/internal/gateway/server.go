@@ -27,7 +27,7 @@ func (g *Gateway) Server(t Times) *http.Server {
 	routes := g.Handler()
 	return &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			p := &pieceWriter{w, http.NewResponseController(w), t.Write}
+			p := &pieceWriter{ResponseWriter: w, rc: http.NewResponseController(w), limit: t.Write}
 			p.extend()
 			routes.ServeHTTP(p, r)
 		}),
@@ -41,10 +41,17 @@ type pieceWriter struct {
 	http.ResponseWriter
 	rc    *http.ResponseController
 	limit time.Duration
+	began time.Time // of the time that runs
 }
 
-// extend starts the time of the next piece. A connection without deadlines, as in tests of handlers, has none.
-func (p *pieceWriter) extend() { _ = p.rc.SetWriteDeadline(time.Now().Add(p.limit)) }
+// extend starts the time of the next piece, unless it has just begun: a short response is one piece with its headers. A
+// connection without deadlines, as in tests of handlers, has none.
+func (p *pieceWriter) extend() {
+	if now := time.Now(); now.Sub(p.began) > p.limit/64 {
+		p.began = now
+		_ = p.rc.SetWriteDeadline(now.Add(p.limit))
+	}
+}
 
 // Write implements http.ResponseWriter.
 func (p *pieceWriter) Write(b []byte) (n int, err error) {

@@ -207,10 +207,7 @@ func (p *pass) upstream(ctx context.Context, err error) *wire.Error {
 
 // oneHasNone refuses at_least in a request to one model: nothing says how likely its answer is right.
 func oneHasNone(head wire.Head) *wire.Error {
-	var options struct {
-		AtLeast json.RawMessage `json:"at_least"`
-	}
-	if json.Unmarshal(head.Members["synod"], &options) != nil || len(options.AtLeast) == 0 {
+	if raw := head.Members["synod"]; raw == nil || wire.Split(raw)["at_least"] == nil {
 		return nil
 	}
 	return wire.Invalid("synod.at_least", "synod.at_least needs a probability, and one model alone has none; ask a "+
@@ -225,35 +222,6 @@ type single struct {
 
 // most bytes of a response that is not a stream.
 const mostReply = 32 << 20
-
-// counted is what is read of a response for the accounting.
-type counted struct {
-	Object string `json:"object"`
-	Usage  *struct {
-		Prompt     int `json:"prompt_tokens"`
-		Completion int `json:"completion_tokens"`
-	} `json:"usage"`
-	Choices []struct {
-		Finish  *string         `json:"finish_reason"`
-		Delta   json.RawMessage `json:"delta"`
-		Message json.RawMessage `json:"message"`
-	} `json:"choices"`
-	Error json.RawMessage `json:"error"`
-}
-
-// tokens returns what the server reports, unless that is out of what the request can have cost.
-func (p *pass) tokens(c *counted) (Usage, bool) {
-	if c.Usage == nil || c.Usage.Prompt < 0 || c.Usage.Completion < 0 || c.Usage.Prompt > p.most.Prompt+1<<20 ||
-		p.limited() && (c.Usage.Prompt > p.most.Prompt || c.Usage.Completion > p.most.Completion) {
-		return Usage{}, false
-	}
-	return Usage{c.Usage.Prompt, c.Usage.Completion}, true
-}
-
-// estimate counts tokens of bytes, where the server reports none.
-func (p *pass) estimate(bytes int) Usage {
-	return Usage{p.most.Prompt / wire.BytesPerToken, (bytes + wire.BytesPerToken - 1) / wire.BytesPerToken}
-}
 
 // relayWhole passes a whole response on, under the id of the model here.
 func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.Relayed) *wire.Error {
@@ -303,25 +271,14 @@ func (p *pass) receive(ctx context.Context, h http.Header, res *llm.Relayed,
 
 // readAll reads a body that says how long it is; -1: it does not. No more is allocated than came, beyond a piece.
 func readAll(in io.Reader, length int64) ([]byte, error) {
-	b := bytes.NewBuffer(make([]byte, 0, min(max(length, 0), piece)+bytes.MinRead))
+	if length >= 0 && length <= piece { // with room for the end of a line
+		b := make([]byte, length, length+1)
+		n, err := io.ReadFull(in, b)
+		return b[:n], err
+	}
+	b := bytes.NewBuffer(make([]byte, 0, piece+bytes.MinRead))
 	_, err := b.ReadFrom(in)
 	return b.Bytes(), err
-}
-
-// completion reads what is counted of a whole reply, and the length of its message; false if it is no completion.
-func completion(all wire.Members, c *counted) (message int, ok bool) {
-	choices := wire.Elements(all["choices"])
-	if len(choices) == 0 {
-		return 0, false
-	}
-	first := wire.Split(choices[0])
-	if first == nil {
-		return 0, false
-	}
-	if u := all["usage"]; len(u) > 0 {
-		ok = json.Unmarshal(u, &c.Usage) == nil
-	}
-	return len(first["message"]), ok || len(all["usage"]) == 0
 }
 
 func (p *pass) costHeaders(h http.Header, u Usage, r store.Result) {

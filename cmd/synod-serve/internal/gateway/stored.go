@@ -120,7 +120,7 @@ func (g *Gateway) countTokens(w http.ResponseWriter, r *http.Request) {
 	if e != nil {
 		errorHeaders(w.Header(), e)
 		messages{}.refuse(w, e)
-		g.refuse(&asking{api: "messages", id: requestID(r.Context()), key: key}, e)
+		g.refuse(&asking{api: "messages", id: requestID(w), key: key}, e)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"input_tokens": tokens})

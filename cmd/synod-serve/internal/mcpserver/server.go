@@ -31,11 +31,12 @@ type Options struct {
 
 // Server answers MCP clients. Use New, and Close it after use.
 type Server struct {
-	o        Options
-	legacy   *mcp.Server // versions with sessions, to 2025-11-25
-	stdio    *mcp.Server // all versions
-	handlers [2]http.Handler
-	graphs   chan struct{} // bounds the graph checks at once
+	o      Options
+	open   sync.Once   // calls make for the first client: the schemas of the tools take megabytes
+	legacy *mcp.Server // versions with sessions, to 2025-11-25
+	stdio  *mcp.Server // all versions
+	http   [2]http.Handler
+	graphs chan struct{} // bounds the graph checks at once
 
 	mu   sync.Mutex
 	kept map[string]*gateway.Run // runs with a handle that have not ended
@@ -52,17 +53,21 @@ const graphsAtOnce = 2
 
 // New returns a server.
 func New(o Options) *Server {
-	s := &Server{o: o, kept: map[string]*gateway.Run{}, graphs: make(chan struct{}, graphsAtOnce)}
+	return &Server{o: o, kept: map[string]*gateway.Run{}, graphs: make(chan struct{}, graphsAtOnce)}
+}
+
+// make makes the servers of all versions.
+func (s *Server) make() {
+	o := s.o
 	s.stdio = s.server(versions)
 	s.legacy = s.server(versions[1:])
 	options := mcp.StreamableHTTPOptions{MaxRequestBodyBytes: o.Gateway.MaxBody(), DisableLocalhostProtection: true,
 		SessionTimeout: o.Gateway.Longest() + time.Minute} // the gateway checks the Host header
-	s.handlers[0] = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.legacy }, &options)
+	s.http[0] = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.legacy }, &options)
 	alone := mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true,
 		MaxRequestBodyBytes: o.Gateway.MaxBody(), DisableLocalhostProtection: true}
 	latest := s.server(versions[:1])
-	s.handlers[1] = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return latest }, &alone)
-	return s
+	s.http[1] = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return latest }, &alone)
 }
 
 const instructions = `Asks councils of language models, some of which may be wrong or hostile, and says what is ` +
@@ -98,16 +103,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Mcp-Protocol-Version") >= stateless {
 		i = 1
 	}
-	s.handlers[i].ServeHTTP(w, r)
+	s.open.Do(s.make)
+	s.http[i].ServeHTTP(w, r)
 }
 
 // Serve answers one client on a pair of streams until it closes its own, or ctx ends.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	s.open.Do(s.make)
 	return s.stdio.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
 }
 
 // Close ends all sessions, and waits until the runs with a handle have ended, which the gateway's Drain cancels.
 func (s *Server) Close() {
+	s.open.Do(s.make) // so that no client opens a session now
 	for _, m := range []*mcp.Server{s.legacy, s.stdio} {
 		for _, session := range slices.Collect(m.Sessions()) {
 			_ = session.Close() // the client is gone, or learns it now

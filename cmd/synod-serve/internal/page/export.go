@@ -112,10 +112,10 @@ func shareRun(v *visit) error {
 	}
 	view.Share = true
 	for _, name := range []string{"simple.css", "page.css"} {
-		view.Style += template.CSS(v.p.style[name])
+		view.Style += template.CSS(compact(v.p.named[name].content))
 	}
 	var b bytes.Buffer
-	if err := v.p.views["run.html"].ExecuteTemplate(&b, "file", frame{Title: view.title(), Data: view}); err != nil {
+	if err := v.p.views()["run.html"].ExecuteTemplate(&b, "file", frame{Title: view.title(), Data: view}); err != nil {
 		return err
 	}
 	v.attach("text/html; charset=utf-8", view.ID+".html")

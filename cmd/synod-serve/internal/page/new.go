@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"sync"
 )
 
 // parts are all pages, in the order of the navigation.
@@ -21,12 +22,8 @@ var templateFiles embed.FS
 func New(o Options) *Page {
 	p := &Page{o: o, parts: parts(), local: rand.Text(), mux: http.NewServeMux(),
 		dry: make(chan struct{}, mostDryRuns)}
-	byName, byAddress := assets()
-	p.assets, p.style = byAddress, map[string]string{}
-	for name, a := range byName {
-		p.style[name] = compact(a.content)
-	}
-	p.views = views(byName)
+	p.named, p.assets = assets()
+	p.views = sync.OnceValue(func() map[string]*template.Template { return views(p.named) })
 	p.mux.HandleFunc("GET /static/", p.static)
 	if o.OnlyRuns {
 		p.parts = []part{labPart}

@@ -57,9 +57,9 @@ type Options struct {
 // Page serves the web page. Use New.
 type Page struct {
 	o      Options
-	views  map[string]*template.Template // by the name of the file
-	assets map[string]*asset             // by address
-	style  map[string]string             // style sheets by name
+	views  func() map[string]*template.Template // by the name of the file; parsed when the first page is shown
+	assets map[string]*asset                    // by address
+	named  map[string]*asset                    // by the name of the file
 	parts  []part
 	local  string // CSRF token of viewers who have not logged in
 	mux    *http.ServeMux

@@ -139,7 +139,7 @@ func (v *visit) show(file, title string, data any) error {
 
 func (v *visit) send(status int, file string, f frame) error {
 	var b bytes.Buffer
-	if err := v.p.views[file].ExecuteTemplate(&b, "layout", f); err != nil {
+	if err := v.p.views()[file].ExecuteTemplate(&b, "layout", f); err != nil {
 		return err
 	}
 	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -151,7 +151,7 @@ func (v *visit) send(status int, file string, f frame) error {
 // fragment renders one template of a file, for a live part of a page.
 func (p *Page) fragment(file, name string, data any) ([]byte, error) {
 	var b bytes.Buffer
-	err := p.views[file].ExecuteTemplate(&b, name, data)
+	err := p.views()[file].ExecuteTemplate(&b, name, data)
 	return b.Bytes(), err
 }
 

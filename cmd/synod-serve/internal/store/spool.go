@@ -37,7 +37,8 @@ type spool struct {
 	mu         sync.Mutex
 	file       *os.File
 	size       int64
-	line       []byte // the last one that was written
+	object     []byte // the last record that was written
+	line       []byte // it, with its checksum
 	generation int64
 	open       map[string]*entry    // requests that have not ended
 	fresh      []*entry             // what the database does not have yet
@@ -151,7 +152,8 @@ func (sp *spool) rotate() error {
 
 // write appends a record; it is on disk for every process when write returns. After an error nothing of it is left.
 func (sp *spool) write(r *record) error {
-	sp.line = durable.Seal(r.append(sp.line[:0]))
+	sp.object = r.append(sp.object[:0])
+	sp.line = durable.AppendSealed(sp.line[:0], sp.object)
 	n, err := sp.file.Write(sp.line)
 	if err != nil {
 		if cut := sp.file.Truncate(sp.size); cut != nil {

@@ -15,12 +15,19 @@ import (
 // lax ones may by the original: 1e6, 1000000.0 and a repeated key mean different things to different parsers.
 // The order of keys is kept, because it matters in schemas. raw must be valid JSON.
 func Rewrite(raw []byte) ([]byte, error) {
-	c := canon{in: raw, out: make([]byte, 0, len(raw))}
+	c := canon{out: make([]byte, 0, len(raw))}
+	err := c.rewrite(raw)
+	return c.out, err
+}
+
+// rewrite appends a value.
+func (c *canon) rewrite(raw []byte) error {
+	c.in = raw
 	at := c.value(space(raw, 0))
 	if c.err == nil && at == 0 {
 		c.err = fmt.Errorf("the value is empty")
 	}
-	return c.out, c.err
+	return c.err
 }
 
 // canon is a value on its way from one text to the other.

@@ -143,19 +143,45 @@ func (h Head) Forward(f Forwarding) (out Forwarded, e *Error) {
 	if o.err == nil && f.Limited {
 		o.err = o.bounded()
 	}
-	for key, raw := range o.keys {
-		v, err := Rewrite(raw)
-		if err != nil && o.err == nil {
-			o.err = Invalid(key, "%s: %v", printed(key), err)
-		}
-		all[key] = v
-	}
 	if o.err != nil {
 		return out, o.err
 	}
-	out.Body = all.Join()
-	out.Prompt, out.Completion = len(out.Body)+template+images(all["messages"])*imageTokens, out.Completion*replies
+	var pictures int
+	if out.Body, pictures, o.err = o.rewrite(all); o.err != nil {
+		return out, o.err
+	}
+	out.Prompt, out.Completion = len(out.Body)+template+pictures*imageTokens, out.Completion*replies
 	return out, nil
+}
+
+// rewrite writes an object of these members and the keys that are left, in the order of their names, into one text. It
+// counts the images of the messages.
+func (o *object) rewrite(written Members) (body []byte, pictures int, e *Error) {
+	size, names := 2, make([]string, 0, 16)
+	for _, members := range []Members{written, o.keys} {
+		for key, raw := range members {
+			names = append(names, key)
+			size += len(key) + len(raw) + 4
+		}
+	}
+	slices.Sort(names)
+	c := canon{out: append(make([]byte, 0, size), '{')}
+	for i, key := range slices.Compact(names) {
+		if i > 0 {
+			c.out = append(c.out, ',')
+		}
+		c.out = append(AppendQuoted(c.out, key), ':')
+		begin := len(c.out)
+		if raw := written[key]; raw != nil {
+			c.out = append(c.out, raw...)
+		} else if err := c.rewrite(o.keys[key]); err != nil {
+			return nil, 0, Invalid(key, "%s: %v", printed(key), err)
+		}
+		if key == "messages" {
+			pictures = images(c.out[begin:])
+		}
+	}
+	return append(c.out, '}'), pictures, nil
 }
 
 // counted moves the keys that bound or multiply the tokens of replies, and returns the most that they allow.
