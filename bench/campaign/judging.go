@@ -35,7 +35,7 @@ func comparing() string {
 
 // drawn is a council with ballots.
 type drawn struct {
-	reference.Ballots
+	reference.Poll
 	rule     reference.Rule
 	question synod.Question
 	surfaces []string // by seat
@@ -48,7 +48,7 @@ func playJudge(p *piece) {
 	if d.plan == nil {
 		return // no council may have such settings
 	}
-	want, o := reference.Judge(d.rule, &d.Ballots), outcome.Judge(d.plan, plan.Instance{Question: d.question},
+	want, o := reference.Judge(d.rule, &d.Poll), outcome.Judge(d.plan, plan.Instance{Question: d.question},
 		d.records())
 	p.State(want.Status, true)
 	p.counted(d, &want, &o)
@@ -211,7 +211,7 @@ func (p *piece) counted(d *drawn, want *reference.Judged, o *outcome.Outcome) {
 			return a.Answer == b.Answer && a.Independent == b.Independent && slices.Equal(a.Seats, b.Seats)
 		})
 	p.Claim(claimCounted, same, "%+v with the rule %+v is judged %+v (%s), and by the reference %+v",
-		d.Ballots, d.rule, got, o.Reason, *want)
+		d.Poll, d.rule, got, o.Reason, *want)
 }
 
 // withstood compares what a decision withstands, where members have not compared answers.

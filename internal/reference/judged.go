@@ -7,8 +7,8 @@ import (
 	"synod.dev/synod"
 )
 
-// Ballots are what the seats of a council gave, all of which vote.
-type Ballots struct {
+// Poll is what the seats of a council gave, all of which vote.
+type Poll struct {
 	First []synod.Answer // by seat: before it heard others
 	Last  []synod.Answer // by seat; None where the answer does not count
 	// Failed says by seat that its last answer does not count because a check refused it.
@@ -34,7 +34,7 @@ type Judged struct {
 
 // Judge counts ballots by a rule, as docs/use/council-file.md says: answers that members call the same count as one;
 // of the seats with one voice one counts as support; an answer that a check refused is not silence.
-func Judge(r Rule, b *Ballots) (v Judged) {
+func Judge(r Rule, b *Poll) (v Judged) {
 	heads := b.heads()
 	last, first := inPlace(b.Last, heads), inPlace(b.First, heads)
 	for _, a := range distinct(last) {
@@ -80,7 +80,7 @@ func (r Rule) reached(seats, n int) bool {
 }
 
 // voices counts the voices that gave an answer.
-func (b *Ballots) voices(first []synod.Answer, a synod.Answer) int {
+func (b *Poll) voices(first []synod.Answer, a synod.Answer) int {
 	heard := map[int]bool{}
 	for _, seat := range holders(first, a) {
 		heard[b.Voice[seat]] = true
@@ -102,7 +102,7 @@ func inPlace(answers []synod.Answer, heads map[synod.Answer]synod.Answer) []syno
 // heads returns which answer counts for each one that is joined with others: the one with the most last answers, of
 // equal ones the first in bytes. Two answers are linked if more than F seats call them the same that gave neither.
 // Answers are joined if each two of those that links connect are linked.
-func (b *Ballots) heads() map[synod.Answer]synod.Answer {
+func (b *Poll) heads() map[synod.Answer]synod.Answer {
 	all := distinct(slices.Concat(b.First, b.Last))
 	heads := map[synod.Answer]synod.Answer{}
 	for _, a := range all {
@@ -124,7 +124,7 @@ func (b *Ballots) heads() map[synod.Answer]synod.Answer {
 }
 
 // clique reports whether each two of a group are linked.
-func (b *Ballots) clique(group []synod.Answer) bool {
+func (b *Poll) clique(group []synod.Answer) bool {
 	for i, x := range group {
 		for _, y := range group[:i] {
 			if !b.linked(x, y) {
@@ -136,7 +136,7 @@ func (b *Ballots) clique(group []synod.Answer) bool {
 }
 
 // linked reports whether more than F seats call two answers the same that gave neither of them.
-func (b *Ballots) linked(x, y synod.Answer) bool {
+func (b *Poll) linked(x, y synod.Answer) bool {
 	says := 0
 	for seat, pairs := range b.Same {
 		own := []synod.Answer{b.First[seat], b.Last[seat]}
@@ -151,7 +151,7 @@ func (b *Ballots) linked(x, y synod.Answer) bool {
 }
 
 // InVoices returns the largest number of voices of which any have at most so many seats together.
-func (b *Ballots) InVoices(seats int) (voices int) {
+func (b *Poll) InVoices(seats int) (voices int) {
 	sizes := map[int]int{}
 	for _, voice := range b.Voice {
 		sizes[voice]++

@@ -303,7 +303,8 @@ func (a *actor) ask(to int, t synod.Tick, answer bool) {
 			b.s.ask(t, a.w.now, toyWithin)
 		}
 		b.closeIdle()
-		if !b.done && answer && b.s.mustAnswer(synod.NodeID(a.id), t) && (!b.byz || b.mode[a.id] == honestly || b.answers) {
+		tells := !b.byz || b.mode[a.id] == honestly || b.answers
+		if !b.done && answer && tells && b.s.mustAnswer(synod.NodeID(a.id), t) {
 			closed, idle := b.s.closed, b.s.idle()
 			b.carry(a.id, func(a *actor) { a.s.heardClosed(synod.NodeID(b.id), closed, idle, a.w.now) })
 		}

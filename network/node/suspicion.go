@@ -22,8 +22,8 @@ import (
 //   - its process listens while it plays: where connections are refused, it has ended, and is waited for only as long
 //     as a ping takes, or after learnAfter questions twice the time that a question takes, but at least within/2;
 //   - it says that it has begun a run within two messages after the start, or after its stream was opened;
-//   - it answers when it is asked for a tick; when the round of the tick is over, a call that it waits for ends within the
-//     think time (debt).
+//   - it answers when it is asked for a tick; when the round of the tick is over, a call that it waits for ends within
+//     the think time (debt).
 //
 // Who says that it takes no part in a run sends nothing in it, and is not waited for. Of others, more than F are never
 // suspected: then rather this node is cut off, and rounds end by real time.
