@@ -66,11 +66,13 @@ func (b *bodies) share(ctx context.Context, size int64) (release func(), err err
 // read reads a body of the model: at most one byte more than the limit, so that the caller can tell a longer one. A
 // body that is not small waits for its share of the memory; release gives it back, when the body is needed no more.
 func (b *bodies) read(ctx context.Context, res *http.Response, limit int64) (body []byte, release func(), err error) {
-	var buf bytes.Buffer
 	small := min(limit, smallBody)
 	if n := res.ContentLength; n > 0 && n <= small {
-		buf.Grow(int(n) + bytes.MinRead)
+		body = make([]byte, n)
+		n, err := io.ReadFull(res.Body, body)
+		return body[:n], func() {}, err
 	}
+	var buf bytes.Buffer
 	if _, err = buf.ReadFrom(io.LimitReader(res.Body, small+1)); err != nil || int64(buf.Len()) <= small {
 		return buf.Bytes(), func() {}, err
 	}

@@ -68,6 +68,19 @@ func TestDebt(t *testing.T) {
 	}
 }
 
+// A node that waits for its own model asks late: the neighbour has its time from then on.
+func TestAskedLate(t *testing.T) {
+	s := newSchedule(0, 2, []synod.NodeID{1}, 1, patience{within: time.Second, absent: time.Hour, silent: time.Hour})
+	s.peers[1].present, s.peers[1].closed, s.peers[1].heard = true, 5, time.Hour
+	s.probe(100, time.Second)
+	if s.debtors(time.Minute); len(s.suspect(time.Minute+2250*time.Millisecond)) > 0 {
+		t.Error("suspected before it could answer")
+	}
+	if len(s.suspect(time.Minute+2251*time.Millisecond)) == 0 {
+		t.Error("not suspected")
+	}
+}
+
 // Only who asks for a tick that is not closed gets an answer, and not without end.
 func TestAnswersAreBounded(t *testing.T) {
 	s := newSchedule(0, 2, []synod.NodeID{1}, 1, patience{within: time.Second})
