@@ -23,7 +23,7 @@ var subjects = sync.OnceValue(func() []*subject {
 		all = append(all, ofProtocol(&e)...)
 	}
 	slices.SortStableFunc(all, func(a, b *subject) int { return placeOf(a) - placeOf(b) })
-	return append(all, ledgerDisk(), journalDisk(), callersSubject(), 
+	return append(all, ledgerDisk(), journalDisk(), callersSubject(),
 		graphSubject(), judgeSubject(), logSubject(), signSubject(), evidenceSubject(),
 		fieldSubject())
 })
