@@ -142,7 +142,7 @@ func (t *trace) deliverAgain(g *broadcast.Group, id synod.NodeID, h *cast) {
 	if slices.Contains(g.Senders, id) {
 		mine = valueOf(t.x, &seat)
 	}
-	b, ok := broadcast.Again(&t.Trace, g, id, mine, 0)
+	b, ok := broadcast.Again(&t.Trace, "BB-D", g, id, mine, 0)
 	if !ok {
 		return
 	}
@@ -153,7 +153,7 @@ func (t *trace) deliverAgain(g *broadcast.Group, id synod.NodeID, h *cast) {
 	if h.later == nil {
 		return
 	}
-	if b, ok = broadcast.Again(&t.Trace, g, id, mine, linger); ok {
+	if b, ok = broadcast.Again(&t.Trace, "BB-D", g, id, mine, linger); ok {
 		broadcast.Delivers(&t.Trace, "BB-D", b, h.later)
 	}
 }

@@ -89,7 +89,11 @@ func seatNamed(p *plan.Plan, id string) synod.NodeID {
 func councilFile(protocol string, x *check.Case, rule reference.Rule) string {
 	var file strings.Builder
 	fmt.Fprintf(&file, "protocol: {name: %s", protocol)
-	if params := strings.TrimSuffix(strings.TrimPrefix(x.Params, "{"), "}"); params != "" {
+	params := strings.TrimSuffix(strings.TrimPrefix(x.Params, "{"), "}")
+	if params == "same: "+plan.SameMembers { // the reference joins no answers, so this council does not either
+		params = ""
+	}
+	if params != "" {
 		fmt.Fprintf(&file, ", %s", params)
 	}
 	fmt.Fprintf(&file, "}\ngraph: {family: complete}\nf: %d\nrule: {name: %s, support: %d}\n", x.F, rule.Name,

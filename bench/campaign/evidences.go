@@ -14,7 +14,7 @@ import (
 // evidenceSubject makes evidence of two statements of a member, which mostly differ in one thing, and checks that it is
 // accepted only if the member signed two bodies for one slot of one run.
 func evidenceSubject() *subject {
-	return pieceSubject(evidenceName, .05, []string{"slips", "broadcast", "valid", "refused"}, playEvidence,
+	return pieceSubject(evidenceName, .5, []string{"slips", "broadcast", "valid", "refused"}, playEvidence,
 		claimEvidence)
 }
 

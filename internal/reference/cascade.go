@@ -386,3 +386,50 @@ func (s *standing) contest(last []Last) synod.Answer {
 	}
 	return best
 }
+
+// Fields says how many are asked where the fields of JSON values are merged, in which every answer is one vote. Asking
+// ends before the last stage if a value has more than 2F votes and more than F independent supporters, and is that of
+// every field: more than half of the members gave it, and F more, unless a field is a mean; or, with probable, more
+// than
+// half of those who answered and F more, if it is also right with probability P. lacking reports that F members alone
+// may have answered.
+func (c *Cascade) Fields(first []synod.Answer, means bool) (asked int, lacking, near bool) {
+	n := len(first)
+	s := &standing{Cascade: c, weights: CapWeights(c.Weights, c.F), groups: linked(n, c.Together), near: &near}
+	stages := c.stages(n, s.weights)
+	order := slices.Concat(stages...)
+	for k, stage := range stages {
+		asked += len(stage)
+		s.votes = make([]synod.Answer, n)
+		for _, id := range order[:asked] {
+			s.votes[id] = first[id]
+		}
+		if k == len(stages)-1 || s.fieldsEnd(means) {
+			break
+		}
+	}
+	return asked, given(s.votes) <= c.F, near
+}
+
+// fieldsEnd reports whether the answers so far settle all fields.
+func (s *standing) fieldsEnd(means bool) bool {
+	ranked := s.ranked()
+	if len(ranked) == 0 {
+		return false
+	}
+	most := ranked[0]
+	for _, a := range ranked {
+		if len(holders(s.votes, a)) > len(holders(s.votes, most)) {
+			most = a
+		}
+	}
+	votes := len(holders(s.votes, most))
+	if votes <= 2*s.F || s.supporters(most) <= s.F {
+		return false
+	}
+	if 2*votes-s.F > len(s.votes) && !means {
+		return true
+	}
+	return !s.Certain && 2*votes-s.F > given(s.votes) && most == ranked[0] && s.credible(most) &&
+		s.atLeast(s.probability(most, s.heaviest(most)), s.P)
+}

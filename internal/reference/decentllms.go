@@ -3,6 +3,7 @@ package reference
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"math"
 
 	"synod.dev/synod"
@@ -155,4 +156,22 @@ func Salt(latest string, evaluators []synod.NodeID, marks []*Marks, committed []
 		}
 	}
 	return h.Sum(nil)
+}
+
+// ReadGrades reads the five grades that a simulated member writes, from 0 to 20, under the names of DecentLLMs'
+// criteria.
+func ReadGrades(r *synod.Reply) (grades [5]float64, ok bool) {
+	said := map[string]float64{}
+	if r.Status != synod.OK || json.Unmarshal([]byte(r.Text), &said) != nil || len(said) != len(grades) {
+		return grades, false
+	}
+	for k, name := range []string{"factual_contradiction", "factual_fabrication", "instruction_inconsistency",
+		"context_inconsistency", "logical_inconsistency"} {
+		x, has := said[name]
+		if !has || !(x >= 0 && x <= 20) {
+			return grades, false
+		}
+		grades[k] = x
+	}
+	return grades, true
 }

@@ -16,8 +16,8 @@ const (
 	Commit  = 2
 )
 
-// Ballots are signed votes for one answer in one phase of a round: a certificate, if they are those of a quorum.
-type Ballots struct {
+// Certificate is signed votes for one answer in one phase of a round.
+type Certificate struct {
 	Phase, Round int
 	Answer       synod.Answer
 	By           []synod.NodeID // ascending
@@ -25,7 +25,7 @@ type Ballots struct {
 }
 
 // Same reports whether two certificates are equal; nil is one that is missing.
-func (b *Ballots) Same(o *Ballots) bool {
+func (b *Certificate) Same(o *Certificate) bool {
 	if b == nil || o == nil {
 		return b == o
 	}
@@ -46,8 +46,8 @@ type Leaders struct {
 	Verifier synod.Verifier
 
 	Answers []synod.Answer // by member, as it told first
-	Lock    *Ballots       // the highest that it prepared, or was told as a leader
-	Done    *Ballots       // the decision
+	Lock    *Certificate   // the highest that it prepared, or was told as a leader
+	Done    *Certificate   // the decision
 
 	Seen    *Offer         // the round's proposal; nil: none came
 	Two     bool           // the leader signed another one as well
@@ -59,14 +59,14 @@ type Offer struct {
 	Value, Signature []byte // what the leader signed
 	Readable         bool
 	Answer           synod.Answer
-	Lock             *Ballots // that it shows
+	Lock             *Certificate // that it shows
 }
 
 // Told is what a member told at the beginning of a round.
 type Told struct {
 	From       synod.NodeID
 	Answer     synod.Answer
-	Lock, Done *Ballots
+	Lock, Done *Certificate
 }
 
 // Cast is a vote of a member and the proposal that it saw.
@@ -110,7 +110,7 @@ func (l *Leaders) proposalStatement(round int, value []byte) []byte {
 }
 
 // proves reports whether a certificate of a phase is one, and of an earlier round than this one.
-func (l *Leaders) proves(c *Ballots, phase, round int) bool {
+func (l *Leaders) proves(c *Certificate, phase, round int) bool {
 	if c == nil || c.Phase != phase || c.Round < 1 || c.Round >= round || c.Answer == synod.None {
 		return false
 	}
@@ -199,11 +199,11 @@ func (l *Leaders) Count(phase, round int, all []Cast, mine *Cast) {
 	if first {
 		l.Refused = nil
 	}
-	tally := map[synod.Answer]*Ballots{}
+	tally := map[synod.Answer]*Certificate{}
 	add := func(c *Cast) {
 		a := c.Offer.Answer
 		if tally[a] == nil {
-			tally[a] = &Ballots{Phase: phase, Round: round, Answer: a}
+			tally[a] = &Certificate{Phase: phase, Round: round, Answer: a}
 		}
 		t := tally[a]
 		at, _ := slices.BinarySearch(t.By, c.From)

@@ -23,8 +23,10 @@ func Framed(t *check.Trace, claim string, id synod.NodeID, proofs [][]byte) {
 
 // Again plays a member's side of a broadcast again by the reference, from what the member was sent until all its
 // messages of the last round were there, and what it then had heard when a later tick came; 0: there is none. mine is
-// its own value. It is not ok if the member's diary does not tell.
-func Again(t *check.Trace, g *Group, self synod.NodeID, mine []byte, later synod.Tick) (b *reference.Broadcast,
+// its own value. It is not ok if the member's diary does not tell, and fails the claim if a round does not end when
+// it must.
+func Again(t *check.Trace, claim string, g *Group, self synod.NodeID, mine []byte,
+	later synod.Tick) (b *reference.Broadcast,
 	ok bool) {
 	r := &reference.Group{Protocol: g.Protocol, Name: g.Name, Members: g.Members, Senders: g.Senders, F: g.F,
 		MaxValue: g.MaxValue}
@@ -33,8 +35,10 @@ func Again(t *check.Trace, g *Group, self synod.NodeID, mine []byte, later synod
 	}
 	b, taken := reference.NewBroadcast(r, self, mine, t.Verifier), 0
 	for k := 1; k <= r.LastRound(); k++ {
-		m, ok := t.At(int(self), g.end(k))
+		m, ok := t.At(int(self), g.Start+synod.Tick(k)*g.Within)
 		if !ok {
+			t.Fail(claim, "round %d of %s does not end at tick %d for n%d", k, g.Name,
+				g.Start+synod.Tick(k)*g.Within, self)
 			return nil, false
 		}
 		for part := range g.parts() {

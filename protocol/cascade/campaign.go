@@ -80,12 +80,31 @@ func recount(t *check.Trace) reference.Step {
 	}
 	want, got := r.Decide(first, last), p.Decide(t.Question, noted, t.Case.F)
 	t.Claim("I-CA-D", want.Near || equal(want, got), "it decides %+v, and the reference %+v", got, want)
+	checkFields(t, r, first, noted)
 	t.State("contest", want.Contest)
 	t.State("tiers", len(p.Tiers) > 0)
 	t.State("together", len(p.Together) > 0 && want.Answer != synod.None)
 	t.State("asked fewer than all", want.Asked < n)
 	t.State("lacking", want.Lacking)
 	return reference.Step{Decides: true, Alone: true, Answer: want.Answer, Lacking: want.Lacking, Near: want.Near}
+}
+
+// checkFields compares when the asking would end if the same answers were JSON values whose fields are merged, with the
+// middle number of a field or without.
+func checkFields(t *check.Trace, r *reference.Cascade, first []synod.Answer, noted [][]*synod.Opinion) {
+	p, q := t.Protocol.(*Cascade), *t.Question
+	q.Form = synod.JSON
+	if q.Schema = nil; t.Case.Sampled(2) {
+		q.Schema = []byte(`{"x-merge": "trimmed-mean"}`)
+	}
+	r.Question, r.Weights = &q, slices.Repeat([]float64{1}, t.Case.N)
+	asked, lacking, near := r.Fields(first, q.Schema != nil)
+	got := p.Decide(&q, noted, t.Case.F)
+	t.Claim("I-CA-D", near || got.Asked == asked && got.Lacking == lacking && got.Answer == synod.None,
+		"of answers whose "+
+			"fields are merged it asks for %d, lacking %v; the reference for %d, %v: %q", got.Asked, got.Lacking, asked,
+		lacking,
+		first)
 }
 
 // playAgain compares what each member did with what follows from the first answers that it heard itself: when it was

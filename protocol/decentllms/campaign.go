@@ -54,7 +54,9 @@ var inCampaigns = check.Subject{
 			x.Cast = append(x.Cast, role)
 		}
 		d := c.Few(6)
-		a := robust.Catalogue.All()[c.IntN(len(robust.Catalogue.All()))]
+		all := slices.DeleteFunc(robust.Catalogue.All(),
+			func(a robust.Aggregate) bool { return a.Bound(evaluators) < 1 })
+		a := all[c.IntN(len(all))]
 		x.F = min(a.Bound(evaluators), 1+c.IntN(2))
 		judge := []string{"judge: one", "judge: one", "judge: all", "score: likelihood"}[d.IntN(4)]
 		x.Params = fmt.Sprintf("{aggregate: %s, %s, rationale: %d}", a.Name, judge, d.IntN(2)*200)
@@ -144,6 +146,7 @@ func checkPanelist(t *check.Trace, h, first *panelist) {
 	}
 	checkTotals(t, h)
 	checkRecord(t, h)
+	checkVerified(t, h)
 	checkDecision(t, h)
 }
 

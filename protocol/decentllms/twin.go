@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strconv"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/wire"
 	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/llm/read"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/check"
@@ -29,10 +31,10 @@ func replayed(t *check.Trace, h *panelist) *held {
 	p := t.Protocol.(*DecentLLMs)
 	g, marks := p.answers(t.Case.Cast, t.Case.F, check.Pace), p.marks(t.Case.Cast, t.Case.F, check.Pace)
 	r, ok := &held{}, false
-	if r.first, ok = broadcast.Again(t, &g, h.id, broadcast.Said(t, &g, h.id), marks.End()); !ok {
+	if r.first, ok = broadcast.Again(t, "I-DL-D", &g, h.id, broadcast.Said(t, &g, h.id), marks.End()); !ok {
 		return nil
 	}
-	if r.second, ok = broadcast.Again(t, &marks, h.id, broadcast.Said(t, &marks, h.id), 0); !ok {
+	if r.second, ok = broadcast.Again(t, "I-DL-D", &marks, h.id, broadcast.Said(t, &marks, h.id), 0); !ok {
 		return nil
 	}
 	broadcast.Relays(t, "I-DL-D", &g, r.first)
@@ -199,7 +201,7 @@ func gradesIn(c *check.Asked, given map[judged]grade.Grades) {
 	}
 	switch c.Prompt.Purpose {
 	case grade.One:
-		if g, err := grade.Read(&c.Reply); err == nil {
+		if g, ok := reference.ReadGrades(&c.Reply); ok {
 			add(c.Prompt.Candidate, c.Prompt.Rationale, g)
 		}
 	case grade.All:
@@ -283,4 +285,64 @@ func (m *marksBody) UnmarshalBinary(b []byte) error {
 		m.Grades = append(m.Grades, g)
 	}
 	return r.End()
+}
+
+// checkVerified checks that a third party accepts the record of an honest evaluator, and none that was changed.
+func checkVerified(t *check.Trace, h *panelist) {
+	verify := func(answer synod.Answer, r *Record) error {
+		o := *h.Opinion
+		o.Answer, o.Record = answer, r
+		_, err := t.Protocol.(*DecentLLMs).Verify(protocol.VerifyInput{Self: h.id, Opinion: &o, Question: t.Question,
+			N: t.Case.N, Cast: t.Case.Cast, F: t.Case.F, Check: t.Verifier,
+			Name: func(id synod.NodeID) string { return "n" + strconv.Itoa(int(id)) }})
+		return err
+	}
+	err := verify(h.Answer, h.record)
+	t.Claim("I-DL-3", err == nil, "a third party rejects the record of n%d: %v", h.id, err)
+	if answer, r, what := changed(h, t.Case.Seed); what != "" {
+		t.Claim("I-DL-3", verify(answer, r) != nil, "a third party accepts the record of n%d with %s", h.id, what)
+	}
+}
+
+// changed returns an answer and a record that say something else than those of an evaluator; "": it has nothing to
+// change.
+func changed(h *panelist, seed uint64) (a synod.Answer, r *Record, what string) {
+	p := *h.record
+	p.Answers, p.Grades = slices.Clone(p.Answers), slices.Clone(p.Grades)
+	x, g := &p.Answers[seed>>8%uint64(len(p.Answers))], &p.Grades[seed>>16%uint64(len(p.Grades))]
+	switch seed % 8 {
+	case 0:
+		return h.Answer + "1", &p, "another answer"
+	case 1:
+		p.Signature = nil
+		return h.Answer, &p, "an unsigned reply"
+	case 2:
+		p.Salt = append(bytes.Clone(p.Salt), 0)
+		return h.Answer, &p, "another salt"
+	case 3:
+		p.Grades = p.Grades[1:]
+		return h.Answer, &p, "an evaluator less"
+	case 4:
+		if x.Total != nil {
+			more := *x.Total + 1
+			x.Total = &more
+			return h.Answer, &p, "another total"
+		}
+	case 5:
+		if x.Value != nil {
+			x.Value = append(bytes.Clone(x.Value), 0)
+			return h.Answer, &p, "another value of a worker"
+		}
+	case 6:
+		if len(g.Grades) > 0 {
+			g.Grades = slices.Clone(g.Grades)
+			g.Grades[0][0] = 10 - g.Grades[0][0]/2
+			return h.Answer, &p, "another grade"
+		}
+	case 7:
+		if x.Of++; len(p.Answers) > 0 {
+			return h.Answer, &p, "another worker"
+		}
+	}
+	return "", nil, ""
 }

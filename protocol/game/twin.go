@@ -66,7 +66,7 @@ func (a *again) ended(o *synod.Opinion, numbers []int) {
 
 // round compares a round. numbers are those on which code may end the game.
 func (a *again) round(t int, o *synod.Opinion) (numbers []int, over, ok bool) {
-	e := a.g.ends(check.Pace, a.t.Case.F, t)
+	e := a.ends(t)
 	a.suspects = nil
 	own, failed, garbled := a.moved()
 	sent := a.t.SentIn(int(a.id), synod.Slot{Name: "propose", Round: t})
@@ -96,6 +96,23 @@ func (a *again) round(t int, o *synod.Opinion) (numbers []int, over, ok bool) {
 		"unreadable "+
 		"replies in round %d; they were %d and %d", a.id, o.Failed, o.Unreadable, t, failed+lost, garbled+bad)
 	return numbers, over, true
+}
+
+// ends are the fixed ends of the parts of a round: a call with its tries and a message, the digests, a call, and
+// then the
+// votes and their digests, or the rounds of their broadcast.
+func (a *again) ends(round int) (e ends) {
+	pace := check.Pace
+	think, votes, counting := synod.Tick(a.g.Attempts)*pace.Think, pace.Within, pace.Within
+	if a.g.agrees(a.t.Case.F) {
+		votes, counting = 0, synod.Tick(a.t.Case.F+1)*pace.Within
+	}
+	begin := synod.Tick(round-1) * (2*think + 2*pace.Within + votes + counting)
+	e.proposed = begin + think + pace.Within
+	e.echoed = e.proposed + pace.Within
+	e.voted = e.echoed + think + votes
+	e.counted = e.voted + counting
+	return e
 }
 
 // stopped reports whether so many votes end the game.
@@ -143,6 +160,7 @@ func (a *again) alike(slot, echo string, t int, mine []byte, sent, echoed synod.
 	bodies map[synod.NodeID][]byte, ok bool) {
 	m, ok := a.t.At(int(a.id), sent)
 	if !ok {
+		a.t.Fail(claimAgain, "%s of round %d does not end at tick %d for n%d", slot, t, sent, a.id)
 		return nil, false
 	}
 	bodies = map[synod.NodeID][]byte{a.id: mine}
@@ -168,6 +186,7 @@ func (a *again) alike(slot, echo string, t int, mine []byte, sent, echoed synod.
 		echo, t,
 		own)
 	if m, ok = a.t.At(int(a.id), echoed); !ok {
+		a.t.Fail(claimAgain, "%s of round %d does not end at tick %d for n%d", echo, t, echoed, a.id)
 		return nil, false
 	}
 	var reported [][]reference.Heard
@@ -268,7 +287,7 @@ func (a *again) count(t int, mine Vote, own *int, e *ends) (stops []synod.NodeID
 	b, readable := reference.ReadBallot(said)
 	a.t.Claim(claimAgain, readable && b.Vote == string(mine) && equalNumber(b.Number, own),
 		"n%d broadcasts %x in round %d; it votes %s and proposed %v", a.id, said, t, mine, own)
-	r, ok := broadcast.Again(a.t, &group, a.id, said, 0)
+	r, ok := broadcast.Again(a.t, claimAgain, &group, a.id, said, 0)
 	if !ok {
 		return nil, nil, false
 	}

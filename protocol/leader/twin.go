@@ -66,6 +66,7 @@ func endsOf(pace synod.Pace, round int, locks bool) (e ends) {
 // heard returns the first message of each neighbour in a slot by a tick, and how many calls were answered by then.
 func (a *again) heard(name string, round int, end synod.Tick) (all []*synod.Message, m check.Mark, ok bool) {
 	if m, ok = a.t.At(a.id, end); !ok {
+		a.t.Fail(a.claim, "%s of round %d does not end at tick %d for n%d", name, round, end, a.id)
 		return nil, m, false
 	}
 	return a.t.First(a.id, synod.Slot{Name: name, Round: round}, m.Heard), m, true
@@ -81,11 +82,11 @@ func (a *again) sent(name string, round int) *check.Sent {
 	return s
 }
 
-func ballotsOf(c *Certificate) *reference.Ballots {
+func certificateOf(c *Certificate) *reference.Certificate {
 	if c == nil {
 		return nil
 	}
-	b := &reference.Ballots{Phase: c.Phase, Round: c.Round, Answer: c.Answer}
+	b := &reference.Certificate{Phase: c.Phase, Round: c.Round, Answer: c.Answer}
 	for _, v := range c.Votes {
 		b.By, b.Signatures = append(b.By, v.By), append(b.Signatures, []byte(v.Signature))
 	}
@@ -103,8 +104,8 @@ func (a *again) meet(v int, end synod.Tick) bool {
 		a.t.Fail(a.claim, "n%d opens round %d without a message", a.id, v)
 		return false
 	}
-	a.t.Claim(a.claim, a.canonical(string(mine.own.Answer)) == a.l.Own && ballotsOf(mine.lock).Same(a.l.Lock) &&
-		ballotsOf(mine.done).Same(a.l.Done), "n%d opens round %d with %+v; the reference has the answer %q, the "+
+	a.t.Claim(a.claim, a.canonical(string(mine.own.Answer)) == a.l.Own && certificateOf(mine.lock).Same(a.l.Lock) &&
+		certificateOf(mine.done).Same(a.l.Done), "n%d opens round %d with %+v; the reference has the answer %q, the "+
 		"lock %v and the decision %v", a.id, v, mine, a.l.Own, a.l.Lock, a.l.Done)
 	all, _, ok := a.heard("meet", v, end)
 	if !ok {
@@ -115,7 +116,7 @@ func (a *again) meet(v int, end synod.Tick) bool {
 		var h meeting
 		if h.UnmarshalBinary(m.Body) == nil {
 			told = append(told, reference.Told{From: m.From, Answer: a.canonical(string(h.own.Answer)),
-				Lock: ballotsOf(h.lock), Done: ballotsOf(h.done)})
+				Lock: certificateOf(h.lock), Done: certificateOf(h.done)})
 		}
 	}
 	a.l.Meet(v, told)
@@ -130,7 +131,7 @@ func (a *again) offer(o offer) *reference.Offer {
 	var p proposal
 	if p.decode(o.value) == nil {
 		out.Answer, out.Readable = read.Canonical(a.t.Question, p.surface)
-		out.Lock = ballotsOf(p.lock)
+		out.Lock = certificateOf(p.lock)
 	}
 	return out
 }
@@ -154,7 +155,7 @@ func (a *again) propose(v int, e ends) bool {
 // own compares what the member proposes as a leader.
 func (a *again) own(v int) {
 	s := a.sent("propose", v)
-	want, lock := synod.None, (*reference.Ballots)(nil)
+	want, lock := synod.None, (*reference.Certificate)(nil)
 	until := check.Mark{}
 	if s != nil {
 		until = s.Mark
@@ -226,8 +227,8 @@ func (a *again) grades(asked int) map[synod.Answer]float64 {
 		if _, known := all[c.Prompt.Candidate]; c.Prompt.Purpose != grade.One || known {
 			continue
 		}
-		if g, err := grade.Read(&c.Reply); err == nil {
-			all[c.Prompt.Candidate] = g.Sum()
+		if g, ok := reference.ReadGrades(&c.Reply); ok {
+			all[c.Prompt.Candidate] = g[0] + g[1] + g[2] + g[3] + g[4]
 		}
 	}
 	return all
@@ -359,7 +360,7 @@ func (a *again) compareScores(o *synod.Opinion) {
 			continue
 		}
 		ok := k < len(o.Scores) && o.Scores[k].Of == synod.NodeID(id) &&
-			o.Scores[k].Score == synod.Score(sum/grade.Best)
+			o.Scores[k].Score == synod.Score(sum/100)
 		a.t.Claim(a.claim, ok, "n%d has the scores %v, and graded %q of n%d with %v", a.id, o.Scores, x, id, sum)
 		k++
 	}

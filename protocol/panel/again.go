@@ -2,6 +2,7 @@ package panel
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"synod.dev/synod"
@@ -106,8 +107,8 @@ func gradedBy(calls []check.Asked, text synod.Answer, got *grade.Grades) bool {
 		if c.Prompt.Candidate != text {
 			continue
 		}
-		g, err := grade.Read(&c.Reply)
-		if got != nil && err == nil && g == *got || got == nil && err != nil {
+		g, ok := reference.ReadGrades(&c.Reply)
+		if got != nil && ok && g == *got || got == nil && !ok {
 			return true
 		}
 		graded = true
@@ -206,7 +207,7 @@ func (a *again) check(c *Check, of synod.NodeID, text, before synod.Answer, k in
 	}
 	call := &calls[len(calls)-1]
 	d, _ := call.Prompt.Detail.(Checking)
-	given, faithful, err := verdictsIn(&call.Reply, d)
+	given, faithful, ok := verdictsOf(&call.Reply, d)
 	var parts []string
 	for _, p := range judged(text) {
 		parts = append(parts, string(text[p.start:p.end]))
@@ -215,11 +216,23 @@ func (a *again) check(c *Check, of synod.NodeID, text, before synod.Answer, k in
 	same := slices.Equal(shown, slices.Sorted(slices.Values(parts))) && call.Prompt.Candidate == text &&
 		d.Before == before
 	for k, p := range parts {
-		same = same && (err != nil && c.Marks == nil || err == nil && k < len(c.Marks) && says(d.Parts, given, p,
+		same = same && (!ok && c.Marks == nil || ok && k < len(c.Marks) && says(d.Parts, given, p,
 			c.Marks[k]))
 	}
-	a.t.Claim(claimAgain, same && len(c.Marks) <= len(parts) && (err != nil || c.Faithful == faithful),
+	a.t.Claim(claimAgain, same && len(c.Marks) <= len(parts) && (!ok || c.Faithful == faithful),
 		"n%d notes %+v of %q; its model was shown %+v and says %s", a.id, c, parts, d, call.Reply.Text)
+}
+
+// verdictsOf reads the verdicts of a simulated member, which writes nothing else.
+func verdictsOf(r *synod.Reply, d Checking) (all []Verdict, faithful Verdict, ok bool) {
+	said := map[string]Verdict{}
+	if r.Status != synod.OK || json.Unmarshal([]byte(r.Text), &said) != nil {
+		return nil, "", false
+	}
+	for k := range d.Parts {
+		all = append(all, said[fmt.Sprintf("sentence_%d", k+1)])
+	}
+	return all, said["nothing_new"], len(said) > 0
 }
 
 // says reports whether a verdict on a sentence is among those that a model gave.

@@ -17,7 +17,8 @@ var campaign = func() check.Subject {
 	s := check.Staged(2, synod.Prose).At(10)
 	s.Setup = func(c check.Chance, x *check.Case) {
 		x.N = 4 + c.IntN(4)
-		a := robust.Catalogue.All()[c.IntN(len(robust.Catalogue.All()))]
+		all := slices.DeleteFunc(robust.Catalogue.All(), func(a robust.Aggregate) bool { return a.Bound(x.N-1) < 1 })
+		a := all[c.IntN(len(all))]
 		x.F = c.IntN(a.Bound(x.N-1) + 1)
 		x.Params = fmt.Sprintf("{aggregate: %s%s}", a.Name, []string{"", "", ", claims: true",
 			", claims: true, drop-disputed: true", ", lenient: true"}[c.IntN(5)])

@@ -40,7 +40,7 @@ var campaign = check.Subject{
 		x.N = 4 + c.IntN(4)
 		d := c.Few(16)
 		x.Params = fmt.Sprintf("{rounds: %d, strict-trim: %v, score: %s, asynchronous: %v, rationale: %d}", d.IntN(8)%3,
-			d.IntN(4) == 0, []ScoreBy{Stated, Stated, Stated, Likelihood}[d.IntN(4)], d.IntN(8) == 0, d.IntN(2)*100)
+			d.IntN(4) == 0, []ScoreBy{Stated, Stated, Stated, Likelihood}[d.IntN(4)], c.IntN(8) == 0, d.IntN(2)*100)
 		if c.IntN(6) == 0 {
 			x.Form = synod.Prose
 		}
