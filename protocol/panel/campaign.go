@@ -126,19 +126,20 @@ func listAgain(t *check.Trace) {
 }
 
 // saidOf returns who says of the sentence of a text that begins at a place that it is supported, and who that it is
-// contradicted, in the records
-// of all seats but its author.
+// contradicted, in the records of all seats but its author. What seats say of a text that replaces a graded one stands
+// in Again, and what they say of the graded one in Claims.
 func saidOf(last []synod.Opinion, author synod.NodeID, text synod.Answer, start int) (supporters,
 	against []synod.NodeID) {
 	at := slices.IndexFunc(judged(text), func(p part) bool { return p.start == start })
+	graded := recordOf(&last[author]).Given
 	for i := range last {
 		r := recordOf(&last[i])
-		c := r.Claims
-		if r.Again != nil && string(r.Again.Text) == reference.HashOf(text) {
-			c = r.Again
+		c, before := r.Claims, Sum("")
+		if string(graded) != reference.HashOf(text) {
+			c, before = r.Again, graded
 		}
-		if c == nil || string(c.Text) != reference.HashOf(text) || c.Of != author || synod.NodeID(i) == author ||
-			at < 0 || at >= len(c.Marks) {
+		if c == nil || string(c.Text) != reference.HashOf(text) || c.Of != author || c.Before != before ||
+			synod.NodeID(i) == author || at < 0 || at >= len(c.Marks) {
 			continue
 		}
 		switch c.Marks[at] {
