@@ -13,14 +13,11 @@ import (
 func Total(name string, vectors [][]float64, f int) (total, within float64, ok bool) {
 	const rounding = 1e-9
 	n := len(vectors)
-	if n == 0 {
+	if n <= 2*f {
 		return 0, 0, false
 	}
 	switch name {
 	case "trimmed-mean":
-		if n <= 2*f {
-			return 0, 0, false
-		}
 		return byCriterion(vectors, func(x []float64) float64 { return mean(x[f : n-f]) }), rounding, true
 	case "coordinate-median":
 		return byCriterion(vectors, middle), rounding, true
@@ -91,7 +88,7 @@ func geometricMedians(vectors [][]float64) (from, to []float64) {
 	if on, direction := line(vectors); on {
 		return medians(vectors, direction)
 	}
-	at := vectors[0]
+	at, before, last := vectors[0], 0.0, 0.0
 	for step := range 2000 {
 		blur := max(1e-9, math.Pow(0.98, float64(step)))
 		next, weights := make([]float64, len(at)), 0.0
@@ -105,12 +102,20 @@ func geometricMedians(vectors [][]float64) (from, to []float64) {
 		for k := range next {
 			next[k] /= weights
 		}
-		at = next
+		before, last, at = last, distance(next, at), next
 	}
-	return at, at
+	// Nearly on one line, steps hardly get shorter: then neither this point nor that of the code, which stops at steps
+	// of 1e-5, is where they would end.
+	left := max(last, 1e-5) / max(1-last/max(before, 1e-300), 1e-9)
+	from, to = slices.Clone(at), slices.Clone(at)
+	for k := range at {
+		from[k], to[k] = from[k]-left, to[k]+left
+	}
+	return from, to
 }
 
-// line reports whether all vectors are on one line, and its direction, of length 1; zero if all are equal.
+// line reports whether all vectors are on one line, or so near it that steps do not tell, and its direction, of length 1;
+// zero if all are equal.
 func line(vectors [][]float64) (on bool, direction []float64) {
 	first := vectors[0]
 	direction = make([]float64, len(first))
@@ -124,7 +129,7 @@ func line(vectors [][]float64) (on bool, direction []float64) {
 	for _, v := range vectors {
 		along := place(v, first, direction)
 		for k := range v {
-			if math.Abs(first[k]+along*direction[k]-v[k]) > 1e-9 {
+			if math.Abs(first[k]+along*direction[k]-v[k]) > 1e-4 {
 				return false, nil
 			}
 		}

@@ -97,6 +97,9 @@ func conclude(t *check.Trace) (s reference.Step) {
 	for i := range last {
 		if o := t.Last(i); o != nil {
 			last[i] = *o
+			if _, ok := read.Canonical(t.Question, string(o.Answer)); !ok { // a forged note may have any answer
+				last[i].Answer = synod.None
+			}
 		}
 	}
 	s.Answer, _ = reference.HighestMean(confident(last), t.Protocol.(*CPWBFT).Weigh == Half)

@@ -277,8 +277,8 @@ func checkDecision(t *check.Trace, h *panelist) {
 	if r.Undecided == late {
 		want, near = synod.None, false
 	}
-	t.Claim("I-DL-D", near || h.Answer == want, "n%d replies %q, and the reference %q: totals %v of %v", h.id,
-		h.Answer, want, totals, d)
+	t.Claim("I-DL-D", near || h.Answer == want, "n%d replies %q (%s), and the reference %q: totals %v of %v", h.id,
+		h.Answer, r.Undecided, want, totals, d)
 	for i, a := range r.Answers {
 		same := (a.Total == nil) == math.IsNaN(totals[i]) &&
 			(a.Total == nil || math.Abs(*a.Total-totals[i]) <= within[i])
