@@ -114,8 +114,8 @@ func geometricMedians(vectors [][]float64) (from, to []float64) {
 	return from, to
 }
 
-// line reports whether all vectors are on one line, or so near it that steps do not tell, and its direction, of length 1;
-// zero if all are equal.
+// line reports whether all vectors are on one line, or too near it for steps to tell, and its direction, of length 1.
+// That is zero if all are equal.
 func line(vectors [][]float64) (on bool, direction []float64) {
 	first := vectors[0]
 	direction = make([]float64, len(first))
