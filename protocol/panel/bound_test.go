@@ -64,6 +64,20 @@ func TestMoreThanF(t *testing.T) {
 	}
 }
 
+// A Byzantine author that writes verdicts on its own sentences into its record has no vote on them.
+func TestAuthorHasNoVote(t *testing.T) {
+	const f, s, c = 2, Supported, Contradicted
+	for _, own := range []Verdict{s, c} {
+		last := opinionsOf([6]Verdict{s, s, CannotTell, c, c, CannotTell})
+		recordOf(&last[0]).Claims.Marks = []Verdict{own}
+		claims := New().ListClaims(last, f)
+		if len(claims) != 1 || claims[0].Verdict != protocol.Open || len(claims[0].Supporters) != 2 ||
+			len(claims[0].Critics) != 2 {
+			t.Errorf("the author says %q: %+v", own, claims)
+		}
+	}
+}
+
 // disputing are members of which member 4 wrote the best text; its sentence with "planted" is false. asked sees every
 // prompt.
 func disputing(sentences []string, asked func(by synod.NodeID, q *synod.Prompt)) *trial {

@@ -168,7 +168,7 @@ func checkNamed(name, provider string) error {
 // seat each, and are asked in tiers in the order in which they are named. Fewer share seven seats. Where a model has a
 // count, one without has one seat. But for tiers, F is the largest that the complete graph tolerates.
 func modelLayer(names []string) (plan.Layer, error) {
-	models, seats := map[string]any{}, []any{}
+	models := map[string]any{}
 	counts, open, short := make([]int, len(names)), 0, make([]string, len(names))
 	for i, name := range names {
 		provider, model, ok := strings.Cut(name, ":")
@@ -191,24 +191,8 @@ func modelLayer(names []string) (plan.Layer, error) {
 		short[i] = ShortName(model, models)
 		models[short[i]] = map[string]any{"provider": provider, "model": model}
 	}
-	share, total := 7, 0
 	tiers := open == len(names) && open >= plan.FirstTier
-	if open < len(names) || tiers {
-		share = open
-	}
-	for i := range counts {
-		if counts[i] == 0 {
-			counts[i] = (share + open - 1) / open
-			share, open = share-counts[i], open-1
-			counts[i] = max(counts[i], 1)
-		}
-		total += counts[i]
-		seat := map[string]any{"id": short[i], "model": short[i]}
-		if counts[i] > 1 {
-			seat["id"], seat["count"] = short[i]+"-", counts[i]
-		}
-		seats = append(seats, seat)
-	}
+	seats, total := seatsOf(short, counts, open, tiers)
 	council := map[string]any{
 		"council": "models from the command line", "models": models, "seats": seats,
 		"graph": map[string]any{"family": "complete"}, "f": max(0, graph.FSAC((total+1)/2)),
@@ -219,6 +203,28 @@ func modelLayer(names []string) (plan.Layer, error) {
 	}
 	text, err := yaml.Marshal(council)
 	return plan.Layer{Name: ModelsLayer, Text: text}, err
+}
+
+// seatsOf returns the seats of models by their short names, and how many there are. A model without a count has one
+// seat. If no model has a count and they are not asked in tiers, each has its share of seven seats.
+func seatsOf(short []string, counts []int, open int, tiers bool) (seats []any, total int) {
+	share := 7
+	if open < len(short) || tiers {
+		share = open
+	}
+	for i, n := range counts {
+		if n == 0 {
+			n = max((share+open-1)/open, 1)
+			share, open = share-n, open-1
+		}
+		total += n
+		seat := map[string]any{"id": short[i], "model": short[i]}
+		if n > 1 {
+			seat["id"], seat["count"] = short[i]+"-", n
+		}
+		seats = append(seats, seat)
+	}
+	return seats, total
 }
 
 // ShortName names a model after its last path element: openai/gpt-4o is gpt-4o. Seats of the
