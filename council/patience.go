@@ -137,7 +137,9 @@ func (s *session) absent(seat synod.NodeID, r *synod.Reply) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.gone[s.council.plan.Seats()[seat].Model]; f != nil {
-		*r = synod.Reply{Status: f.Status, Detail: f.Reason() + "; not called again in this run"}
+		// The same words as in the call that failed: seats that fail for one reason are told in one line, whichever
+		// of them was called first.
+		*r = synod.Reply{Status: f.Status, Detail: f.Reason()}
 		return true
 	}
 	if s.tardy[seat] >= mostLate {

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/llm"
@@ -180,5 +182,32 @@ limits: {deadline: 200ms}
 	}
 	if took := time.Since(began); took > 4*time.Second { // without the deadline it is 5 s
 		t.Errorf("it took %s", took)
+	}
+}
+
+// Seats of a model whose every call would fail give the reason in the same words, whether they were called or not: one
+// line tells of them all.
+func TestOneReasonOfAModel(t *testing.T) {
+	closed := httptest.NewServer(http.NotFoundHandler()) // another address each time: no breaker knows it
+	closed.Close()
+	path := filepath.Join(t.TempDir(), "j")
+	decide(t, convene(t, fmt.Sprintf(`models:
+  good: {provider: simulated}
+  gone: {provider: openai, url: "%s/v1", model: x, attempts: 1}
+protocol: {name: debate, rounds: 3}
+seats: [{id: a, model: good, count: 3}, {id: b, model: gone, count: 2}]
+`, closed.URL)), council.Ask{Seed: 1, Journal: path})
+	run, err := journal.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]int{}
+	for call, r := range run.Replies {
+		if call.Node >= 3 {
+			reasons[r.Detail]++
+		}
+	}
+	if len(reasons) != 1 || reasons["connection refused: no server listens there (after 1 attempts)"] < 4 {
+		t.Errorf("reasons of the seats of one model: %v", reasons)
 	}
 }
