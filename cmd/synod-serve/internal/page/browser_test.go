@@ -248,6 +248,9 @@ func (b *tab) picture(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(folder, name+".png"), png, 0o600); err != nil {
 		t.Fatal(err)
 	}
