@@ -157,16 +157,23 @@ func fromBase64(kind synod.PartKind, name, media, data string) (synod.Part, erro
 }
 
 // Converse puts a conversation into a question. If the question has no text, the last text of the user
-// is the question; otherwise all turns come before it. It fails if there is no text.
+// is the question; otherwise all turns come before it. Turns of the user that say nothing are left out, and pictures
+// that follow the question without a text belong to it. It fails if there is no text.
 func Converse(q *synod.Question, turns []synod.Turn) error {
+	turns = slices.DeleteFunc(turns, func(t synod.Turn) bool {
+		return t.Role == synod.ByUser && t.Text == "" && len(t.Parts) == 0
+	})
 	if q.Text != "" {
 		q.Before = append(turns, q.Before...)
 		return nil
 	}
 	for i := len(turns) - 1; i >= 0; i-- {
 		if t := turns[i]; t.Role == synod.ByUser && t.Text != "" {
-			q.Text, q.Parts = t.Text, append(t.Parts, q.Parts...)
-			q.Before, q.After = append(turns[:i:i], q.Before...), turns[i+1:]
+			q.Text, q.Parts, q.After = t.Text, append(t.Parts, q.Parts...), turns[i+1:]
+			q.Before = append(turns[:i:i], q.Before...)
+			for len(q.After) > 0 && q.After[0].Role == synod.ByUser {
+				q.Parts, q.After = append(q.Parts, q.After[0].Parts...), q.After[1:]
+			}
 			return nil
 		}
 	}

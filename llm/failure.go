@@ -19,7 +19,11 @@ type Failure struct {
 
 	begun      bool // the server may have begun to write a reply
 	connecting bool // no connection was made: the request has not left
+	held       bool // it was refused here: the request has not left
 }
+
+// Unsent reports whether the request is known not to have left, so that it is no call and costs nothing.
+func (f *Failure) Unsent() bool { return f.connecting || f.held }
 
 // Error returns the status and the reason.
 func (f *Failure) Error() string {

@@ -105,14 +105,14 @@ func (r *relay) pass(ctx context.Context, m *OpenAI, body []byte) (*Relayed, err
 	var f *Failure
 	if r.breaker != nil {
 		if r.ticket, f = r.breaker.admit(ctx); f != nil {
-			return nil, f
+			return nil, f.hold()
 		}
 	}
 	if r.limiter != nil {
 		r.caller = callerOf(ctx)
 		if f = r.limiter.acquire(ctx, false, longestPause); f != nil {
 			r.leave(false, f)
-			return nil, f
+			return nil, f.hold()
 		}
 	}
 	res, err := r.send(ctx, m, body)
@@ -131,6 +131,13 @@ func (r *relay) pass(ctx context.Context, m *OpenAI, body []byte) (*Relayed, err
 	}
 	r.leave(true, nil)
 	return &Relayed{Header: res.Header, Length: res.ContentLength, Body: &relayBody{res.Body, r}}, nil
+}
+
+// hold returns a failure of a request that was not sent.
+func (f *Failure) hold() *Failure {
+	g := *f
+	g.held = true
+	return &g
 }
 
 // send sends a body in the way that fits the server.

@@ -37,4 +37,11 @@ func TestOnePromptBreaksNothing(t *testing.T) {
 	if r := ask(hog, "hi"); r.StatusCode != 503 || r.problem(t).Error.Code != "upstream_out_of_order" {
 		t.Errorf("the same key: %d %s", r.StatusCode, r.body)
 	}
+	rows := h.rows(t)
+	if held := rows["upstream_out_of_order"]; len(held) == 0 || held[0].Calls != 0 {
+		t.Errorf("a request that did not leave counts as a call: %+v", held)
+	}
+	if failed := rows["upstream_error"]; len(failed) == 0 || failed[0].Calls != 1 {
+		t.Errorf("a request that drew a failure is no call: %+v", failed)
+	}
 }

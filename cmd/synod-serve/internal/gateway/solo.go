@@ -73,8 +73,11 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 	defer limit.Stop()
 	res, err := llm.Relay(ctx, j.served.Model, out)
 	if err != nil {
-		e := p.upstream(ctx, err)
-		p.end(store.Result{Status: e.Code, HTTP: e.HTTP, Calls: 1}, "")
+		e, calls := p.upstream(ctx, err), 1
+		if llm.AsFailure(err).Unsent() {
+			calls = 0
+		}
+		p.end(store.Result{Status: e.Code, HTTP: e.HTTP, Calls: calls}, "")
 		return e
 	}
 	defer res.Body.Close()
