@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sim"
@@ -19,8 +20,14 @@ type judges struct {
 	records []outcome.Record
 }
 
-// plans has the plans of these councils, by the text of the council file. All players share them.
-var plans sync.Map
+// plans has the plans of these councils, by the text of the council file. All players share them. It is emptied when it
+// has mostPlans, each of which takes some KB.
+var (
+	plans   sync.Map
+	planned atomic.Int64 // how many it has
+)
+
+const mostPlans = 8192
 
 // drawRule draws the rule of the council. With the rule protocol the protocol's own step decides.
 func drawRule(x *check.Case, s *reference.Step) (r reference.Rule) {
@@ -112,17 +119,21 @@ func councilFile(protocol string, x *check.Case, rule reference.Rule) string {
 // planOf returns the plan of that council; nil if no council may have such seats and bounds, as in a case that was
 // shrunk.
 func planOf(protocol string, x *check.Case, rule reference.Rule) *plan.Plan {
-	return planned(councilFile(protocol, x, rule))
+	return planFor(councilFile(protocol, x, rule))
 }
 
-// planned returns the plan of a council file; nil if there is none.
-func planned(text string) *plan.Plan {
+// planFor returns the plan of a council file; nil if there is none.
+func planFor(text string) *plan.Plan {
 	if known, ok := plans.Load(text); ok {
 		return known.(*plan.Plan)
 	}
 	var made *plan.Plan
 	if spec, err := plan.Parse([]byte(text)); err == nil {
 		made, _ = plan.New(spec)
+	}
+	if planned.Add(1) > mostPlans {
+		plans.Clear()
+		planned.Store(1)
 	}
 	plans.Store(text, made)
 	return made

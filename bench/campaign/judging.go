@@ -173,7 +173,7 @@ func judged(d *drawn, voices int, joins bool) *plan.Plan {
 	for i := range d.First {
 		fmt.Fprintf(&file, "  - {id: s%d, model: m%d}\n", i, d.Voice[i])
 	}
-	return planned(file.String())
+	return planFor(file.String())
 }
 
 // records are what the runs of the seats leave behind.

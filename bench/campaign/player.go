@@ -137,12 +137,20 @@ func (p *ExecutionPlayer) protocol(s *subject, params string) (synod.Protocol, e
 	if known := p.protocols[key]; known != nil {
 		return known, nil
 	}
+	if len(p.protocols) >= mostProtocols {
+		clear(p.protocols)
+		clear(p.idle)
+	}
 	made, err := s.build(p, params)
 	if err == nil {
 		p.protocols[key] = made
 	}
 	return made, err
 }
+
+// mostProtocols is how many protocols a player keeps with their idle machines, each of which holds what it heard last.
+// A campaign draws hundreds, and would keep 200 MB of them.
+const mostProtocols = 64
 
 // join returns the honest machine of a seat. copy tells apart machines of one seat.
 func (p *ExecutionPlayer) join(seat synod.Seat, copy int) synod.Machine {

@@ -155,11 +155,18 @@ func detect(w io.Writer, o options) error {
 	return nil
 }
 
+// checks is the file of a protocol that campaigns play and check it with. A mutant in it changes the check and not what is
+// checked, so campaigns are not tried with it.
+const checks = "campaign.go"
+
 // draw lists the mutants of a package and its subfolders, and draws the sample.
 func (o options) draw(w io.Writer, dir, work string) ([]*mutant, error) {
 	list, err := find(o.gremlins, dir, work)
 	if err != nil {
 		return nil, err
+	}
+	if o.campaign > 0 {
+		list = slices.DeleteFunc(list, func(m *mutant) bool { return filepath.Base(m.file) == checks })
 	}
 	whole := len(list)
 	if list, err = o.choose(list); err != nil {
