@@ -155,8 +155,8 @@ func detect(w io.Writer, o options) error {
 	return nil
 }
 
-// checks is the file of a protocol that campaigns play and check it with. A mutant in it changes the check and not what is
-// checked, so campaigns are not tried with it.
+// checks is the file of a protocol that campaigns play and check it with. A mutant in it changes the check and not what
+// is checked, so campaigns are not tried with it.
 const checks = "campaign.go"
 
 // draw lists the mutants of a package and its subfolders, and draws the sample.
