@@ -174,7 +174,7 @@ Unknown keys and wrong values are errors that name the line. Absent keys have th
 Durations are written 300ms, 90s or 10m; multiples 2x. ` + "`--set protocol.rounds=3`" + ` sets a key for one run.
 The keys of ` + "`adversaries`, `defences` and `faults`" + `, and the parameters of protocols, graphs, models and
 adversaries, are in [council-keys.txt](council-keys.txt); ` + "`synod explain NAME`" + ` prints those of one.
-[Defences](../measure/attack.md#defences) are explained where they are measured.
+[Defences](../research/adversaries.md#defences) are explained where they are measured.
 
 ## Keys
 
@@ -198,8 +198,8 @@ adversaries, are in [council-keys.txt](council-keys.txt); ` + "`synod explain NA
 	return b.Bytes()
 }
 
-// elsewhere has the keys whose own keys stand in the list of parameters: switches that docs/measure/attack.md explains,
-// and what is for experiments.
+// elsewhere has the keys whose own keys stand in the list of parameters: switches that docs/research/adversaries.md
+// explains, and what is for experiments.
 var elsewhere = map[string]bool{"adversaries": true, "defences": true, "faults": true}
 
 // sections writes a table for each key that has keys of its own: those of the page, or those that stand elsewhere.
