@@ -97,6 +97,34 @@ func listedIdentifiers(t *testing.T) map[string]bool {
 	return listed
 }
 
+// The most that docs may be: pages, and words of the pages, README.md and CONTRIBUTING.md. Tables of more than a screen
+// are files beside the pages.
+const mostPages, mostWords = 20, 60_000
+
+// TestHouseDocsSize: docs have at most so many pages and words.
+func TestHouseDocsSize(t *testing.T) {
+	pages, err := filepath.Glob("docs/*/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	above, _ := filepath.Glob("docs/*.md")
+	pages = append(pages, above...)
+	if len(pages) > mostPages || len(pages) < 5 {
+		t.Errorf("docs have %d pages, of at most %d", len(pages), mostPages)
+	}
+	words := 0
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md") {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words += len(strings.Fields(string(b)))
+	}
+	if words > mostWords {
+		t.Errorf("docs have %d words, of at most %d: say things once, and shorten beside additions", words, mostWords)
+	}
+}
+
 // folders are those of the top level from the programs down to the vocabulary.
 var folders = []string{"cmd", "bench", "network", "record", "council", "adversary", "protocol", "llm", "graph", "core",
 	"synod"}
