@@ -208,7 +208,7 @@ attack-table: build ## docs/research/adversaries.md with simulated, recorded and
 	for m in simulated recorded embedded; do $(BIN) bench run attack-table --members $$m $(if $(DATA),--data $(DATA)) -o $(ATTACKS)/$$m || exit 1; done
 	$(BIN) bench run judge-range -o $(ATTACKS)/judges
 	$(BIN) attack guide $(ATTACKS)/judges $(ATTACKS)/simulated $(ATTACKS)/recorded $(ATTACKS)/embedded --format json > docs/research/which-protocol.json
-	$(GO) test -count=1 ./bench/attack -run TestGuidePage -rewrite
+	$(GO) test -count=1 ./bench/attack -run TestGuideTable -rewrite
 
 endless: synod ## campaigns, fuzz targets, kills and bit flips in turn for HOURS (1h), with new seeds, in ENDLESS (runs/endless)
 	$(GO) run ./internal/endless -length $(or $(HOURS),1h) -keep $(or $(ENDLESS),runs/endless)

@@ -91,7 +91,7 @@ func allClaims(s *check.Subject) []Claim {
 	return slices.DeleteFunc(all, func(c Claim) bool { return slices.Contains(s.Never, c.ID) })
 }
 
-// ClaimTable has each claim that no protocol owns, once: docs/guarantees.md, docs/guarantees.json and the output of
+// ClaimTable has each claim that no protocol owns, once: docs/guarantees.txt, docs/guarantees.json and the output of
 // commands are made from it and from the claims in the folders of protocols.
 var ClaimTable = []Claim{
 	// Claims of every run: it ends, repeats, resumes, keeps limits and secrets.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,10 +13,12 @@ import (
 	"synod.dev/synod/internal/golden"
 )
 
-// The page of claims, and the output of synod research verify-claims --json for the release that the page shows.
+// The page of guarantees, the list of claims, and the output of synod research verify-claims --json for the release
+// that the list shows.
 const (
-	claimsPage = "../../docs/guarantees.md"
-	claimsFile = "../../docs/guarantees.json"
+	guaranteesPage = "../../docs/guarantees.md"
+	claimsList     = "../../docs/guarantees.txt"
+	claimsFile     = "../../docs/guarantees.json"
 )
 
 // releasedClaims is what claimsFile has.
@@ -41,8 +45,8 @@ func readReleased(t *testing.T) (r releasedClaims) {
 	return r
 }
 
-// TestGuarantees compares docs/guarantees.md with the claims, and with how often they were checked for the release.
-// After a change of claims: -rewrite.
+// TestGuarantees compares docs/guarantees.txt with the claims and with how often they were checked for the release, and
+// the tested claims of docs/guarantees.md. After a change of claims: -rewrite.
 func TestGuarantees(t *testing.T) {
 	checked := map[string]Verified{}
 	for _, v := range readReleased(t).Claims {
@@ -59,15 +63,55 @@ func TestGuarantees(t *testing.T) {
 		}
 		rows.Add(c.ID, c.Property, c.Model, times)
 	}
+	var list strings.Builder
+	list.WriteString("What is guaranteed, and how often each claim was checked for this release; all: in all cases\n" +
+		"that it is about. docs/guarantees.md explains the models.\n\n")
+	if err := rows.Write(&list, "md"); err != nil {
+		t.Fatal(err)
+	}
+	golden.Compare(t, claimsList, list.String())
 	tested := table.Table{Head: []string{"claim", "what holds", "model", "check"}, Align: "llll"}
 	for _, c := range TestedClaims {
 		tested.Add(c.ID, c.Property, c.Model, c.Check)
 	}
-	text, err := os.ReadFile(claimsPage)
+	text, err := os.ReadFile(guaranteesPage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, claimsPage, between(t, between(t, string(text), "claims", &rows), "tested claims", &tested))
+	golden.Compare(t, guaranteesPage, between(t, string(text), "tested claims", &tested))
+}
+
+// TestGuaranteesSummary: docs/guarantees.md says in short what every claim is about, and names none that there is not.
+func TestGuaranteesSummary(t *testing.T) {
+	text, err := os.ReadFile(guaranteesPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, summary, _ := strings.Cut(string(text), "| about | what holds | claims |\n")
+	summary, _, _ = strings.Cut(summary, "\n\n")
+	named := map[string]bool{}
+	for line := range strings.Lines(summary) {
+		cells := strings.Split(line, " | ")
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[len(cells)-1], -1) {
+			named[m[1]] = false
+		}
+	}
+	for _, c := range AllClaims() {
+		found := false
+		for pattern := range named {
+			if match, _ := path.Match(pattern, c.ID); match {
+				named[pattern], found = true, true
+			}
+		}
+		if !found {
+			t.Errorf("no row of the summary in %s has the claim %s", guaranteesPage, c.ID)
+		}
+	}
+	for pattern, used := range named {
+		if !used {
+			t.Errorf("%s names %s in its summary, which is no claim", guaranteesPage, pattern)
+		}
+	}
 }
 
 // TestGuaranteesTexts compares the texts of docs/guarantees.json with the claims; its figures are those of the release.
@@ -104,7 +148,7 @@ func between(t *testing.T, page, name string, rows *table.Table) string {
 	before, rest, ok := strings.Cut(page, begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		t.Fatalf("%s has no lines %q and %q", claimsPage, begin, end)
+		t.Fatalf("%s has no lines %q and %q", guaranteesPage, begin, end)
 	}
 	var out strings.Builder
 	if err := rows.Write(&out, "md"); err != nil {

@@ -22,33 +22,69 @@ var papersOf = map[string][]string{
 	"DecentLLMs": {"decentllms-table1", "decentllms-fig6", "decentllms-fig7", "decentllms-fig8"},
 }
 
-// docs/research/papers.md has, for each paper, the table of claims that complete runs with simulated members print.
-// -rewrite renews it.
+// The tables of claims, and the page that has the sentence below each of them.
+const (
+	claimsFile = "../../docs/research/claims.txt"
+	papersPage = "../../docs/research/papers.md"
+)
+
+// docs/research/claims.txt has, for each paper, the table of claims that complete runs with simulated members print.
+// -rewrite renews it, and the sentences of docs/research/papers.md.
 func TestClaimsInDocs(t *testing.T) {
 	if !*rewrite {
 		nightly.Only(t)
 	}
-	const path = "../../docs/research/papers.md"
+	for paper, names := range papersOf {
+		table := claimsOf(t, names)
+		renewClaims(t, claimsFile, paper, table)
+		renewClaims(t, papersPage, paper, countsOf(table))
+	}
+}
+
+// docs/research/papers.md counts the claims of docs/research/claims.txt as the sentence below each table does.
+func TestClaimsCountedInDocs(t *testing.T) {
+	for paper := range papersOf {
+		_, counts, _ := cutClaims(t, papersPage, paper)
+		if _, table, _ := cutClaims(t, claimsFile, paper); countsOf(table) != counts {
+			t.Errorf("%s counts the claims of %s otherwise than %s:\n%s", papersPage, paper, claimsFile, counts)
+		}
+	}
+}
+
+// countsOf returns the sentence below a table of claims.
+func countsOf(table string) string {
+	_, counts, _ := strings.Cut(table, "\n\n")
+	return counts
+}
+
+// renewClaims puts text in the place of the claims of a paper in a file, or reports that the file has another text.
+func renewClaims(t *testing.T, path, paper, text string) {
+	t.Helper()
+	before, written, after := cutClaims(t, path, paper)
+	if !*rewrite && written != text {
+		t.Errorf("%s has other verdicts on %s than the runs; -rewrite renews it", path, paper)
+	}
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(before+text+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// cutClaims returns a file up to the claims of a paper, these claims, and what follows.
+func cutClaims(t *testing.T, path, paper string) (before, claims, after string) {
+	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := string(b)
-	for paper, names := range papersOf {
-		before, rest, found := strings.Cut(text, "<!-- claims of "+paper+" -->\n")
-		_, after, closed := strings.Cut(rest, "<!-- end of claims -->")
-		if !found || !closed {
-			t.Fatalf("%s has no place for the claims of %s", path, paper)
-		}
-		text = before + "<!-- claims of " + paper + " -->\n" + claimsOf(t, names) + "<!-- end of claims -->" + after
+	begin, end := "<!-- claims of "+paper+" -->\n", "<!-- end of claims -->"
+	before, rest, found := strings.Cut(string(b), begin)
+	claims, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("%s has no place for the claims of %s", path, paper)
 	}
-	if *rewrite {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if text != string(b) {
-		t.Errorf("%s has other verdicts than the runs; -rewrite renews it", path)
-	}
+	return before + begin, claims, end + after
 }
 
 // claimsOf runs presets and returns their table of claims.

@@ -172,19 +172,15 @@ For those who write a council file: its keys, made from the program (` + "`go ge
 ` + "`synod config schema`" + ` prints the schema of your program, with what other modules added to it.
 Unknown keys and wrong values are errors that name the line. Absent keys have the default; a dash means that there is none.
 Durations are written 300ms, 90s or 10m; multiples 2x. ` + "`--set protocol.rounds=3`" + ` sets a key for one run.
-The parameters of protocols, graphs, models and adversaries are in [council-keys.txt](council-keys.txt);
-` + "`synod explain NAME`" + ` prints those of one.
+The keys of ` + "`adversaries`, `defences` and `faults`" + `, and the parameters of protocols, graphs, models and
+adversaries, are in [council-keys.txt](council-keys.txt); ` + "`synod explain NAME`" + ` prints those of one.
+[Defences](../research/adversaries.md#defences) are explained where they are measured.
 
 ## Keys
 
 `)
 	table(&b, "", r.Keys)
-	for _, f := range r.Keys {
-		if f.Fields != nil {
-			fmt.Fprintf(&b, "\n### %s\n\n%s%s.\n\n", f.Key, strings.ToUpper(f.Doc[:1]), f.Doc[1:])
-			table(&b, f.Key+".", f.Fields)
-		}
-	}
+	sections(&b, r, false)
 	for _, part := range parts(r) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", part.title, part.text)
 		if part.title == "Adversaries" { // their page has them
@@ -200,6 +196,20 @@ The parameters of protocols, graphs, models and adversaries are in [council-keys
 		}
 	}
 	return b.Bytes()
+}
+
+// elsewhere has the keys whose own keys stand in the list of parameters: switches that docs/research/adversaries.md
+// explains, and what is for experiments.
+var elsewhere = map[string]bool{"adversaries": true, "defences": true, "faults": true}
+
+// sections writes a table for each key that has keys of its own: those of the page, or those that stand elsewhere.
+func sections(b *bytes.Buffer, r plan.Reference, listed bool) {
+	for _, f := range r.Keys {
+		if f.Fields != nil && elsewhere[f.Key] == listed {
+			fmt.Fprintf(b, "\n### %s\n\n%s%s.\n\n", f.Key, strings.ToUpper(f.Doc[:1]), f.Doc[1:])
+			table(b, f.Key+".", f.Fields)
+		}
+	}
 }
 
 const changing = "`graph: {schedule: [{family: ring}, {edges: [[0, 1], …]}], hold: 2}`; or failing edges, of any " +
@@ -226,7 +236,9 @@ func parts(r plan.Reference) []part {
 // parameters is the list of all parameters.
 func parameters(r plan.Reference) []byte {
 	var b bytes.Buffer
-	b.WriteString("The parameters of what a council file can name, made from the program (go generate ./council).\n")
+	b.WriteString("Keys for experiments, switches of defences, and the parameters of what a council file can name,\n" +
+		"made from the program (go generate ./council/plan).\n\n## Keys\n")
+	sections(&b, r, true)
 	for _, part := range parts(r) {
 		fmt.Fprintf(&b, "\n## %s\n", part.title)
 		variants(&b, part.variants)

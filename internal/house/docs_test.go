@@ -1,7 +1,6 @@
 package house_test
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -23,20 +22,23 @@ var identifier = regexp.MustCompile(
 // invented are ids that tests make up to see them refused.
 var invented = []string{"LE-44", "QU-9"}
 
+// identifiersFile has the table of all ids.
+const identifiersFile = "docs/extend/identifiers.txt"
+
 // TestHouseIdentifiers: every id of a claim, a requirement or a finding that stands in the code is in the table of
-// docs/extend/testing.md, once, and the table has no other.
+// identifiersFile, once, and the table has no other.
 func TestHouseIdentifiers(t *testing.T) {
 	used := usedIdentifiers(t)
 	listed := listedIdentifiers(t)
 	for _, id := range slices.Sorted(maps.Keys(used)) {
 		if !listed[id] && !slices.Contains(invented, id) {
-			t.Errorf("docs/extend/testing.md does not say what %s is, which stands in %s", id, used[id])
+			t.Errorf("%s does not say what %s is, which stands in %s", identifiersFile, id, used[id])
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
 		// The rules of the checklist name tests, which TestHouseChecklist looks for.
 		if used[id] == "" && !strings.HasPrefix(id, "SC-") {
-			t.Errorf("docs/extend/testing.md has %s, which stands in no code", id)
+			t.Errorf("%s has %s, which stands in no code", identifiersFile, id)
 		}
 	}
 }
@@ -77,23 +79,50 @@ func usedIdentifiers(t *testing.T) map[string]string {
 
 // listedIdentifiers returns the ids in the first column of the table, and reports those that are there twice.
 func listedIdentifiers(t *testing.T) map[string]bool {
-	page, err := os.ReadFile("docs/extend/testing.md")
+	table, err := os.ReadFile(identifiersFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := bytes.Cut(page, []byte("\n## Identifiers\n"))
 	listed := map[string]bool{}
-	for line := range strings.Lines(string(section)) {
+	for line := range strings.Lines(string(table)) {
 		if cells := strings.Split(line, "|"); len(cells) > 1 {
 			for _, id := range identifier.FindAllString(cells[1], -1) {
 				if listed[id] {
-					t.Errorf("docs/extend/testing.md has %s twice", id)
+					t.Errorf("%s has %s twice", identifiersFile, id)
 				}
 				listed[id] = true
 			}
 		}
 	}
 	return listed
+}
+
+// The most that docs may be: pages, and words of the pages, README.md and CONTRIBUTING.md. Tables of more than a screen
+// are files beside the pages.
+const mostPages, mostWords = 20, 60_000
+
+// TestHouseDocsSize: docs have at most so many pages and words.
+func TestHouseDocsSize(t *testing.T) {
+	pages, err := filepath.Glob("docs/*/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	above, _ := filepath.Glob("docs/*.md")
+	pages = append(pages, above...)
+	if len(pages) > mostPages || len(pages) < 5 {
+		t.Errorf("docs have %d pages, of at most %d", len(pages), mostPages)
+	}
+	words := 0
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md") {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words += len(strings.Fields(string(b)))
+	}
+	if words > mostWords {
+		t.Errorf("docs have %d words, of at most %d: say things once, and shorten beside additions", words, mostWords)
+	}
 }
 
 // folders are those of the top level from the programs down to the vocabulary.

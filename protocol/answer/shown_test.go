@@ -10,7 +10,7 @@ import (
 )
 
 // The filter of meta-talk removes what most known texts for judges and members ask, and keeps honest reasoning. It is
-// a list of words: what it misses is counted here and in docs/measure/attack.md.
+// a list of words: what it misses is counted here and in docs/research/adversaries.md.
 func TestMetaTalk(t *testing.T) {
 	removed, all := 0, 0
 	var missed []string
@@ -66,7 +66,7 @@ func TestMetaTalkReworded(t *testing.T) {
 	}
 	t.Logf("%d of %d reworded warnings stay", kept, len(reworded))
 	if kept == 0 {
-		t.Error("no reworded warning stays: say in docs/measure/attack.md that the list has grown")
+		t.Error("no reworded warning stays: say in docs/research/adversaries.md that the list has grown")
 	}
 }
 

@@ -96,7 +96,7 @@ func Staged(share float64, form synod.Form, params ...string) Subject {
 // property says in a few words what that is. step is Subject.Step.
 func (s Subject) Deciding(id, property, source string, step func(*Trace) reference.Step) Subject {
 	s.Claims = append(slices.Clip(s.Claims), Claim{ID: id, Model: Any, Source: source,
-		Property: "the decision is what a slow reference computes from the records: " + property})
+		Property: "the decision is that of a slow reference: " + property})
 	s.Decision, s.Step = id, step
 	return s
 }

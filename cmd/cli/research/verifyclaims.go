@@ -44,7 +44,7 @@ violated · 130 interrupted.`,
 	}
 	fl := cmd.Flags()
 	fl.Float64Var(&f.minutes, "minutes", 5, "how many `minutes` to check, in all")
-	fl.StringSliceVar(&f.options.Claims, "claim", nil, "`ids` of claims of docs/guarantees.md (default: all)")
+	fl.StringSliceVar(&f.options.Claims, "claim", nil, "`ids` of claims of docs/guarantees.txt (default: all)")
 	fl.Uint64Var(&f.options.Seed, "seed", 1, "seed of the first case; another seed checks other cases")
 	fl.StringVarP(&f.options.Dir, "out", "o", "claims", "`folder` for violations; it is made when there is one")
 	fl.BoolVar(&f.asJSON, "json", false, "print the result as JSON")
