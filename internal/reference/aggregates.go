@@ -104,9 +104,18 @@ func geometricMedians(vectors [][]float64) (from, to []float64) {
 		}
 		before, last, at = last, distance(next, at), next
 	}
-	// Nearly on one line, steps hardly get shorter: then neither this point nor that of the code, which stops at steps
-	// of 1e-5, is where they would end.
-	left := max(last, 1e-5) / max(1-last/max(before, 1e-300), 1e-9)
+	// Nearly on one line, or where the vectors pull on one of them with nearly as much as holds it, steps hardly get
+	// shorter: then neither this point nor that of the code, which stops at steps of 1e-5 and after 1000 of them, is
+	// where they would end.
+	ratio := last / max(before, 1e-300)
+	left := max(last, 1e-5) / max(1-ratio, 1e-9)
+	start := make([]float64, len(at)) // the mean
+	for _, v := range vectors {
+		for k := range v {
+			start[k] += v[k] / float64(len(vectors))
+		}
+	}
+	left = max(left, math.Pow(min(ratio, 1), 1000)*distance(start, at))
 	from, to = slices.Clone(at), slices.Clone(at)
 	for k := range at {
 		from[k], to[k] = from[k]-left, to[k]+left

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/robust"
 	"synod.dev/synod/internal/reference"
 )
 
@@ -134,5 +135,22 @@ func TestFilter(t *testing.T) {
 			len(dropped) > 0 && dropped[0] != 1 {
 			t.Errorf("%+v drops %v and retains %v", c.round, dropped, retained)
 		}
+	}
+}
+
+// Where three of eight vectors are equal and the others pull at them with a force of 2.99, each step is 0.4 % shorter
+// only, and the program ends its iteration after 1,000 of them, still 0.2 from the total of the median.
+func TestSlowGeometricMedian(t *testing.T) {
+	all := func(x float64) []float64 { return []float64{x, x, x, x, x} }
+	vectors := [][]float64{all(8), {8, 12, 12, 12, 12}, all(20), all(4), all(0), all(4), all(4),
+		{6.857142857142856, 7.428571428571427, 7.428571428571427, 7.428571428571427, 7.428571428571427}}
+	var w robust.Workspace
+	got, err := w.GeometricMedian(vectors)
+	if err != nil || got.Converged {
+		t.Errorf("%+v, %v; it should not converge", got, err)
+	}
+	want, within, ok := reference.Total("geometric-median", vectors, 0)
+	if !ok || math.Abs(got.Total-want) > within || within > 1 {
+		t.Errorf("the total is %v, and by the reference %v ± %v", got.Total, want, within)
 	}
 }

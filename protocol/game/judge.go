@@ -77,8 +77,8 @@ func (g *Game) stopped(notes [][]*synod.Opinion, honest []bool) (last int, split
 }
 
 // Open says that no vote ended the game: fewer players than all but f counted votes that do.
-// Who is honest is not known here, and any f players may say what they like. With FinalVote
-// code may have ended it.
+// Who is honest is not known here, and any f players may say what they like: of each the votes
+// count that it names, not what it makes of them. With FinalVote code may have ended it.
 func (g *Game) Open(last []*synod.Opinion, f int) string {
 	voted, code := 0, 0
 	for _, o := range last {
@@ -86,7 +86,7 @@ func (g *Game) Open(last []*synod.Opinion, f int) string {
 		case o == nil:
 		case o.Round > g.Rounds:
 			code++
-		case recordOf(o).Over:
+		case g.Stops(len(StopsOf(o)), len(last)):
 			voted++
 		}
 	}

@@ -84,8 +84,10 @@ func TestBallots(t *testing.T) {
 // No vote ended a game if fewer players than all but f say that theirs did; code ended it for those that are past the
 // last round.
 func TestOpen(t *testing.T) {
-	over, code := &synod.Opinion{Round: 3, Record: &Record{Over: true}}, &synod.Opinion{Round: 6}
-	goes := &synod.Opinion{Round: 5, Record: &Record{}}
+	over := &synod.Opinion{Round: 3, Record: &Record{Stops: []synod.NodeID{0, 1, 3}, Over: true}}
+	goes, code := &synod.Opinion{Round: 5, Record: &Record{}}, &synod.Opinion{Round: 6}
+	// One that contradicts itself counts by the votes that it names.
+	lies := &synod.Opinion{Round: 5, Record: &Record{Stops: []synod.NodeID{0}, Over: true}}
 	g := New()
 	g.Rounds = 5
 	for _, c := range []struct {
@@ -96,6 +98,7 @@ func TestOpen(t *testing.T) {
 		{[]*synod.Opinion{over, over, over, goes}, 1, ""}, {[]*synod.Opinion{over, over, over, nil}, 1, ""},
 		{[]*synod.Opinion{over, over, over, goes}, 0, "3 of 4 players"},
 		{[]*synod.Opinion{over, over, goes, goes}, 1, "2 of 4 players"},
+		{[]*synod.Opinion{over, over, lies, goes}, 1, "2 of 4 players"},
 		{[]*synod.Opinion{code, code, code, goes}, 1, ""},
 		{[]*synod.Opinion{code, code, goes, goes}, 1, "0 of 4 players"},
 		{[]*synod.Opinion{goes, goes, goes, goes}, 1, "0 of 4 players"},
