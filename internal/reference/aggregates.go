@@ -106,21 +106,47 @@ func geometricMedians(vectors [][]float64) (from, to []float64) {
 	}
 	// Nearly on one line, or where the vectors pull on one of them with nearly as much as holds it, steps hardly get
 	// shorter: then neither this point nor that of the code, which stops at steps of 1e-5 and after 1000 of them, is
-	// where they would end.
+	// where they would end. Then each point counts whose sum is almost the least.
 	ratio := last / max(before, 1e-300)
 	left := max(last, 1e-5) / max(1-ratio, 1e-9)
-	start := make([]float64, len(at)) // the mean
-	for _, v := range vectors {
-		for k := range v {
-			start[k] += v[k] / float64(len(vectors))
-		}
+	if ratio > 0.99 {
+		left = max(left, flatness(vectors, at, 0.01)/float64(len(at)))
 	}
-	left = max(left, math.Pow(min(ratio, 1), 1000)*distance(start, at))
 	from, to = slices.Clone(at), slices.Clone(at)
 	for k := range at {
 		from[k], to[k] = from[k]-left, to[k]+left
 	}
 	return from, to
+}
+
+// flatness returns how far a total may be from that of the point with the least sum of distances, at a point towards one
+// of the vectors, or away from it, whose sum is by no more than slack larger.
+func flatness(vectors [][]float64, least []float64, slack float64) (most float64) {
+	sumAt := func(along []float64, far float64) (s float64) {
+		for _, v := range vectors {
+			square := 0.0
+			for k := range v {
+				d := least[k] + far*along[k] - v[k]
+				square += d * d
+			}
+			s += math.Sqrt(square)
+		}
+		return s
+	}
+	for _, v := range vectors {
+		along := make([]float64, len(v))
+		for k := range v {
+			along[k] = (v[k] - least[k]) / max(distance(v, least), 1e-9)
+		}
+		for _, sign := range []float64{1, -1} {
+			far := 64.0 // no two grades are further apart
+			for far > 1e-6 && sumAt(along, sign*far) > sumAt(along, 0)+slack {
+				far *= 0.98
+			}
+			most = max(most, math.Abs(far*sum(along)))
+		}
+	}
+	return most
 }
 
 // line reports whether all vectors are on one line, or too near it for steps to tell, and its direction, of length 1.

@@ -110,7 +110,10 @@ func ReadChains(body []byte) (all []Chain, ok bool) {
 		}
 		all = append(all, c)
 	}
-	return all, !r.bad && len(r.left) == 0
+	if r.bad || len(r.left) > 0 {
+		return nil, false // a message counts whole or not at all
+	}
+	return all, true
 }
 
 // bytesReader reads numbers and bytes. After the end it is bad and returns nothing.
