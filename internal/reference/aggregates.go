@@ -119,8 +119,8 @@ func geometricMedians(vectors [][]float64) (from, to []float64) {
 	return from, to
 }
 
-// flatness returns how far a total may be from that of the point with the least sum of distances, at a point towards one
-// of the vectors, or away from it, whose sum is by no more than slack larger.
+// flatness returns how far a total may be from that of the point with the least sum of distances, at a point towards
+// one of the vectors, or away from it, whose sum is by no more than slack larger.
 func flatness(vectors [][]float64, least []float64, slack float64) (most float64) {
 	sumAt := func(along []float64, far float64) (s float64) {
 		for _, v := range vectors {
