@@ -286,8 +286,8 @@ func (view *askView) limits(options map[string]any) error {
 		}
 		amount, err := strconv.ParseFloat(n.value, 64)
 		if err != nil || !(amount > 0) {
-			return problemf(http.StatusBadRequest, "%s is %q; it must be a number above 0, such as %v.", n.name, n.value,
-				n.example)
+			return problemf(http.StatusBadRequest, "%s is %q; it must be a number above 0, such as %v.", n.name,
+				n.value, n.example)
 		}
 		n.of[n.key] = amount
 	}
