@@ -85,8 +85,9 @@ func TestDriftOnPage(t *testing.T) {
 		}
 	}
 	r := h.get(t, "/councils/tier")
-	for _, want := range []string{"Labelled answers", "<td>90.0 %</td><td>50.0 % (", `role="alert">probabilities ` +
-		`promise too much: 60 answers were graded, 90 % of them were to be right, and 50 % were`} {
+	for _, want := range []string{"Labelled answers", `aria-label="Share of right answers by stated probability, of 60 `,
+		"<td>90.0 %</td><td>50.0 % (", `role="alert">probabilities ` +
+			`promise too much: 60 answers were graded, 90 % of them were to be right, and 50 % were`} {
 		if !strings.Contains(r.body, want) {
 			t.Errorf("no %s in %s", want, r.body)
 		}
