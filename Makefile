@@ -271,7 +271,7 @@ million: synod ## 10000 simulated questions, MILLION times each (100), in MILLIO
 bench: ## the benchmarks that docs/operate/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-worth-gateway: ## 300 recorded questions by OpenAI's client through synod serve: tiers, and the strong model alone; five minutes
+worth-gateway: ## 300 recorded questions by OpenAI's client through synod serve: tiers, also as a race, and the strong model; eight minutes
 	cd cmd/synod-serve && $(GO) test -count=1 -tags sdk -timeout 20m -run TiersOfRecorded -v ./internal/gateway
 
 .PHONY: live

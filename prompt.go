@@ -299,6 +299,8 @@ type Reply struct {
 	// Late is true if the caller cancelled the call because it had waited long enough
 	// for the slowest calls of its batch; Status is then Timeout.
 	Late bool `json:"late,omitempty"`
+	// Needless is true of a call that began before its member was to be asked, who then was not: no member reads it.
+	Needless bool `json:"needless,omitempty"`
 }
 
 // Reread says what became of the second request for a reply that could not be read. It asks the member, in the same

@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/read"
+	"synod.dev/synod/protocol"
 )
 
 // bounded returns a context that ends with the time that a call may take by the clock.
@@ -28,6 +29,13 @@ func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
 	for i := range calls {
 		call := &calls[i]
 		seat, round := &s.council.seats[call.Node], s.round[call.Node]
+		if e := s.early.take(call); e != nil {
+			if b == nil {
+				b = newBatch(s, calls, replies)
+			}
+			b.adopt(i, e, seat, round)
+			continue
+		}
 		if s.ask.Resume != nil && s.known(call, round, &replies[i]) {
 			continue
 		}
@@ -45,9 +53,7 @@ func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
 			continue
 		}
 		if b == nil {
-			b = &batch{session: s, calls: calls, replies: replies, start: time.Now(),
-				finished: make(chan int, len(calls)), cancel: make([]context.CancelCauseFunc, len(calls)),
-				times: make([]time.Duration, len(calls))}
+			b = newBatch(s, calls, replies)
 		}
 		b.begin(i, seat, round)
 	}
@@ -99,6 +105,13 @@ type batch struct {
 	times    []time.Duration // by call: what it took; 0: it has not returned
 	finished chan int
 	cancel   []context.CancelCauseFunc
+	racing   protocol.Racing // what says which calls begin early; nil: none, or they have begun
+}
+
+func newBatch(s *session, calls []sim.Call, replies []synod.Reply) *batch {
+	return &batch{session: s, calls: calls, replies: replies, start: time.Now(), finished: make(chan int, len(calls)),
+		cancel: make([]context.CancelCauseFunc, len(calls)), times: make([]time.Duration, len(calls)),
+		racing: racing(s)}
 }
 
 // begin starts a call in the background.
@@ -160,7 +173,9 @@ func (b *batch) wait() []synod.Reply {
 			over = timer.C
 			defer timer.Stop()
 		}
+		tardy := b.race()
 		select {
+		case <-tardy:
 		case i := <-b.finished:
 			if r := &b.replies[i]; r.Status == synod.OK && r.Calls > 0 { // others are no measure
 				b.took = append(b.took, b.times[i])
@@ -201,9 +216,15 @@ func (s *session) known(call *sim.Call, round int, into *synod.Reply) bool {
 var dropped = synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 
 // complete calls the model of a seat and sets the reply. A reply that cost something is in the
-// journal before anybody sees it. A call that failed only because the run is ending is dropped: a
-// resumed run asks again.
+// journal before anybody sees it.
 func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, round int, r *synod.Reply) {
+	obtain(ctx, s, seat, call, false, r)
+	settle(s, seat, call, round, r)
+}
+
+// obtain calls the model of a seat and sets the reply. A call that failed only because the run is ending is dropped: a
+// resumed run asks again. A spare call may be needless (llm.Request.Spare).
+func obtain(ctx context.Context, s *session, seat *seated, call *sim.Call, spare bool, r *synod.Reply) {
 	first, Incomplete := unfinishedReply(s, call)
 	switch {
 	case Incomplete:
@@ -215,11 +236,15 @@ func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, ro
 		s.ended(ctx, call.Node, r, seat.instant.Reply(&s.instant, r))
 		s.check(call, r)
 	default:
-		s.asked(ctx, seat, call, r)
+		s.asked(ctx, seat, call, spare, r)
 	}
 	if !seat.free {
-		s.reread(ctx, seat, call, r)
+		s.reread(ctx, seat, call, spare, r)
 	}
+}
+
+// settle writes down the reply to a call that a member has made.
+func settle(s *session, seat *seated, call *sim.Call, round int, r *synod.Reply) {
 	s.write(seat, call, r)
 	if s.lost() != nil {
 		s.cancel() // also calls that wait for a retry
@@ -228,8 +253,9 @@ func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, ro
 }
 
 // asked sets the reply of a model, or why there is none.
-func (s *session) asked(ctx context.Context, seat *seated, call *sim.Call, r *synod.Reply) {
+func (s *session) asked(ctx context.Context, seat *seated, call *sim.Call, spare bool, r *synod.Reply) {
 	request := s.request
+	request.Spare = spare
 	request.Prompt, request.Seat = call.Prompt, s.council.plan.Seats()[call.Node].ID
 	var begun time.Time
 	if !seat.free {

@@ -55,6 +55,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (outcome.Outcome, error) 
 	}()
 	played, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Limits: s.ask.Limits,
 		Log: s.log(), Notes: s.notes, Watch: s.watch, crew: s.crew}, s)
+	endEarly(s)
 	records := played.Records
 	if err != nil {
 		return outcome.Outcome{}, errors.Join(err, s.abandon())
@@ -223,6 +224,7 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	}
 	s.fixed.merges = plan.Merging(p, &ask.Question)
 	s.charge()
+	restoreEarly(s)
 	return s, nil
 }
 
@@ -329,7 +331,7 @@ func (s *session) account(records []outcome.Record) {
 		records[i].Took, records[i].Said, records[i].Reported = r.Took, r.Said, r.Reported
 		records[i].Statuses, records[i].Use, records[i].Failure = r.Statuses, r.Use, r.Failure
 		records[i].Misreports, records[i].Late, records[i].Rereads = r.Misreports, r.Late, r.Rereads
-		records[i].Unread, records[i].Passed = r.Unread, r.Passed
+		records[i].Unread, records[i].Passed, records[i].Needless = r.Unread, r.Passed, r.Needless
 	}
 }
 

@@ -60,17 +60,22 @@ func second(asked *synod.Prompt, r, again synod.Reply) synod.Reply {
 			out.Detail = cmp.Or(out.Detail, "the second request failed: "+again.Detail)
 		}
 	}
-	out.Calls, out.Usage = synod.Sum(r.Calls, again.Calls), r.Usage.Plus(again.Usage)
+	return costing(out, &r, &again)
+}
+
+// costing returns a reply for which two requests were sent, with what both cost.
+func costing(out synod.Reply, first, again *synod.Reply) synod.Reply {
+	out.Calls, out.Usage = synod.Sum(first.Calls, again.Calls), first.Usage.Plus(again.Usage)
 	out.Charged = synod.Usage{}
-	if sum := r.Spent().Plus(again.Spent()); sum != out.Usage {
+	if sum := first.Spent().Plus(again.Spent()); sum != out.Usage {
 		out.Charged = sum
 	}
-	out.Fault, out.Took = cmp.Or(r.Fault, again.Fault), synod.Sum(r.Took, again.Took)
+	out.Fault, out.Took = cmp.Or(first.Fault, again.Fault), synod.Sum(first.Took, again.Took)
 	return out
 }
 
 // reread sends the second request for a reply that could not be read, within the time of its call.
-func (s *session) reread(ctx context.Context, seat *seated, call *sim.Call, r *synod.Reply) {
+func (s *session) reread(ctx context.Context, seat *seated, call *sim.Call, spare bool, r *synod.Reply) {
 	again := secondChance(s.council.plan, seat.model.Info().Kind, call.Prompt, r)
 	if again == nil || ctx.Err() != nil || s.lost() != nil {
 		return
@@ -78,7 +83,7 @@ func (s *session) reread(ctx context.Context, seat *seated, call *sim.Call, r *s
 	*r = pending(*r)
 	s.write(seat, call, r)
 	var next synod.Reply
-	s.asked(ctx, seat, &sim.Call{Node: call.Node, ID: call.ID, Prompt: again}, &next)
+	s.asked(ctx, seat, &sim.Call{Node: call.Node, ID: call.ID, Prompt: again}, spare, &next)
 	*r = second(call.Prompt, *r, next)
 }
 

@@ -45,6 +45,7 @@ type session struct {
 	calls    chan func()          // to goroutines that have ended a call; nil: a call ends its own
 
 	verdicts verdicts // of the commands among the checks
+	early    earlyCalls
 
 	mu         sync.Mutex
 	seats      []outcome.Record        // by seat: the account of its calls

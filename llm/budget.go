@@ -188,11 +188,11 @@ func (s Spent) plus(t Spent) Spent {
 var errBudget = errors.New("a limit on calls, tokens or money does not allow the call")
 
 // reserve holds what a call may cost. It waits while the call would fit if calls
-// in flight cost less than they reserve, but not for a hedged copy, which is
+// in flight cost less than they reserve, but not for a spare call, which is
 // refused without exhausting the budget.
-func (b *Budget) reserve(ctx context.Context, want Spent, hedge bool) *Failure {
+func (b *Budget) reserve(ctx context.Context, want Spent, spare bool) *Failure {
 	for {
-		changed, again, f := b.holding(want, hedge)
+		changed, again, f := b.holding(want, spare)
 		if changed == nil {
 			return f
 		}
@@ -207,18 +207,18 @@ func (b *Budget) reserve(ctx context.Context, want Spent, hedge bool) *Failure {
 
 // holding holds what a call may cost, or returns why not; or it returns when to try again: with a change, or
 // after some time.
-func (b *Budget) holding(want Spent, hedge bool) (changed <-chan struct{}, again <-chan time.Time, f *Failure) {
+func (b *Budget) holding(want Spent, spare bool) (changed <-chan struct{}, again <-chan time.Time, f *Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	wait := false
-	if !b.fits(want) && !hedge {
+	if !b.fits(want) && !spare {
 		wait = b.grow(want)
 	}
 	switch {
 	case b.fits(want):
 		b.held = b.held.plus(want)
 		return nil, nil, nil
-	case hedge:
+	case spare:
 		return nil, nil, &Failure{Status: synod.Dropped, Err: errBudget}
 	case !wait && !b.mayFit(want):
 		return nil, nil, b.exhaust(want)
@@ -253,14 +253,14 @@ func (b *Budget) mayFit(w Spent) bool {
 
 // more reserves one more request for a call in flight. Its tokens are held
 // already, because the request before it was refused and cost none.
-func (b *Budget) more(hedge bool) *Failure {
+func (b *Budget) more(spare bool) *Failure {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case !b.exhausted && (b.calls == 0 || b.spent.plus(b.held).Calls < b.calls):
 		b.held.Calls++
 		return nil
-	case hedge:
+	case spare:
 		return &Failure{Status: synod.Dropped, Err: errBudget}
 	}
 	return b.exhaust(Spent{Calls: 1})

@@ -102,9 +102,9 @@ func (l *limiter) lowest() {
 }
 
 // acquire waits until a request may start. It fails if the context ends first, if a
-// hedged copy would have to wait, or if the server has asked for a longer pause than
+// spare call would have to wait, or if the server has asked for a longer pause than
 // this.
-func (l *limiter) acquire(ctx context.Context, hedge bool, longest time.Duration) *Failure {
+func (l *limiter) acquire(ctx context.Context, spare bool, longest time.Duration) *Failure {
 	l.mu.Lock()
 	if f := l.refused(ctx, longest); f != nil {
 		l.mu.Unlock()
@@ -116,7 +116,7 @@ func (l *limiter) acquire(ctx context.Context, hedge bool, longest time.Duration
 		l.mu.Unlock()
 		return nil
 	}
-	if hedge {
+	if spare {
 		l.mu.Unlock()
 		return &Failure{Status: synod.Dropped, Err: errNoRoom}
 	}
@@ -278,7 +278,7 @@ type limited struct {
 }
 
 func (m *limited) Complete(ctx context.Context, r Request) (synod.Reply, error) {
-	if f := m.l.acquire(ctx, r.hedge, r.Outage.longest(longestPause)); f != nil {
+	if f := m.l.acquire(ctx, r.spare(), r.Outage.longest(longestPause)); f != nil {
 		return failed(synod.Reply{}, f)
 	}
 	defer m.l.release(callerOf(ctx))

@@ -49,6 +49,10 @@ type Request struct {
 	// is rendered.
 	Given *prompt.Chat
 
+	// Spare makes a call that may turn out needless: it waits for nothing, and is dropped if the limits of the model
+	// have no room for it at once, or the budget has none, which it does not exhaust.
+	Spare bool
+
 	// Rendered has the texts of other calls of the run, which this one may share; nil: it renders its own.
 	Rendered *Renderings
 
@@ -71,6 +75,9 @@ type rendered struct {
 	chat prompt.Chat
 	err  error
 }
+
+// spare reports whether the request waits for no limit.
+func (r *Request) spare() bool { return r.hedge || r.Spare }
 
 // Chat renders the prompt as text. It fails if the request has no Templates or the
 // template fails.

@@ -26,7 +26,8 @@ func (u *Use) Add(r *synod.Reply) {
 	u.Calls = synod.Sum(u.Calls, r.Calls)
 	if r.Usage != (synod.Usage{}) {
 		u.Usage = u.Usage.Plus(r.Usage)
-	} else if r.Status == synod.OK || r.Status == synod.Timeout { // after a timeout the server may go on writing
+	} else if r.Status == synod.OK || r.Status == synod.Timeout || r.Needless {
+		// After a timeout, or where the caller hangs up, the server may go on writing.
 		u.Silent++
 	}
 }

@@ -117,6 +117,7 @@ func TestBill(t *testing.T) {
 	uncounted := synod.Reply{Status: synod.OK, Calls: 1}
 	failed := synod.Reply{Status: synod.Unavailable, Calls: 3}
 	late := synod.Reply{Status: synod.Timeout, Calls: 1}                       // the server may have billed a reply
+	needless := synod.Reply{Status: synod.Dropped, Calls: 1, Needless: true}   // likewise
 	again := synod.Reply{Status: synod.OK, Usage: counted.Usage, Reused: true} // no request was sent
 	for name, c := range map[string]struct {
 		uses          []Use
@@ -135,6 +136,8 @@ func TestBill(t *testing.T) {
 		"no token counts": {[]Use{use("a", at("paid"), counted, uncounted)}, 0.003, "a", "", "2026-05",
 			"at least $0.0030 (prices of 2026-05), unknown for a"},
 		"timed out": {[]Use{use("a", at("paid"), counted, late)}, 0.003, "a", "", "2026-05",
+			"at least $0.0030 (prices of 2026-05), unknown for a"},
+		"cancelled as needless": {[]Use{use("a", at("paid"), counted, needless)}, 0.003, "a", "", "2026-05",
 			"at least $0.0030 (prices of 2026-05), unknown for a"},
 		"gratis, uncounted": {[]Use{use("a", at("gratis"), uncounted)}, 0, "", "", "", "$0.00"},
 		"never asked":       {[]Use{use("b", at("other"))}, 0, "", "", "", "$0.00"},

@@ -49,7 +49,7 @@ func (l *spender) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 // answer has a model answer that sends no request, so that no layer below can repeat one.
 func (l *spender) answer(ctx context.Context, r Request) (synod.Reply, error) {
 	hold := Spent{Calls: 1}
-	if f := r.Budget.reserve(ctx, hold, r.hedge); f != nil {
+	if f := r.Budget.reserve(ctx, hold, r.spare()); f != nil {
 		return failed(synod.Reply{}, f)
 	}
 	r.Asked = nil
@@ -73,7 +73,7 @@ func (l *spender) spend(ctx context.Context, r Request, most synod.Usage) (synod
 		b = NewBudget(0, 0)
 	}
 	hold := b.cost(info, 1, most)
-	if f := b.reserve(ctx, hold, r.hedge); f != nil {
+	if f := b.reserve(ctx, hold, r.spare()); f != nil {
 		return failed(synod.Reply{}, f)
 	}
 	if f := r.announce(most); f != nil {
@@ -87,7 +87,7 @@ func (l *spender) spend(ctx context.Context, r Request, most synod.Usage) (synod
 				return f
 			}
 		}
-		f := b.more(r.hedge)
+		f := b.more(r.spare())
 		if f == nil {
 			hold.Calls++
 			f = r.announce(synod.Usage{})

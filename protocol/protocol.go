@@ -393,6 +393,19 @@ type Unequal interface {
 	AsksUnequals() bool
 }
 
+// Racing is implemented by a Staged protocol whose next members may be called before it asks them. A runner that sees
+// all seats then begins these calls early. It changes when calls begin, and not whom the protocol asks.
+type Racing interface {
+	// Races reports whether they may, with the protocol's settings.
+	Races() bool
+	// Ahead returns the seats that will probably be asked after those in of, which are being asked; nil: that is not
+	// known yet. first has the first answers so far, by seat. late says that a seat of them takes long.
+	Ahead(of []synod.NodeID, first []synod.Answer, late bool) []synod.NodeID
+	// Asking joins a seat with a machine that only does what it does first when its turn has come: it asks its model
+	// for an independent answer.
+	Asking(seat synod.Seat) synod.Machine
+}
+
 // CheckTraits returns an error if a protocol does something that an entry with declared traits leaves out: then it
 // would be neither attacked nor defended there.
 func (e *Entry) CheckTraits(p Protocol) error {

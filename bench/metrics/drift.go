@@ -83,10 +83,9 @@ type Drift struct {
 	Warns  bool    `json:"warns"`  // P is at most DriftLevel
 }
 
-// Drifts tests all answers, and those of the latest month, where months are known. It needs them in the order in which
-// they were graded; of a question the first counts, because the later ones were stated by those who knew its grade.
-func Drifts(list []Later) (tests []Drift) {
-	var once []Later
+// Once returns the first answer to each question, because the later ones were stated by those who knew its grade. list
+// is in the order in which answers were graded.
+func Once(list []Later) (once []Later) {
 	seen := map[string]bool{}
 	for _, l := range list {
 		if l.Question == "" || !seen[l.Question] {
@@ -94,6 +93,12 @@ func Drifts(list []Later) (tests []Drift) {
 			once = append(once, l)
 		}
 	}
+	return once
+}
+
+// Drifts tests all answers, and those of the latest month, where months are known, as Once returns them.
+func Drifts(list []Later) (tests []Drift) {
+	once := Once(list)
 	if len(once) == 0 {
 		return nil
 	}

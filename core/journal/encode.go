@@ -203,7 +203,7 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 	if confidence == nil {
 		confidence = new(float64)
 	}
-	if r.Logprob != nil || r.Failed != nil || r.Late || !short(r.Value) || !short(*confidence) {
+	if r.Logprob != nil || r.Failed != nil || r.Late || r.Needless || !short(r.Value) || !short(*confidence) {
 		all, err := json.Marshal(*r) // a copy: only these replies are allocated again
 		if err != nil {
 			return nil, err

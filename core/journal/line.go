@@ -75,7 +75,7 @@ func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
 func meaning(r *synod.Reply) string {
 	content := *r
 	content.Usage, content.Charged, content.Calls = synod.Usage{}, synod.Usage{}, 0
-	content.Reused, content.Late, content.Plain, content.Reader = false, false, false, 0
+	content.Reused, content.Late, content.Needless, content.Plain, content.Reader = false, false, false, false, 0
 	content.Detail, content.Fault, content.Model, content.Took = "", "", "", 0
 	var buf [512]byte
 	b, _ := appendReply(append(buf[:0], '{'), &content)

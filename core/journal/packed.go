@@ -77,7 +77,7 @@ func (p *packing) head(h *Head) { p.bad = h.Seat != nil || len(h.Unanswered) > 0
 // packable reports whether nothing is lost of a reply.
 func packable(r *synod.Reply) bool {
 	return r.Text == "" && r.Detail == "" && r.Usage == (synod.Usage{}) && r.Charged == (synod.Usage{}) &&
-		r.Logprob == nil && !r.Reused && r.Took == 0 && !r.Late
+		r.Logprob == nil && !r.Reused && r.Took == 0 && !r.Late && !r.Needless
 }
 
 func (p *packing) reply(node synod.NodeID, id synod.ConsultID, r *synod.Reply) {

@@ -106,6 +106,7 @@ func TestNotPacked(t *testing.T) {
 		"took":     reply(synod.Reply{Status: synod.OK, Took: 1}),
 		"reused":   reply(synod.Reply{Status: synod.OK, Reused: true}),
 		"late":     reply(synod.Reply{Status: synod.OK, Late: true}),
+		"needless": reply(synod.Reply{Status: synod.OK, Needless: true}),
 		"logprob":  reply(synod.Reply{Status: synod.OK, Logprob: &one}),
 		"twice":    func(w *journal.Writer) { w.Free(300, 70_000, synod.Reply{Status: synod.OK, Calls: 7}) },
 		"no seat":  func(w *journal.Writer) { w.Free(-1, 0, synod.Reply{Status: synod.OK}) },

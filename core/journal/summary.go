@@ -181,6 +181,8 @@ func (in *reading) reply(raw []byte) error {
 			r.Fault = v.Str
 		case "model":
 			r.Model = v.Str
+		case "needless":
+			r.Needless = v.Bool()
 		case "reread":
 			r.Reread = synod.Reread(v.Str)
 		}

@@ -75,7 +75,7 @@ func (j *judgment) outcome() Outcome {
 		Bound:    p.Bound(),
 		Defences: p.DefencesOn(),
 		Ticks:    j.ticks, Seed: in.Seed, Tokens: Tokens{j.use.Prompt, j.use.Completion},
-		Calls:   Calls{Made: j.use.Calls, Reused: j.reused, Planned: p.Calls()},
+		Calls:   Calls{Made: j.use.Calls, Reused: j.reused, Planned: p.Calls(), Needless: j.needless},
 		Rereads: j.rereads, nodes: p.Committee() != nil,
 	}
 	var faulty []string
@@ -148,6 +148,7 @@ func (j *judgment) take(p *plan.Plan, in plan.Instance, records []Record) {
 		}
 		j.ticks, in.ID = max(j.ticks, r.Ticks), cmp.Or(in.ID, r.Instance)
 		j.use.Calls = synod.Sum(j.use.Calls, r.Use.Calls)
+		j.needless = synod.Sum(j.needless, r.Needless)
 		j.rereads = synod.Sum(j.rereads, r.Rereads)
 		j.use.Prompt = synod.Sum(j.use.Prompt, r.Use.Prompt)
 		j.use.Completion = synod.Sum(j.use.Completion, r.Use.Completion)

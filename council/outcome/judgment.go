@@ -54,6 +54,8 @@ type judgment struct {
 	reused  int
 	ticks   synod.Tick
 	stages  *protocol.StagedDecision // see staged; nil: not computed yet
+	// needless is how many requests began early and were not needed.
+	needless int
 	// uncommitted has the seats that are not in first because they did not commit to their answer in time; nil: none.
 	uncommitted []bool
 	refused     []bool // by seat: its last answer was taken out because it fails a check; nil: none was

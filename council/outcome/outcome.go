@@ -217,6 +217,8 @@ type Calls struct {
 	Made    int `json:"made"`
 	Reused  int `json:"reused"`
 	Planned int `json:"planned"`
+	// Needless are those of Made that began early (race) for members that were then not asked.
+	Needless int `json:"needless,omitempty"`
 }
 
 // Member is one seat and how its calls ended.

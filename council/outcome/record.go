@@ -40,6 +40,7 @@ type Record struct {
 	Said       []Said         // the reasoning of its replies, in any order
 	Unread     Unread         // replies that could not be read
 	Passed     []synod.Answer // with commands among the checks: answers that passed them; nil: not known
+	Needless   int            // requests of Use that began early for a member that was not asked then
 	Rereads    int            // replies for which the member was asked a second time
 	Failure    string         // why the first call that failed did, "" if none failed
 	Misreports Misreports     // replies whose usage cannot be true
@@ -136,6 +137,9 @@ func (r *Record) Open(first []synod.Given) {
 func (r *Record) Add(kind llm.Kind, round int, id synod.ConsultID, p *synod.Prompt, reply *synod.Reply) {
 	r.count(reply)
 	r.Misreports.add(id, reply)
+	if reply.Needless {
+		return
+	}
 	r.say(p.Question, round, id, p.Purpose, reply)
 	r.unread(kind, p, id, reply)
 	r.pass(p, reply)
@@ -151,6 +155,11 @@ func (r *Record) Dead() bool {
 
 // count adds a reply to the seat's account.
 func (r *Record) count(reply *synod.Reply) {
+	if reply.Needless {
+		r.Use.Add(reply)
+		r.Needless = synod.Sum(r.Needless, reply.Calls)
+		return
+	}
 	r.Statuses.Count(reply.Status)
 	r.Use.Add(reply)
 	if reply.Status == synod.OK && reply.Took > 0 {
@@ -240,7 +249,7 @@ func RecordsOfParts(p *plan.Plan, run *journal.Summary) []Record {
 		r := &records[reply.Node]
 		r.count(&reply.Reply)
 		r.Misreports.add(reply.ID, &reply.Reply)
-		if reply.Status != synod.OK && (r.Failure == "" || reply.ID < first[reply.Node]) {
+		if reply.Status != synod.OK && !reply.Needless && (r.Failure == "" || reply.ID < first[reply.Node]) {
 			r.Failure, first[reply.Node] = reply.Detail, reply.ID
 		}
 	}

@@ -117,7 +117,7 @@ var building = []step{
 var checking = []step{
 	{"graph", checkAllToAll}, {"same", checkSame}, {"f", checkBound}, {"rule", checkRule}, {"pace", setPace},
 	{"patience", setPatience}, {"hedge", checkHedge}, {"reread", checkReread}, {"ledger", checkLedger},
-	{"checks", checkChecks},
+	{"checks", checkChecks}, {"runner", checkRace},
 	{"faults", setFaults}, {"breakers", func(p *Plan) error { return p.spec.Breakers.Validate() }},
 	{"limits", checkLimits}, {"models", checkModels}, {"reference", checkReference},
 }

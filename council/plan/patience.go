@@ -38,6 +38,17 @@ func setPatience(p *Plan) error {
 	return nil
 }
 
+// checkRace refuses calls that begin early where members are played by the clock or by others, who call their models
+// when their turn has come.
+func checkRace(p *Plan) error {
+	r, races := p.protocol.(protocol.Racing)
+	if can := p.spec.Runner.Capabilities(); races && r.Races() && (can.Measured || can.Owned) {
+		return errors.New("protocol.race is for one process that calls all members, in virtual time, and members of " +
+			"this runner call their models themselves: remove race, or the key runner")
+	}
+	return nil
+}
+
 // checkClock refuses settings that shorten waiting by the times of other calls.
 func checkClock(p *Plan) error {
 	if p.spec.Runner.Capabilities().Measured && p.spec.Patience.spare() > 0 {

@@ -93,6 +93,15 @@ func (s *Spec) opens() bool {
 	return err == nil
 }
 
+// AtLeast returns the least probability that an answer needs to be a decision; 0: none is asked for.
+func (s Spec) AtLeast() float64 {
+	if n, whole := wholeNumber(s.Protocol["at_least"]); whole {
+		return float64(n)
+	}
+	p, _ := s.Protocol["at_least"].(float64)
+	return p
+}
+
 // WithAtLeast returns the council in which an answer that is right with a probability below p is no decision. A council
 // file that wants more stays as it is. It fails if the council does not know how likely its answers are right.
 func (s Spec) WithAtLeast(p float64) (Spec, error) {
@@ -103,10 +112,7 @@ func (s Spec) WithAtLeast(p float64) (Spec, error) {
 		return s, errors.New("at_least needs a probability, and this council states none: it has no tiers " +
 			"(synod calibrate --write FILE makes a council with tiers)")
 	}
-	own, ok := s.Protocol["at_least"].(float64)
-	if n, whole := wholeNumber(s.Protocol["at_least"]); whole && !ok {
-		own = float64(n)
-	}
+	own := s.AtLeast()
 	s.Protocol = maps.Clone(s.Protocol)
 	s.Protocol["at_least"] = max(p, own)
 	made, err := New(s)

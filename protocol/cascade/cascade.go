@@ -53,6 +53,7 @@ type Cascade struct {
 	Tiers    [][]synod.NodeID     `yaml:"tiers" json:"tiers,omitempty" doc:"seats by tier, by id or from 0; all of a tier are asked at once, and the answer stands after it if more than F members gave it and it is right with probability p, or without graded questions if all that answered agree; absent: F+1 drawn seats, then one at a time" example:"[[a, b], [c]]"`
 	Odds     []*odds.Predictor    `yaml:"odds" json:"odds,omitempty" doc:"how likely answers are right, by the tiers that were asked; filled in from the graded questions of the trust file"`
 	AtLeast  float64              `yaml:"at_least" json:"at_least,omitempty" doc:"with tiers: an answer that is less probable is no decision; 0: every answer with more than F voices may be one" range:"0:1"`
+	Race     bool                 `yaml:"race" json:"race,omitempty" doc:"with tiers: the next tier is called as soon as a member of a tier is late or two of its answers differ; the decision stays the same, and calls that were not needed are paid"`
 	Exact    bool                 `yaml:"-" json:"exact"` // one seed, and no reply is reused
 
 	voices [][2]synod.NodeID // more pairs that count as one supporter, because they have one model
@@ -79,8 +80,8 @@ func (p *Cascade) Validate() error {
 		return fmt.Errorf("cascade: at_least is %v; it must be between 0 and 1 (example: at_least: 0.9)", p.AtLeast)
 	case len(p.Tiers) > 0 && p.Stop == Certain:
 		return fmt.Errorf("cascade: tiers end by the probability of an answer; with them stop must be %s", Probable)
-	case len(p.Tiers) == 0 && (p.AtLeast > 0 || len(p.Odds) > 0):
-		return fmt.Errorf("cascade: at_least and odds need tiers (example: tiers: [[a, b], [c]])")
+	case len(p.Tiers) == 0 && (p.AtLeast > 0 || len(p.Odds) > 0 || p.Race):
+		return fmt.Errorf("cascade: at_least, odds and race need tiers (example: tiers: [[a, b], [c]])")
 	case len(p.Odds) > len(p.Tiers):
 		return fmt.Errorf("cascade: odds has %d entries; it must have at most one for each of the %d tiers",
 			len(p.Odds), len(p.Tiers))
@@ -154,13 +155,23 @@ func (p *Cascade) sac() *sac.SAC {
 
 // Join returns the machine of one member.
 func (p *Cascade) Join(seat synod.Seat) synod.Machine {
-	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
+	return p.script(seat, p.play)
+}
+
+// script is the machine of one member that plays an algorithm.
+func (p *Cascade) script(seat synod.Seat, play script.Play) synod.Machine {
+	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, play)
+}
+
+// member is one seat of a machine.
+func (p *Cascade) member(me *script.Agent) *answer.Member {
+	return answer.New(me, answer.Settings{Templates: "cascade", Exact: p.Exact})
 }
 
 // play is the protocol at one seat.
 func (p *Cascade) play(me *script.Agent) synod.Answer {
 	seat := me.Seat()
-	m := answer.New(me, answer.Settings{Templates: "cascade", Exact: p.Exact})
+	m := p.member(me)
 	t := &tally{council: p.convene(seat.Question, len(seat.Peers)+1, seat.F)}
 	t.answers = make([]synod.Answer, len(t.order))
 	given := make([]synod.Answer, len(t.order)) // by seat; more than were counted, in an audit
@@ -306,6 +317,8 @@ doubt        with stop: probable, the largest probability that the missing votes
              answer leads (0.01)
 tiers        seats by tier, such as [[a, b], [c]]; none: F+1 that are drawn, then one at a time
 at_least     with tiers: an answer that is less probable is no decision (0: every one may be)
+race         with tiers: call the next tier when a member of a tier is late or two of its answers
+             differ (false); the decision stays the same, and needless calls are paid
 odds         how likely answers are right; filled in from the trust file
 rounds       T of the SAC for contested questions (2)
 score        how members score then: stated or likelihood

@@ -1,16 +1,48 @@
 package cascade
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/odds"
+	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
 )
 
 // AsksUnequals reports whether there are tiers.
 func (p *Cascade) AsksUnequals() bool { return len(p.Tiers) > 0 }
+
+// Races reports whether the next tier may be called early.
+func (p *Cascade) Races() bool { return p.Race }
+
+// Ahead returns the next tier if a seat of this one is late or two of its answers differ. Where no probability is known
+// a tier ends the run only if all that were asked agree, so the answers of earlier tiers count as well.
+func (p *Cascade) Ahead(of []synod.NodeID, first []synod.Answer, late bool) []synod.NodeID {
+	k := slices.IndexFunc(p.Tiers, func(tier []synod.NodeID) bool { return slices.Contains(tier, of[0]) })
+	if k < 0 || k+1 >= len(p.Tiers) {
+		return nil
+	}
+	counted := p.Tiers[k]
+	if k >= len(p.Odds) {
+		counted = slices.Concat(p.Tiers[:k+1]...)
+	}
+	given := synod.None
+	for _, id := range counted {
+		late = late || first[id] != synod.None && given != synod.None && first[id] != given
+		given = cmp.Or(first[id], given)
+	}
+	if !late {
+		return nil
+	}
+	return p.Tiers[k+1]
+}
+
+// Asking joins a seat with a machine that asks its model for an independent answer and ends.
+func (p *Cascade) Asking(seat synod.Seat) synod.Machine {
+	return p.script(seat, func(me *script.Agent) synod.Answer { return p.member(me).Answer().Answer })
+}
 
 // checkTiers refuses tiers in which a seat is missing or stands twice, and odds that do not fit them.
 func (p *Cascade) checkTiers(n int) error {

@@ -3,6 +3,7 @@ package cascade
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,44 @@ func TestTiers(t *testing.T) {
 	}
 }
 
+// The next tier is called early when a seat is late or two answers differ. Those of earlier tiers count where no
+// probability could end the run after this one.
+func TestAhead(t *testing.T) {
+	tiers := [][]synod.NodeID{{0, 1}, {2}, {3, 4}}
+	for what, c := range map[string]struct {
+		of    []synod.NodeID
+		votes string
+		late  bool
+		odds  bool
+		want  []synod.NodeID
+	}{
+		"one answer":                   {of: tiers[0], votes: "a - - - -"},
+		"one answer, and one is late":  {of: tiers[0], votes: "a - - - -", late: true, want: tiers[1]},
+		"two agree":                    {of: tiers[0], votes: "a a - - -"},
+		"two differ":                   {of: tiers[0], votes: "a b - - -", want: tiers[1]},
+		"with odds too":                {of: tiers[0], votes: "a b - - -", odds: true, want: tiers[1]},
+		"differed before":              {of: tiers[1], votes: "a b - - -", want: tiers[2]},
+		"differs from those before":    {of: tiers[1], votes: "a a b - -", want: tiers[2]},
+		"differed before, with odds":   {of: tiers[1], votes: "a b - - -", odds: true},
+		"the last tier":                {of: tiers[2], votes: "a b a b a", late: true},
+		"no answers, and one is late":  {of: tiers[0], votes: "- - - - -", late: true, want: tiers[1]},
+		"all others at once, as audit": {of: []synod.NodeID{2, 3, 4}, votes: "a a b - -", want: tiers[2]},
+	} {
+		p := New()
+		p.Tiers, p.Race = tiers, true
+		if c.odds {
+			p.Odds = graded(tiers...)
+		}
+		var first []synod.Answer
+		for _, v := range strings.Fields(c.votes) {
+			first = append(first, synod.Answer(strings.Trim(v, "-")))
+		}
+		if got := p.Ahead(c.of, first, c.late); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", what, got, c.want)
+		}
+	}
+}
+
 // Every answer that stands after any tiers was given by more than F members (Theorem 1), whatever the votes, with odds
 // and without.
 func TestTiersAreSupported(t *testing.T) {
@@ -139,6 +178,7 @@ func TestTiersRefused(t *testing.T) {
 		"have 2 seats":         func(p *Cascade) { p.Tiers = [][]synod.NodeID{{0, 1}} },
 		"stop must be":         func(p *Cascade) { p.Tiers, p.Stop = [][]synod.NodeID{{0, 1, 2}}, Certain },
 		"need tiers":           func(p *Cascade) { p.AtLeast = 0.5 },
+		"race need tiers":      func(p *Cascade) { p.Race = true },
 		"at_least is 2":        func(p *Cascade) { p.Tiers, p.AtLeast = [][]synod.NodeID{{0, 1, 2}}, 2 },
 		"odds has 2 entries": func(p *Cascade) {
 			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1, 2}}, graded([]synod.NodeID{0, 1}, []synod.NodeID{2})

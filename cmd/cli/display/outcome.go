@@ -72,6 +72,9 @@ func CallsOf(o *outcome.Outcome) string {
 		return fmt.Sprintf("%d calls (%d planned, %s after %s)", made, planned,
 			app.Count(o.Rereads, "second request"), after)
 	}
+	if made <= planned && o.Calls.Needless > 0 {
+		return fmt.Sprintf("%d calls of %d, %d of them begun early and not needed", made, planned, o.Calls.Needless)
+	}
 	if made <= planned {
 		return fmt.Sprintf("%d calls of %d", made, planned)
 	}

@@ -11,8 +11,8 @@ import (
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
 
-// Drifts tests whether the answers of a council are right as often as it stated, by what users said about them.
-func Drifts(ctx context.Context, st *store.Store, model string) ([]metrics.Drift, error) {
+// drifts tests whether the answers of a council are right as often as it stated, by what users said about them.
+func drifts(ctx context.Context, st *store.Store, model string) ([]metrics.Drift, error) {
 	marks, err := st.Marks(ctx, model)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (g *Gateway) WarnOfDrift(ctx context.Context) {
 		g.o.Log.Error("labels cannot be read", "error", err.Error())
 	}
 	for model := range stamps {
-		tests, err := Drifts(ctx, g.o.Store, model)
+		tests, err := drifts(ctx, g.o.Store, model)
 		if err != nil {
 			g.o.Log.Error("labels cannot be read", "model", model, "error", err.Error())
 		}
@@ -83,7 +83,7 @@ func (d *driftMetrics) Collect(to chan<- prometheus.Metric) {
 }
 
 func (d *driftMetrics) test(ctx context.Context, model string) error {
-	tests, err := Drifts(ctx, d.store, model)
+	tests, err := drifts(ctx, d.store, model)
 	d.warns[model] = 0
 	for _, t := range tests {
 		if t.Warns {

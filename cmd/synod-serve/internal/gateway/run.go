@@ -97,7 +97,7 @@ func (d *deciding) asked(fl *flight) council.Ask {
 	ask.Noted = j.watch.Noted
 	answered := map[synod.NodeID]bool{}
 	ask.Replied = func(seat synod.NodeID, r *synod.Reply) {
-		if r.Status == synod.OK {
+		if r.Status == synod.OK && !r.Needless {
 			answered[seat] = true
 			fl.note(func(p *Progress) { p.Answered = len(answered) })
 		}

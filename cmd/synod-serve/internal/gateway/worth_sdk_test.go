@@ -138,8 +138,8 @@ func plainly(a string) string {
 }
 
 // Recorded replies of real models through the gateway, asked by OpenAI's client: three cheap models first and a strong
-// one where they do not agree, against the strong one alone. The table is from the gateway's own accounting. Tiers cost
-// less, and are about as right.
+// one where they do not agree, also as a race, against the strong one alone. The table is from the gateway's own
+// accounting. Tiers cost less, and are about as right; a race decides the same.
 func TestOpenAITiersOfRecordedModels(t *testing.T) {
 	r := readRecording(t)
 	stub := httptest.NewServer(r)
@@ -156,19 +156,21 @@ func TestOpenAITiersOfRecordedModels(t *testing.T) {
 		prices = append(slices.Clip(prices), llm.Prices{{Server: "*", Model: model,
 			Price: llm.Price{Prompt: usd[name][0], Completion: usd[name][1]}}}...)
 	}
-	h := open(t, map[string]string{"tiers": "protocol: {name: cascade, tiers: [[mini, flash, deepseek], [strong]]}\n" +
-		"graph: {family: complete}\nf: 1\nrule: {name: protocol}\nmodels:\n" + models + "seats:\n" +
-		"  - {id: mini, model: mini}\n  - {id: flash, model: flash}\n  - {id: deepseek, model: deepseek}\n" +
-		"  - {id: strong, model: strong}\n"})
-	fmt.Printf("%-24s %6s %6s %9s %8s %6s %6s\n", "300 recorded questions", "right", "wrong", "undecided", "USD",
-		"p50 s", "p95 s")
+	tiers := "tiers: [[mini, flash, deepseek], [strong]]}\ngraph: {family: complete}\nf: 1\nrule: {name: protocol}\n" +
+		"models:\n" + models + "seats:\n  - {id: mini, model: mini}\n  - {id: flash, model: flash}\n" +
+		"  - {id: deepseek, model: deepseek}\n  - {id: strong, model: strong}\n"
+	h := open(t, map[string]string{"tiers": "protocol: {name: cascade, " + tiers,
+		"race": "protocol: {name: cascade, race: true, " + tiers})
+	fmt.Printf("%-24s %6s %6s %9s %6s %8s %6s %6s\n", "300 recorded questions", "right", "wrong", "undecided", "calls",
+		"USD", "p50 s", "p95 s")
 	right := map[string]int{}
 	spent := map[string]float64{}
-	for _, model := range []string{"tiers", "solo:strong"} {
+	calls := map[string]int{}
+	for _, model := range []string{"tiers", "race", "solo:strong"} {
 		answers, undecided := r.askAll(t, h, model)
 		for i, a := range answers {
 			said := a
-			if model != "tiers" { // a whole reply, whose answer the recording has
+			if model == "solo:strong" { // a whole reply, whose answer the recording has
 				said = r.asked[i].answers[council["strong"]]
 			}
 			if plainly(said) == plainly(r.asked[i].gold) {
@@ -183,15 +185,18 @@ func TestOpenAITiersOfRecordedModels(t *testing.T) {
 		status := map[string]int{}
 		for _, row := range rows {
 			status[row.Status]++
+			calls[model] += row.Calls
 			seconds, spent[model] = append(seconds, row.Ended.Sub(row.Begun).Seconds()), spent[model]+row.Spent.USD()
 		}
 		slices.Sort(seconds)
-		fmt.Printf("%-24s %6d %6d %9d %8.4f %6.1f %6.1f\n", model, right[model], len(r.asked)-right[model]-undecided,
-			undecided, spent[model], seconds[len(seconds)/2], seconds[len(seconds)*95/100])
+		fmt.Printf("%-24s %6d %6d %9d %6d %8.4f %6.1f %6.1f\n", model, right[model],
+			len(r.asked)-right[model]-undecided, undecided, calls[model], spent[model], seconds[len(seconds)/2],
+			seconds[len(seconds)*95/100])
 		t.Logf("%s: requests by status: %v", model, status)
 	}
-	if spent["tiers"] > 0.8*spent["solo:strong"] || right["tiers"] < right["solo:strong"]-15 {
-		t.Errorf("right %v, spent %v", right, spent)
+	if spent["tiers"] > 0.8*spent["solo:strong"] || right["tiers"] < right["solo:strong"]-15 ||
+		right["race"] != right["tiers"] || calls["race"] < calls["tiers"] {
+		t.Errorf("right %v, spent %v, calls %v", right, spent, calls)
 	}
 }
 

@@ -39,6 +39,7 @@ type askView struct {
 	USD       string
 	Calls     string
 	Deadline  string
+	AtLeast   string // the least probability of a decision
 	Protocol  string
 	Schema    string
 	After     string // the id of the run that the question follows; "": none
@@ -107,7 +108,8 @@ func (v *visit) showAsk(status int, view *askView) error {
 	}
 	view.Forms = append(synod.ShortForms(), synod.Prose)
 	view.Protocols = catalog.Protocols.Names()
-	view.Opened = cmp.Or(view.Form, view.System, view.USD, view.Calls, view.Deadline, view.Protocol, view.Schema) != ""
+	view.Opened = cmp.Or(view.Form, view.System, view.USD, view.Calls, view.Deadline, view.AtLeast, view.Protocol,
+		view.Schema) != ""
 	return v.send(status, "ask.html", v.frame("Ask", view))
 }
 
@@ -129,7 +131,7 @@ func ask(v *visit) error {
 	field := func(name string) string { return strings.TrimSpace(v.R.PostFormValue(name)) }
 	view := &askView{Question: v.R.PostFormValue("question"), Model: field("council"), Form: field("form"),
 		System: v.R.PostFormValue("system"), USD: field("usd"), Calls: field("calls"), Deadline: field("deadline"),
-		Protocol: field("protocol"), Schema: field("schema"), After: field("after")}
+		AtLeast: field("at_least"), Protocol: field("protocol"), Schema: field("schema"), After: field("after")}
 	before, err := v.before(view.After)
 	if err != nil {
 		return err
@@ -244,12 +246,8 @@ func (view *askView) body(before []any, files *multipart.Form) ([]byte, error) {
 	if view.Protocol != "" {
 		options["protocol"] = view.Protocol
 	}
-	budget, err := view.budget()
-	if err != nil {
+	if err := view.limits(options); err != nil {
 		return nil, err
-	}
-	if len(budget) > 0 {
-		options["budget"] = budget
 	}
 	parts := []any{map[string]any{"type": "text", "text": view.Question}}
 	more, err := attached(files)
@@ -274,22 +272,29 @@ func (view *askView) body(before []any, files *multipart.Form) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// budget is what the run may use, as the API takes it.
-func (view *askView) budget() (map[string]any, error) {
+// limits adds what the run may use and the least probability of a decision, as the API takes them.
+func (view *askView) limits(options map[string]any) error {
 	budget := map[string]any{}
-	for _, n := range []struct{ key, name, value string }{{"usd", "Dollars", view.USD},
-		{"calls", "Calls", view.Calls}} {
+	for _, n := range []struct {
+		of               map[string]any
+		key, name, value string
+		example          any
+	}{{budget, "usd", "Dollars at most", view.USD, 20}, {budget, "calls", "Calls at most", view.Calls, 20},
+		{options, "at_least", "Probability at least", view.AtLeast, 0.9}} {
 		if n.value == "" {
 			continue
 		}
 		amount, err := strconv.ParseFloat(n.value, 64)
 		if err != nil || !(amount > 0) {
-			return nil, problemf(http.StatusBadRequest, "%s at most is %q; it must be a number above 0, such as 20.",
-				n.name, n.value)
+			return problemf(http.StatusBadRequest, "%s is %q; it must be a number above 0, such as %v.", n.name,
+				n.value, n.example)
 		}
-		budget[n.key] = amount
+		n.of[n.key] = amount
 	}
-	return budget, nil
+	if len(budget) > 0 {
+		options["budget"] = budget
+	}
+	return nil
 }
 
 // attached makes parts of the files of a form.

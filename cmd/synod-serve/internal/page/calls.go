@@ -37,6 +37,7 @@ type callView struct {
 	Took     int // milliseconds
 	Reused   bool
 	Late     bool
+	Needless bool // it began early for a member that was not asked then; the journal has no prompt
 	Pending  bool // no reply is in the journal
 }
 
@@ -79,6 +80,11 @@ func (v *visit) listCalls(t *past, view *callsView, title string) error {
 	for _, a := range t.journal.Asked() {
 		if a.Node >= 0 && int(a.Node) < len(seats) && (view.Seat == "" || seats[a.Node].ID == view.Seat) {
 			all = append(all, a)
+		}
+	}
+	for _, r := range t.journal.Replies.List() {
+		if r.Needless && r.Node >= 0 && int(r.Node) < len(seats) && (view.Seat == "" || seats[r.Node].ID == view.Seat) {
+			all = append(all, journal.Asked{Key: r.Key, Round: -1})
 		}
 	}
 	page, err := strconv.Atoi(v.R.FormValue("page"))
@@ -125,7 +131,7 @@ func (t *past) call(n int, a journal.Asked) callView {
 		return c
 	}
 	c.Status, c.Detail, c.Reply, c.Answer, c.Tokens = r.Status, r.Detail, shortened(r.Text), r.Answer, r.Usage
-	c.Calls, c.Took, c.Reused, c.Late = r.Calls, r.Took, r.Reused, r.Late
+	c.Calls, c.Took, c.Reused, c.Late, c.Needless = r.Calls, r.Took, r.Reused, r.Late, r.Needless
 	if r.Typed && r.Answer == synod.None && r.Status == synod.OK {
 		value := r.Value
 		c.Value = &value

@@ -11,6 +11,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/metrics"
+	"synod.dev/synod/bench/report"
+	"synod.dev/synod/core/stats"
 	"synod.dev/synod/council"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/graph/draw"
@@ -18,7 +20,6 @@ import (
 	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
-	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 )
 
 // councilPage is the page of a council.
@@ -47,6 +48,7 @@ type openCouncil struct {
 	Spend    spendLine
 	Days     int
 	Drifts   []metrics.Drift // of its probabilities, by labels; nil: there are none
+	Diagram  template.HTML   // the same by probability
 }
 
 // seatLine is a seat.
@@ -123,12 +125,33 @@ func (v *visit) council(checks []checkLine) error {
 			return err
 		}
 		page.Open = v.p.describe(v.R.Context(), s)
-		if page.Open.Drifts, err = gateway.Drifts(v.R.Context(), v.p.o.Store, id); err != nil {
+		marks, err := v.p.o.Store.Marks(v.R.Context(), id)
+		if err != nil {
 			return err
 		}
+		later := metrics.Marked(marks)
+		page.Open.Drifts, page.Open.Diagram = metrics.Drifts(later), reliabilityDiagram(later)
 		page.Open.Spend, page.Open.Days = newSpendLine(spend[id]), int(spendTime/(24*time.Hour))
 	}
 	return v.show("council.html", "Council "+id, page)
+}
+
+// reliabilityDiagram draws how often answers were right by the probability that was stated of them; "": none has one.
+func reliabilityDiagram(list []metrics.Later) template.HTML {
+	var stated []stats.Forecast
+	for _, l := range metrics.Once(list) {
+		stated = append(stated, l.Forecast)
+	}
+	s := metrics.NewStated(stated, 1)
+	if s == nil {
+		return ""
+	}
+	drawing, err := report.ReliabilityDiagram("Right answers by stated probability", s)
+	if err != nil {
+		return ""
+	}
+	return svg(drawing, fmt.Sprintf("Share of right answers by stated probability, of %d labelled answers; the table "+
+		"below has the means", s.N))
 }
 
 // describe describes a council that is open.

@@ -3,9 +3,13 @@ package page
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"synod.dev/synod/core/reliability"
+	"synod.dev/synod/council/trust"
 	"synod.dev/synod/internal/llmtest"
 
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -81,8 +85,9 @@ func TestDriftOnPage(t *testing.T) {
 		}
 	}
 	r := h.get(t, "/councils/tier")
-	for _, want := range []string{"Labelled answers", "<td>90.0 %</td><td>50.0 % (", `role="alert">probabilities ` +
-		`promise too much: 60 answers were graded, 90 % of them were to be right, and 50 % were`} {
+	for _, want := range []string{"Labelled answers", `aria-label="Share of right answers by stated probability, of 60 `,
+		"<td>90.0 %</td><td>50.0 % (", `role="alert">probabilities ` +
+			`promise too much: 60 answers were graded, 90 % of them were to be right, and 50 % were`} {
 		if !strings.Contains(r.body, want) {
 			t.Errorf("no %s in %s", want, r.body)
 		}
@@ -115,5 +120,52 @@ func TestSavedOnPages(t *testing.T) {
 	}
 	if r := h.get(t, "/councils/other"); strings.Contains(r.body, "Saved") {
 		t.Error("savings of a council without a reference")
+	}
+}
+
+// graded writes a trust file with 40 questions, of which each member of the tier answered half rightly.
+func graded(t *testing.T, path string) {
+	t.Helper()
+	var all []reliability.Observation
+	for q := range 40 {
+		for i, m := range []string{"ma", "mb", "mc"} {
+			o := reliability.Observation{Question: fmt.Sprint(q), Kind: "number", Member: m, Answer: fmt.Sprint("w", i),
+				Label: reliability.Wrong}
+			if (q>>i)%2 == 0 {
+				o.Answer, o.Label = "r", reliability.Right
+			}
+			all = append(all, o)
+		}
+	}
+	if err := trust.Update(path, func(h *trust.History) error { h.Add(all); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The form of a question has a field for the least probability of a decision. The page of the run shows it, and a
+// mistake in it, or a council without a probability, is said with the form as it was filled.
+func TestAtLeastOnPage(t *testing.T) {
+	stub := llmtest.Start(t, llmtest.Fixed("42", 0.9))
+	file := filepath.Join(t.TempDir(), "trust.json")
+	graded(t, file)
+	h := open(t, map[string]string{"tier": tier(stub.URL) + "trust: {file: " + strconv.Quote(file) + "}\n",
+		"unlabelled": tier(stub.URL)})
+	for least, want := range map[string][]string{
+		"0.2":    {`class="decision"`, "from 40 labelled questions; a decision needs at least 0.2<"},
+		"0.9999": {"no decision", "; a decision needs at least 0.9999<", "and at_least is 0.9999"},
+		"":       {`class="decision"`, "from 40 labelled questions<"},
+	} {
+		_, r := h.asked(t, "question", sum, "council", "tier", "form", "number", "at_least", least)
+		contains(t, "at least "+least, r, want...)
+	}
+	token := h.get(t, "/").token(t)
+	for _, c := range [][3]string{{"tier", "often", "Probability at least is &#34;often&#34;"},
+		{"tier", "-1", "it must be a number above 0, such as 0.9"}, {"tier", "2", "synod.at_least is 2"},
+		{"unlabelled", "0.9", "none without labels"}} {
+		r := h.post(t, "/ask", "csrf", token, "question", sum, "council", c[0], "at_least", c[1])
+		if r.StatusCode != http.StatusBadRequest {
+			t.Errorf("%q: %d", c, r.StatusCode)
+		}
+		contains(t, c[1], r, c[2], `name="at_least" inputmode="decimal" value="`+c[1]+`"`, "<details open>")
 	}
 }

@@ -153,6 +153,7 @@ func (h *house) edited(t *testing.T, b *tab) {
 	b.open(t, "/councils/stubbed/edit")
 	b.run(t, chromedp.SetValue(chromedp.CSS("#text"), strings.Replace(text, "rounds: 2", "rounds: 1", 1)),
 		chromedp.Click(chromedp.CSS("button[value=save]")), chromedp.WaitVisible(chromedp.CSS("main h1")))
+	b.wait(t, "the page of the council", `location.pathname == "/councils/stubbed"`)
 	for begun := time.Now(); !strings.Contains(file(), "rounds: 1"); time.Sleep(20 * time.Millisecond) {
 		if time.Since(begun) > 10*time.Second {
 			t.Fatal("the council file was not saved: ", b.text(t, "main"))

@@ -83,7 +83,9 @@ func (l *live) watch(seats []plan.Seat, prices llm.Prices) gateway.Watch {
 			s := seats[seat]
 			price, known := prices.Of(llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served})
 			l.change(func() {
-				l.state.heard(seat, r)
+				if !r.Needless {
+					l.state.heard(seat, r)
+				}
 				l.tokens += r.Usage.Total()
 				l.usd += (price.Prompt*float64(r.Usage.Prompt) + price.Completion*float64(r.Usage.Completion)) / 1e6
 				l.unpriced = l.unpriced || !known

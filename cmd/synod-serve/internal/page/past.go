@@ -101,7 +101,7 @@ func (t *past) state() *runState {
 	out := newState(t.plan, t.journal.Head.Question.Form)
 	out.notes = t.journal.Opinions()
 	for _, r := range t.journal.Replies.List() {
-		if r.Node >= 0 && int(r.Node) < len(out.trials) {
+		if r.Node >= 0 && int(r.Node) < len(out.trials) && !r.Needless {
 			out.heard(r.Node, &r.Reply)
 		}
 	}

@@ -27,6 +27,7 @@ type runView struct {
 
 	Question    *synod.Question
 	Report      *gateway.Report
+	AtLeast     float64  // a less probable answer is no decision; 0: none is too improbable
 	Alone       string   // what one call of a member alone costs; "": that is not known
 	Presented   []string // what the protocol adds, line by line
 	Decision    *decision
@@ -133,6 +134,7 @@ func (view *runView) fill(t *past) {
 	o := t.outcome
 	view.Question = &t.journal.Head.Question
 	view.Report = gateway.ReportOf(o)
+	view.AtLeast = t.plan.Full().AtLeast()
 	view.Board = t.state().board()
 	view.Asked = asked(view.Question)
 	view.Alone = alone(o.Models)

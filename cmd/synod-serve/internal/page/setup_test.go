@@ -43,6 +43,7 @@ type house struct {
 	gateway  *gateway.Gateway
 	page     *Page
 	store    *store.Store
+	councils *councils.Registry
 	url      string
 	dir      string // of council files
 	journals string
@@ -82,6 +83,7 @@ func open(t testing.TB, files map[string]string, change ...func(*gateway.Options
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.councils = reg
 	o := gateway.Options{Councils: reg, Store: h.store, Log: log, Prices: prices, Journals: h.journals,
 		Settings: gateway.DefaultSettings()}
 	for _, f := range change {
