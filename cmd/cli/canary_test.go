@@ -74,8 +74,18 @@ func TestCanaries(t *testing.T) {
 		run("journals", "show", name+".jsonl")
 		run("ask", "--resume", name+".jsonl")
 	}
-	for _, args := range [][]string{{"journals", "list"}, {"cache", "show"}, {"doctor"}, {"environment"}, {"init"},
-		{"init", "--force"}, {"models", "list"}, {"ask", "--model", "openai:m", "What is 17 + 25?"},
+	write("study.yaml", `{experiment: study, base: {task: q.jsonl, protocol: {name: majority}, models: {m: {`+
+		`provider: openai, url: "`+server.URL+`/v1?token=c4nary-query", key_env: MY_KEY, model: m}}, seats: [{id: a, `+
+		`model: m, count: 3}]}, axes: {seed: [1, 2]}}`)
+	write("axis.yaml", `{experiment: axis, base: {task: q.jsonl, models: {m: {provider: openai, model: m}}, `+
+		`seats: [{id: a, model: m, count: 3}]}, axes: {models.m.url: ["`+server.URL+`/v1?token=c4nary-query", "`+
+		server.URL+`/v1"]}}`)
+	for _, args := range [][]string{{"bench", "run", "axis.yaml", "-o", "axis.run"},
+		{"bench", "run", "study.yaml", "-o", "study.run"}, {"bench", "report", "study.run"},
+		{"bench", "run", "study.yaml", "-o", "study.run"}, {"journals", "list"}, {"cache", "show"},
+		{"doctor"},
+		{"environment"}, {"init"}, {"init", "--force"}, {"models", "list"},
+		{"ask", "--model", "openai:m", "What is 17 + 25?"},
 		{"ask", "--model", "anthropic:m", "What is 17 + 25?"}, {"ask", "--model", "openai:m@3", "--json", "1 + 1?"},
 	} {
 		run(args...)
