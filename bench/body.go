@@ -3,7 +3,9 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"synod.dev/synod"
 	"synod.dev/synod/bench/store"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
@@ -78,71 +80,84 @@ func (r *reader) lines(j job, b store.Body) ([]byte, error) {
 	if b.Text[0] == bodyLines {
 		return b.Text[1:], nil
 	}
-	_, f, err := r.again(j, b)
+	sum, err := r.summary(j, b)
 	if err != nil {
 		return nil, err
+	}
+	played := journal.InMemory()
+	if err := r.again(j, sum, played, nil); err != nil {
+		return nil, err
+	}
+	f, err := played.Take(again)
+	if err != nil {
+		return nil, fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
 	}
 	return f.Lines, nil
 }
 
-// again plays a packed journal again: a council is given its replies. It returns what was stored and the journal,
-// whose lines have the digest that is stored.
-func (r *reader) again(j job, b store.Body) (*journal.Summary, *journal.Finished, error) {
-	packed := &journal.Packed{Text: b.Text[1:], Words: b.Words}
-	sum, err := packed.Summary(r.head(j))
-	if err != nil {
-		return nil, nil, fmt.Errorf("bench: %s: question %s: %w", r.dir, r.id(j), err)
-	}
+// again is the id of the run of a journal that is played again.
+const again = "again"
+
+// again plays a packed journal again, of which it is given what was stored: a council is given its replies. What it
+// writes into the segment has the digest that is stored. noted is called with every opinion, which it may not keep; it
+// may be nil.
+func (r *reader) again(j job, sum *journal.Summary, into *journal.Segment,
+	noted func(synod.NodeID, *synod.Opinion)) error {
 	c, err := r.council()
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	known := &journal.Run{Head: sum.Head, Replies: make(journal.Replies, len(sum.Replies))}
 	known.Head.Instance = string(c.Plan().InstanceID(plan.Instance{Question: known.Head.Question,
 		Seed: known.Head.Seed}))
 	known.Head.Prompts = c.Plan().DigestsFor(&known.Head.Question)
-	for _, reply := range sum.Replies {
-		known.Replies[reply.Key] = reply.Reply
+	for i := range sum.Replies {
+		known.Replies[sum.Replies[i].Key] = sum.Replies[i].Reply
 	}
-	played := journal.InMemory()
 	o, err := c.Decide(context.Background(), council.Ask{Question: known.Head.Question, Seed: known.Head.Seed,
-		Sample: j.repeat, Segment: played, Journal: "again", Resume: known, Program: r.Program, Final: true})
+		Sample: j.repeat, Segment: into, Journal: again, Resume: known, Program: r.Program, Final: true, Noted: noted})
 	if err != nil {
-		return nil, nil, fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
-	}
-	f, err := played.Take("again")
-	if err != nil {
-		return nil, nil, fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
+		return fmt.Errorf("bench: question %s cannot be played again: %w", r.id(j), err)
 	}
 	if o.Digest != sum.End.Digest {
-		return nil, nil, fmt.Errorf("bench: question %s: it has the digest %s when it is played again, and %s is "+
+		return fmt.Errorf("bench: question %s: it has the digest %s when it is played again, and %s is "+
 			"stored: the program that wrote it (%s) may have played it in another way: use that program", r.id(j),
 			o.Digest, sum.End.Digest, r.Program)
 	}
-	return sum, f, nil
+	return nil
 }
 
-// shown reads what pages and logs show of the journal of a finished job. Simulated members write no text, so of theirs
-// it is what they noted, and the end.
-func (r *reader) shown(j job, row *store.Result) (*journal.Run, error) {
-	b, err := r.body(j, row)
-	if err != nil {
-		return nil, err
+// shown is what pages and logs show of the journal of a finished job.
+type shown struct {
+	noted []journal.Noted // without ticks
+	run   *journal.Run    // nil: the members are simulated, and have written no text
+}
+
+// shown reads what pages and logs show of a graded job.
+func (r *reader) shown(j job, res *result) (*shown, error) {
+	if res.body.Text[0] == bodyLines {
+		run, err := r.parse(j, res.body)
+		if err != nil {
+			return nil, err
+		}
+		return &shown{run.Opinions(), run}, nil
 	}
-	if b.Text[0] == bodyLines {
-		return r.parse(j, b)
+	s := &shown{noted: make([]journal.Noted, 0, len(res.noted))}
+	return s, r.again(j, res.sum, journal.Digesting(), func(node synod.NodeID, o *synod.Opinion) {
+		s.noted = append(s.noted, journal.Noted{Node: node, Opinion: kept(o)})
+	})
+}
+
+// kept returns a copy of what is shown of an opinion, whose memory a later question uses again.
+func kept(o *synod.Opinion) synod.Opinion {
+	c := *o
+	c.From, c.Scores, c.Retained = slices.Clone(o.From), slices.Clone(o.Scores), slices.Clone(o.Retained)
+	c.Dropped, c.Silent, c.Suspects, c.Record = slices.Clone(o.Dropped), slices.Clone(o.Silent), nil, nil
+	if o.Confidence != nil {
+		sure := *o.Confidence
+		c.Confidence = &sure
 	}
-	sum, f, err := r.again(j, b)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Release()
-	run, err := journal.ParseNotes(f.Lines)
-	if err != nil {
-		return nil, fmt.Errorf("bench: question %s: %w", r.id(j), err)
-	}
-	run.Head, run.End = sum.Head, sum.End
-	return run, nil
+	return c
 }
 
 // load reads the whole journal of a finished job.
@@ -169,6 +184,8 @@ func (r *reader) parse(j job, b store.Body) (*journal.Run, error) {
 
 // council returns the council of simulated members that plays packed journals again.
 func (r *reader) council() (*council.Council, error) {
+	r.replay.Lock()
+	defer r.replay.Unlock()
 	if r.played == nil {
 		spec, err := r.Spec()
 		if err != nil {

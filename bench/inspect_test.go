@@ -62,8 +62,9 @@ func TestInspect(t *testing.T) {
 			t.Fatalf("sample %+v", s)
 		}
 		for _, m := range s.Messages[1:] {
-			if !strings.HasPrefix(m.Model, "simulated/") || m.Metadata["kind"] != "simulated" ||
-				(m.Metadata["seat"] == "m") != (m.Metadata["adversary"] == "replay") {
+			about := m.Metadata.(map[string]any)
+			if !strings.HasPrefix(m.Model, "simulated/") || about["kind"] != "simulated" ||
+				(about["seat"] == "m") != (about["adversary"] == "replay") {
 				t.Fatalf("message %+v", m)
 			}
 		}

@@ -3,32 +3,38 @@ package bench
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/report/inspectai"
+	"synod.dev/synod/bench/store"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/internal/order"
+	"synod.dev/synod/llm"
 )
 
 // samples yields a sample for every question that is finished or has failed.
 func (x *export) samples(yield func(*inspectai.Sample, error) bool) {
-	for k := range x.total() {
-		s, err := x.sample(x.job(k))
-		if (s != nil || err != nil) && !yield(s, err) || err != nil {
+	for s := range eachJob(x.reader, x.store.ByRepeat(x.cell), x.job, x.sample) {
+		if (s.made != nil || s.err != nil) && !yield(s.made, s.err) || s.err != nil {
 			return
 		}
 	}
 }
 
 // sample returns the sample of a job; nil if it is not finished.
-func (x *export) sample(j job) (*inspectai.Sample, error) {
-	res, err := x.result(j)
-	if err != nil || res == nil && !x.last(j).Failed {
-		return nil, err
+func (x *export) sample(j job, row *store.Result) (*inspectai.Sample, error) {
+	if row == nil && !x.last(j).Failed {
+		return nil, nil
+	}
+	var res *result
+	var err error
+	if row != nil {
+		if res, err = x.graded(j, row); err != nil {
+			return nil, err
+		}
 	}
 	it, past := x.Run.Items[j.item], x.past[j]
 	q := it.Question
@@ -53,11 +59,11 @@ func (x *export) sample(j job) (*inspectai.Sample, error) {
 		s.Metadata["status"], s.Metadata["stopped"] = "failed", past.last.Stopped
 		return s, nil
 	}
-	run, err := x.shown(j, res.row)
+	shown, err := x.shown(j, res)
 	if err != nil {
 		return nil, err
 	}
-	t := &sampler{x, s, run, res}
+	t := &sampler{x, s, shown, res}
 	t.rounds()
 	t.decided()
 	t.usage()
@@ -101,76 +107,114 @@ func metadata(it task.Keyed) map[string]any {
 type sampler struct {
 	x      *export
 	sample *inspectai.Sample
-	run    *journal.Run
+	shown  *shown
 	res    *result
+}
+
+// noted is an opinion as the metadata of its message; its fields are in the order of their names.
+type noted struct {
+	Adversary  string       `json:"adversary,omitempty"`
+	Answer     any          `json:"answer"`
+	Confidence *float64     `json:"confidence,omitempty"`
+	Kind       llm.Kind     `json:"kind"`
+	Role       string       `json:"role,omitempty"`
+	Round      int          `json:"round"`
+	Seat       string       `json:"seat"`
+	Source     synod.Source `json:"source"`
+	Verdict    task.Verdict `json:"verdict,omitempty"`
+}
+
+// treated is an opinion as a row of the store: noted, and how the member scored and treated the answers of others.
+type treated struct {
+	Adversary  string                 `json:"adversary,omitempty"`
+	Answer     any                    `json:"answer"`
+	Confidence *float64               `json:"confidence,omitempty"`
+	Dropped    []string               `json:"dropped"`
+	Failed     int                    `json:"failed_calls"`
+	From       []string               `json:"from"`
+	Kind       llm.Kind               `json:"kind"`
+	Retained   []string               `json:"retained"`
+	Reused     int                    `json:"reused"`
+	Role       string                 `json:"role,omitempty"`
+	Round      int                    `json:"round"`
+	Scores     map[string]synod.Score `json:"scores"`
+	Seat       string                 `json:"seat"`
+	Silent     []string               `json:"silent"`
+	Source     synod.Source           `json:"source"`
+	Unreadable int                    `json:"unreadable_calls"`
+	Verdict    task.Verdict           `json:"verdict,omitempty"`
 }
 
 // rounds adds every opinion as a message of its member and as a row of the store. The
 // message is the reply of the member if it was asked in that round, else its answer.
 func (t *sampler) rounds() {
-	replies := map[[2]int]string{}
-	for _, a := range t.run.Asked() {
-		if r := t.run.Replies[a.Key]; r.Status == synod.OK && r.Text != "" &&
-			(a.Prompt.Purpose == synod.Answering || a.Prompt.Purpose == synod.Refining) {
-			replies[[2]int{int(a.Node), a.Round}] = r.Text
-		}
-	}
-	var rounds []map[string]any
-	for _, n := range t.inOrder() {
-		seat := t.x.Seats[n.Node]
-		row := map[string]any{"seat": seat.ID, "round": n.Round, "answer": nullable(n.Answer), "source": n.Source}
-		if v := t.res.Verdicts[n.Answer]; v != "" {
-			row["verdict"] = v
-		}
-		if seat.Adversary != "" {
-			row["adversary"] = seat.Adversary
-		}
-		if seat.Role != "" {
-			row["role"] = seat.Role
-		}
-		if n.Confidence != nil {
-			row["confidence"] = *n.Confidence
-		}
-		row["kind"] = seat.Kind
+	replies := t.replies()
+	all := t.inOrder()
+	var rounds []treated // null without opinions
+	for _, n := range all {
+		seat := &t.x.Seats[n.Node]
+		row := &noted{Adversary: seat.Adversary, Answer: nullable(n.Answer), Confidence: n.Confidence, Kind: seat.Kind,
+			Role: string(seat.Role), Round: n.Round, Seat: seat.ID, Source: n.Source, Verdict: t.res.Verdicts[n.Answer]}
 		content, ok := replies[[2]int{int(n.Node), n.Round}]
 		if !ok {
 			content = string(n.Answer)
 		}
 		t.sample.Messages = append(t.sample.Messages, inspectai.Message{
-			ID: fmt.Sprintf("%d.%s", n.Round, seat.ID), Role: inspectai.Assistant, Source: inspectai.Generate,
+			ID: strconv.Itoa(n.Round) + "." + seat.ID, Role: inspectai.Assistant, Source: inspectai.Generate,
 			Content: content, Model: t.x.models[n.Node], Metadata: row,
 		})
-		rounds = append(rounds, t.withScores(n, maps.Clone(row)))
+		rounds = append(rounds, t.treated(n, row))
 	}
 	t.sample.Store["rounds"] = rounds
 }
 
+// replies returns the text of the reply of each member in each round in which it was asked for an answer.
+func (t *sampler) replies() map[[2]int]string {
+	if t.shown.run == nil {
+		return nil
+	}
+	replies := map[[2]int]string{}
+	for _, a := range t.shown.run.Asked() {
+		if r := t.shown.run.Replies[a.Key]; r.Status == synod.OK && r.Text != "" &&
+			(a.Prompt.Purpose == synod.Answering || a.Prompt.Purpose == synod.Refining) {
+			replies[[2]int{int(a.Node), a.Round}] = r.Text
+		}
+	}
+	return replies
+}
+
 // inOrder returns the opinions ordered by round and seat.
-func (t *sampler) inOrder() []journal.Noted {
-	all := slices.DeleteFunc(t.run.Opinions(), func(n journal.Noted) bool { return !in(n.Node, len(t.x.Seats)) })
-	order.Stable(all, func(a, b journal.Noted) int {
+func (t *sampler) inOrder() []*journal.Noted {
+	all := make([]*journal.Noted, 0, len(t.shown.noted))
+	for i := range t.shown.noted {
+		if n := &t.shown.noted[i]; in(n.Node, len(t.x.Seats)) {
+			all = append(all, n)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *journal.Noted) int {
 		return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(a.Node, b.Node))
 	})
 	return all
 }
 
-// withScores adds to a row how the member scored and treated the answers of others.
-func (t *sampler) withScores(n journal.Noted, row map[string]any) map[string]any {
-	scores := map[string]synod.Score{}
+// treated adds to a row how the member scored and treated the answers of others.
+func (t *sampler) treated(n *journal.Noted, row *noted) treated {
+	scores := make(map[string]synod.Score, len(n.Scores))
 	for _, s := range n.Scores {
 		scores[t.seat(s.Of)] = s.Score
 	}
-	row["scores"] = scores
-	for what, nodes := range map[string][]synod.NodeID{"retained": n.Retained, "dropped": n.Dropped, "silent": n.Silent,
-		"from": n.From} {
-		names := []string{}
-		for _, id := range nodes {
-			names = append(names, t.seat(id))
-		}
-		row[what] = names
+	return treated{Adversary: row.Adversary, Answer: row.Answer, Confidence: row.Confidence,
+		Dropped: t.names(n.Dropped), Failed: n.Failed, From: t.names(n.From), Kind: row.Kind,
+		Retained: t.names(n.Retained), Reused: n.Reused, Role: row.Role, Round: row.Round, Scores: scores,
+		Seat: row.Seat, Silent: t.names(n.Silent), Source: row.Source, Unreadable: n.Unreadable, Verdict: row.Verdict}
+}
+
+func (t *sampler) names(ids []synod.NodeID) []string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = t.seat(id)
 	}
-	row["failed_calls"], row["unreadable_calls"], row["reused"] = n.Failed, n.Unreadable, n.Reused
-	return row
+	return names
 }
 
 func (t *sampler) seat(id synod.NodeID) string {
@@ -192,8 +236,8 @@ func nullable(a synod.Answer) any {
 func (t *sampler) decided() {
 	status, reason := t.res.outcome.Status, t.res.outcome.Reason
 	m := t.sample.Metadata
-	m["status"], m["reason"], m["stopped"], m["digest"], m["calls"] = status, reason, t.run.End.Stopped, t.res.digest,
-		t.res.calls
+	m["status"], m["reason"], m["stopped"] = status, reason, t.res.sum.End.Stopped
+	m["digest"], m["calls"] = t.res.digest, t.res.calls
 	if !t.res.Agreed {
 		return
 	}
@@ -222,8 +266,11 @@ func (t *sampler) decided() {
 
 // usage adds the tokens by model, for models that report them.
 func (t *sampler) usage() {
+	if t.shown.run == nil {
+		return
+	}
 	whole := inspectai.Usage{}
-	for key, r := range t.run.Replies { // sums do not depend on the order
+	for key, r := range t.shown.run.Replies { // sums do not depend on the order
 		if r.Usage == (synod.Usage{}) || !in(key.Node, len(t.x.models)) {
 			continue
 		}

@@ -64,14 +64,15 @@ func TestMessagesOfLaterRounds(t *testing.T) {
 		work(t, run, 1)
 		later := 0
 		for _, m := range export(t, run).Samples[0].Messages[1:] {
-			if (m.Metadata["answer"] == "0") != (m.Metadata["verdict"] == "right") || m.Metadata["verdict"] == nil ||
-				m.Metadata["role"] != nil {
-				t.Errorf("%s: %v", protocol, m.Metadata)
+			about := m.Metadata.(map[string]any)
+			if (about["answer"] == "0") != (about["verdict"] == "right") || about["verdict"] == nil ||
+				about["role"] != nil {
+				t.Errorf("%s: %v", protocol, about)
 			}
 			if strings.HasPrefix(m.ID, "0.") {
 				continue
 			}
-			if later++; !strings.HasSuffix(m.Content, fmt.Sprintf(`"answer": "%s"}`, m.Metadata["answer"])) {
+			if later++; !strings.HasSuffix(m.Content, fmt.Sprintf(`"answer": "%s"}`, about["answer"])) {
 				t.Errorf("%s: message %s is %s", protocol, m.ID, m.Content)
 			}
 		}

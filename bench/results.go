@@ -6,6 +6,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"sync"
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/metrics"
@@ -25,7 +26,9 @@ import (
 type result struct {
 	metrics.GradedQuestion
 	row     *store.Result
-	noted   []journal.Noted
+	body    store.Body
+	sum     *journal.Summary // of body
+	noted   []journal.Noted  // of sum
 	outcome outcome.Outcome
 	took    synod.Tick     // when the last honest voting seat had decided, in virtual time
 	elapsed int            // the same by the clock, in milliseconds; 0: the time was virtual
@@ -60,6 +63,7 @@ type reader struct {
 	plan   *plan.Plan
 	ending protocol.Ending // nil: the protocol has no named endings
 	store  *store.Store
+	replay sync.Mutex       // of played
 	played *council.Council // see council; nil: nothing was played again
 }
 
@@ -108,16 +112,6 @@ func (r *reader) close() error {
 	return errors.Join(err, r.store.Close())
 }
 
-// result reads and grades the journal of a job. It returns nil if the job is not
-// finished.
-func (r *reader) result(j job) (*result, error) {
-	row, err := r.finished(j)
-	if row == nil || err != nil {
-		return nil, err
-	}
-	return r.graded(j, row)
-}
-
 // graded reads and grades the journal of a finished job.
 func (r *reader) graded(j job, row *store.Result) (*result, error) {
 	b, err := r.body(j, row)
@@ -146,7 +140,7 @@ func (r *reader) judged(j job, b store.Body) (*result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bench: question %s: %w", r.id(j), err)
 	}
-	res := &result{noted: run.Noted, digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
+	res := &result{body: b, sum: run, noted: run.Noted, digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
 	res.Question, res.Ungraded = r.id(j), r.Items[j.item].Ungraded
 	res.Rounds, res.Confidences = metrics.AnswersByRound(run.Noted, len(r.Seats)),
 		metrics.FirstConfidences(run.Noted, len(r.Seats))
@@ -191,50 +185,76 @@ func (r *reader) asked(names []string) []bool {
 // results reads all journals, one on each processor, and calls take for every job, with nil for a job that is not
 // finished: question by question, the repeats of each one after the other, as package metrics needs them.
 func (r *reader) results(take func(job, *result)) error {
-	type reading struct {
-		res *result
-		err error
-	}
-	rows, stop := iter.Pull2(r.store.Results(r.cell))
-	defer stop()
-	row, failed, more := rows()
-	coming := make([]chan reading, runtime.GOMAXPROCS(0))
-	begin := func(k int) {
-		c := make(chan reading, 1) // buffered, because nobody receives after an error
-		coming[k%len(coming)] = c
-		j := r.byQuestion(k)
-		switch {
-		case failed != nil:
-			c <- reading{err: fmt.Errorf("bench: %w", failed)}
-		case !more || row.Key != r.at(j):
-			c <- reading{}
-		default:
-			of := row
-			row, failed, more = rows()
-			go func() {
-				res, err := r.graded(j, &of)
-				c <- reading{res, err}
-			}()
+	read := func(j job, row *store.Result) (*result, error) {
+		if row == nil {
+			return nil, nil
 		}
+		return r.graded(j, row)
 	}
-	for k := range min(len(coming), r.total()) {
-		begin(k)
-	}
-	for k := range r.total() {
-		got := <-coming[k%len(coming)]
-		if got.err != nil {
-			return got.err
+	for next := range eachJob(r, r.store.Results(r.cell), r.byQuestion, read) {
+		if next.err != nil {
+			return next.err
 		}
-		if next := k + len(coming); next < r.total() {
-			begin(next)
-		}
-		take(r.byQuestion(k), got.res)
-	}
-	if more {
-		return fmt.Errorf("bench: %s: a result is of question %d, repeat %d, which the run does not have: %w", r.dir,
-			row.Question, row.Repeat, journal.ErrChanged)
+		take(next.job, next.made)
 	}
 	return nil
+}
+
+// made is what was made of a job.
+type made[T any] struct {
+	job  job
+	made T
+	err  error
+}
+
+// eachJob calls read for every job of the run, one on each processor, and yields what was made of them in order. rows
+// are the results in that order; read gets nil for a job that is not finished. Iteration ends after an error.
+func eachJob[T any](r *reader, rows iter.Seq2[store.Result, error], order func(k int) job,
+	read func(job, *store.Result) (T, error)) iter.Seq[made[T]] {
+	return func(yield func(made[T]) bool) {
+		var running sync.WaitGroup
+		defer running.Wait() // the caller closes what read uses
+		next, stop := iter.Pull2(rows)
+		defer stop()
+		row, failed, more := next()
+		coming := make([]chan made[T], runtime.GOMAXPROCS(0))
+		begin := func(k int) {
+			c := make(chan made[T], 1) // buffered, because nobody receives after an error
+			coming[k%len(coming)] = c
+			m := made[T]{job: order(k)}
+			var of *store.Result
+			switch {
+			case failed != nil:
+				m.err = fmt.Errorf("bench: %w", failed)
+				c <- m
+				return
+			case more && row.Key == r.at(m.job):
+				found := row
+				of = &found
+				row, failed, more = next()
+			}
+			running.Go(func() {
+				m.made, m.err = read(m.job, of)
+				c <- m
+			})
+		}
+		for k := range min(len(coming), r.total()) {
+			begin(k)
+		}
+		for k := range r.total() {
+			got := <-coming[k%len(coming)]
+			if next := k + len(coming); got.err == nil && next < r.total() {
+				begin(next)
+			}
+			if !yield(got) || got.err != nil {
+				return
+			}
+		}
+		if more {
+			yield(made[T]{err: fmt.Errorf("bench: %s: a result is of question %d, repeat %d, which the run does not "+
+				"have: %w", r.dir, row.Question, row.Repeat, journal.ErrChanged)})
+		}
+	}
 }
 
 // byQuestion returns the job with number k where the repeats of a question follow one another.

@@ -50,7 +50,8 @@ func samplerOf() *sampler {
 	run := &Run{RunManifest: RunManifest{Seats: []plan.Seat{{ID: "a"}, {ID: "b"}, {ID: "c"}}}}
 	return &sampler{&export{reader: &reader{Run: run}, models: []string{"m", "m", "n"}, model: "all"},
 		&inspectai.Sample{Target: "4", Scores: map[string]inspectai.Score{}, Metadata: map[string]any{},
-			ModelUsage: map[string]inspectai.Usage{}}, &journal.Run{End: &journal.End{Stopped: "rounds"}}, &result{}}
+			ModelUsage: map[string]inspectai.Usage{}}, &shown{run: &journal.Run{}},
+		&result{sum: &journal.Summary{End: &journal.End{Stopped: "rounds"}}}}
 }
 
 // Tokens are added up by model. Those of seats that do not exist are left out.
@@ -63,7 +64,7 @@ func TestUsageOfSamples(t *testing.T) {
 	use := func(prompt, completion int) synod.Reply {
 		return synod.Reply{Usage: synod.Usage{Prompt: prompt, Completion: completion}}
 	}
-	s.run.Replies = journal.Replies{{Node: 0, ID: 1}: use(10, 1), {Node: 1, ID: 1}: use(20, 2), {Node: 2,
+	s.shown.run.Replies = journal.Replies{{Node: 0, ID: 1}: use(10, 1), {Node: 1, ID: 1}: use(20, 2), {Node: 2,
 		ID: 1}: use(40, 4),
 		{Node: 0, ID: 2}: {}, {Node: -1, ID: 1}: use(1, 1), {Node: 3, ID: 1}: use(1, 1)}
 	s.usage()
@@ -85,11 +86,10 @@ func TestSeatsOfSamples(t *testing.T) {
 	if nullable(synod.None) != nil || nullable("4") != synod.Answer("4") {
 		t.Error("an answer is null, or no answer is one")
 	}
-	row := s.withScores(journal.Noted{Opinion: synod.Opinion{Scores: []synod.Judged{{Of: 1, Score: 0.5}},
-		Retained: []synod.NodeID{0, 2}, Failed: 3}}, map[string]any{})
-	if names, _ := row["retained"].([]string); !slices.Equal(names, []string{"a", "c"}) || row["failed_calls"] != 3 ||
-		row["scores"].(map[string]synod.Score)["b"] != 0.5 {
-		t.Errorf("%v", row)
+	row := s.treated(&journal.Noted{Opinion: synod.Opinion{Scores: []synod.Judged{{Of: 1, Score: 0.5}},
+		Retained: []synod.NodeID{0, 2}, Failed: 3}}, &noted{Seat: "b"})
+	if !slices.Equal(row.Retained, []string{"a", "c"}) || row.Failed != 3 || row.Scores["b"] != 0.5 || row.Seat != "b" {
+		t.Errorf("%+v", row)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/bench/store"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council/outcome"
@@ -13,7 +14,7 @@ import (
 )
 
 // Views yields every question of the run, the first whole ones with the opinions of their members by round; all of
-// them if whole is below 0. It reads one journal at a time. Iteration ends after an error.
+// them if whole is below 0. It reads one journal at a time on each processor. Iteration ends after an error.
 func (r *Run) Views(whole int) iter.Seq2[*report.Question, error] {
 	return func(yield func(*report.Question, error) bool) {
 		x, err := r.read()
@@ -27,10 +28,11 @@ func (r *Run) Views(whole int) iter.Seq2[*report.Question, error] {
 			yield(nil, err)
 			return
 		}
-		for k := range r.total() {
-			j := r.job(k)
-			q, err := x.view(j, past[j], whole < 0 || k < whole)
-			if !yield(q, err) || err != nil {
+		view := func(j job, row *store.Result) (*report.Question, error) {
+			return x.view(j, row, past[j], whole < 0 || j.repeat*r.N+j.item < whole)
+		}
+		for q := range eachJob(x, x.store.ByRepeat(x.cell), x.job, view) {
+			if !yield(q.made, q.err) || q.err != nil {
 				return
 			}
 		}
@@ -39,10 +41,13 @@ func (r *Run) Views(whole int) iter.Seq2[*report.Question, error] {
 
 // view returns what a page shows of a question; without its rounds if whole is false, because they need the whole
 // journal.
-func (r *reader) view(j job, past history, whole bool) (*report.Question, error) {
-	res, err := r.result(j)
-	if err != nil {
-		return nil, err
+func (r *reader) view(j job, row *store.Result, past history, whole bool) (*report.Question, error) {
+	var res *result
+	var err error
+	if row != nil {
+		if res, err = r.graded(j, row); err != nil {
+			return nil, err
+		}
 	}
 	it := r.Items[j.item]
 	q := &report.Question{Question: it.Question, Key: it.Key, Repeat: j.repeat}
@@ -81,12 +86,15 @@ func (r *reader) view(j job, past history, whole bool) (*report.Question, error)
 // rounds returns what members held, with their reasons, by round and seat. The summary of a journal has neither
 // scores nor reasons.
 func (r *reader) rounds(j job, res *result) ([][]report.Held, error) {
-	run, err := r.shown(j, res.row)
+	shown, err := r.shown(j, res)
 	if err != nil {
 		return nil, err
 	}
-	rounds := held(res, run.Opinions())
-	for i, record := range outcome.RecordsOf(r.plan, run) {
+	rounds := held(res, shown.noted)
+	if shown.run == nil {
+		return rounds, nil
+	}
+	for i, record := range outcome.RecordsOf(r.plan, shown.run) {
 		for t := range rounds {
 			rounds[t][i].Reasoning = record.Reasoning(t)
 		}

@@ -40,10 +40,10 @@ func (r *Refusal) senders() bool {
 func (r *Refusal) Unwrap() error { return r.Failure }
 
 // Relay passes the body of a chat completion on to the server of an OpenAI-compatible model, and its
-// response back as it comes. It keeps to the limits and the breaker of the model's account, and repeats
-// nothing: the caller's client does. Only a body that the server refuses because of max_tokens, which newer models of
-// OpenAI do not take, is sent once more with max_completion_tokens, and later ones of the model are sent with that. The
-// body names the model as its server knows it (Info.Model).
+// response back as it comes, without the secrets of the model. It keeps to the limits and the breaker of the model's
+// account, and repeats nothing: the caller's client does. Only a body that the server refuses because of max_tokens,
+// which newer models of OpenAI do not take, is sent once more with max_completion_tokens, and later ones of the model
+// are sent with that. The body names the model as its server knows it (Info.Model).
 //
 // The error is a *Refusal where the server responded with another status than 200, else a *Failure; ErrNoRelay
 // if the model has no server with this API. Budget, cache and time limit do not apply: see ctx.
@@ -222,6 +222,7 @@ func (m *OpenAI) relay(ctx context.Context, body []byte) (*http.Response, error)
 		return nil, f
 	}
 	if res.StatusCode == http.StatusOK {
+		res.Body = m.masking(res.Body)
 		return res, nil
 	}
 	b, _ := io.ReadAll(io.LimitReader(res.Body, min(m.maxReply, maxErrorBody)))

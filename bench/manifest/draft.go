@@ -63,11 +63,14 @@ func (m *Manifest) draft(o Options) (*bench.Grid, error) {
 	if err != nil {
 		return nil, err
 	}
+	text, err := m.withoutQueries(all)
+	if err != nil {
+		return nil, err
+	}
 	d := drafting{manifest: m, options: o, paper: paper, sets: sets{}, work: computed.NewWork()}
 	d.grid = bench.GridManifest{Program: o.Program, Preset: m.Experiment, Source: m.Source,
-		Members: cmp.Or(o.Members, "of the manifest"), Manifest: string(m.text), Budget: m.Budget, Plots: m.Plots,
-		Tables: m.Tables,
-		Claims: claims}
+		Members: cmp.Or(o.Members, "of the manifest"), Manifest: text, Budget: m.Budget, Plots: m.Plots,
+		Tables: m.Tables, Claims: claims}
 	if !o.builtin() {
 		d.grid.Members = filepath.Base(o.Members)
 	}
@@ -77,6 +80,24 @@ func (m *Manifest) draft(o Options) (*bench.Grid, error) {
 		}
 	}
 	return d.finish()
+}
+
+// withoutQueries returns the manifest's text as it may be kept and archived: the URLs of models have no query, which
+// may contain a key. It fails if an axis has one, because names and tables of cells have the values of axes.
+func (m *Manifest) withoutQueries(cells []*cell) (string, error) {
+	text := string(m.text)
+	for _, c := range cells {
+		for _, query := range c.spec.Queries() { // which one goes first does not matter
+			for name, value := range c.params {
+				if s, _ := value.(string); strings.Contains(s, "?"+query) {
+					return "", fmt.Errorf("axes: %s: a URL has a query, which names and tables would show; put the "+
+						"query into an environment variable and name that as query_env", name)
+				}
+			}
+			text = strings.ReplaceAll(text, "?"+query, "")
+		}
+	}
+	return text, nil
 }
 
 // chosen returns the cells whose names match a pattern. It fails if there are none.

@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/task"
@@ -160,7 +158,7 @@ func Policy() string {
 }
 
 func newPage(w io.Writer, title string) *page {
-	p := &page{to: bufio.NewWriter(w)}
+	p := &page{to: bufio.NewWriterSize(w, 64<<10)}
 	style, err := pageFiles.ReadFile("page.css")
 	p.err = err
 	p.show("head", struct {
@@ -333,10 +331,10 @@ func (p *page) questions(r *Report, d Detail) {
 		}
 		p.show("question", struct {
 			Q     *Question
-			Rows  []memberRow
+			Rows  template.HTML
 			Label string
 			Class string
-		}{q, seats.memberRows(q), r.label(), seats.questionClass(q)})
+		}{q, seats.rounds(q), r.label(), seats.questionClass(q)})
 	}
 }
 
@@ -358,113 +356,6 @@ func (all members) questionClass(q *Question) string {
 	return "q q-wrong"
 }
 
-// members are the seats of a report, by the numbers that opinions name.
-type members []Member
-
-// memberRow shows what a member did in each round of a question.
-type memberRow struct {
-	Member
-	Cells []memberCell
-}
-
-type memberCell struct {
-	Held
-	How   string // where the answer came from, and what went wrong
-	Peers []peers
-}
-
-// peers are consecutive peers, with their scores, whose answers the member all
-// retained or all dropped.
-type peers struct {
-	Text    string
-	Dropped bool
-}
-
-func (all members) memberRows(q *Question) []memberRow {
-	var rows []memberRow
-	for i, m := range all {
-		row := memberRow{Member: m}
-		for _, held := range q.Rounds {
-			if i < len(held) {
-				row.Cells = append(row.Cells, memberCell{held[i], all.how(held[i]), all.peersOf(held[i])})
-			}
-		}
-		if len(row.Cells) > 0 {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
-func (m members) how(h Held) string {
-	if !h.Noted {
-		return "unchanged"
-	}
-	parts := []string{plain(string(h.Source))}
-	if len(h.From) > 0 {
-		parts[0] += " from " + m.names(h.From)
-	}
-	if h.Confidence != nil {
-		parts = append(parts, fmt.Sprintf("confidence %.2f", *h.Confidence))
-	}
-	if s := cut(plain(h.Surface)); s != "" && s != plain(string(h.Answer)) {
-		parts = append(parts, "wrote "+s)
-	}
-	if len(h.Silent) > 0 {
-		parts = append(parts, "silent: "+m.names(h.Silent))
-	}
-	if h.Failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d calls failed", h.Failed))
-	}
-	if h.Unreadable > 0 {
-		parts = append(parts, fmt.Sprintf("%d replies unreadable", h.Unreadable))
-	}
-	return strings.Join(parts, " · ")
-}
-
-// peersOf lists all peers that the note mentions, including the member's own score.
-func (m members) peersOf(h Held) (out []peers) {
-	scores := map[synod.NodeID]string{}
-	for _, of := range slices.Concat(h.Retained, h.Dropped) {
-		scores[of] = ""
-	}
-	for _, s := range h.Scores {
-		scores[s.Of] = "\u00a0" + s.Score.String() // a non-breaking space keeps name and score on one line
-	}
-	for _, of := range slices.Sorted(maps.Keys(scores)) {
-		text, dropped := plain(m.name(of))+scores[of], slices.Contains(h.Dropped, of)
-		if last := len(out) - 1; last >= 0 && out[last].Dropped == dropped {
-			out[last].Text += " " + text
-			continue
-		}
-		out = append(out, peers{text, dropped})
-	}
-	return out
-}
-
-func (m members) name(id synod.NodeID) string {
-	if id < 0 || int(id) >= len(m) {
-		return fmt.Sprintf("n%d", id)
-	}
-	return m[id].ID
-}
-
-func (m members) names(ids []synod.NodeID) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = plain(m.name(id))
-	}
-	return strings.Join(names, ", ")
-}
-
-// Role returns the group of a member, or "adversary: NAME".
-func (m Member) Role() string {
-	if m.Adversary != "" {
-		return "adversary: " + m.Adversary
-	}
-	return m.Group
-}
-
 // passage is a long answer, unchanged but for codes in place of characters that cannot be seen or that steer a display.
 func passage(a synod.Answer) string { return clean.Escape(string(a)) }
 
@@ -473,48 +364,9 @@ func brief(s string) string {
 	return shorten(strings.Join(strings.Fields(plain(spaced(s))), " "), maxBrief)
 }
 
-// spaced replaces all white space by spaces.
-func spaced(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return r
-	}, s)
-}
-
-func answerText(a synod.Answer) string {
-	if a == synod.None {
-		return "–"
-	}
-	return plain(spaced(string(a)))
-}
-
-func verdictMark(v task.Verdict) string {
-	switch v {
-	case task.Right:
-		return "✓"
-	case task.Wrong:
-		return "✗"
-	case task.Unreadable:
-		return "?"
-	}
-	return ""
-}
-
 func verdictText(v task.Verdict) string {
 	if v == "" {
 		return "unscored"
 	}
 	return string(v)
-}
-
-func verdictClass(v task.Verdict) string {
-	switch v {
-	case task.Right:
-		return "right"
-	case task.Wrong:
-		return "wrong"
-	}
-	return "none"
 }

@@ -147,6 +147,9 @@ func prose(s string) string {
 func cut(s string) string { return shorten(s, maxAnswer) }
 
 func shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
 	if runes := []rune(s); len(runes) > limit {
 		return fmt.Sprintf("%s… (%d more)", string(runes[:limit]), len(runes)-limit)
 	}

@@ -82,8 +82,17 @@ func (r *Result) scan(from scanner) error {
 
 // Results yields the results of a cell by question and repeat. Iteration ends after an error.
 func (s *Store) Results(cell int64) iter.Seq2[Result, error] {
+	return s.results(cell, "question, repeat")
+}
+
+// ByRepeat yields the results of a cell by repeat and question. Iteration ends after an error.
+func (s *Store) ByRepeat(cell int64) iter.Seq2[Result, error] {
+	return s.results(cell, "repeat, question")
+}
+
+func (s *Store) results(cell int64, order string) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
-		rows, err := s.db.Query("SELECT "+columns+" FROM results WHERE cell = ? ORDER BY question, repeat", cell)
+		rows, err := s.db.Query("SELECT "+columns+" FROM results WHERE cell = ? ORDER BY "+order, cell)
 		if err != nil {
 			yield(Result{}, s.named(err))
 			return

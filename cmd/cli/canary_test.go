@@ -4,106 +4,24 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"io/fs"
-	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"synod.dev/synod/cmd/cli/app"
+	"synod.dev/synod/internal/canary"
 )
-
-// tattler is a server that repeats what it was sent: the request's headers and address stand in its replies, in its
-// errors and in its list of models. The first part of the path says how.
-func tattler(t *testing.T) *httptest.Server {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		heard := fmt.Sprint(r.RequestURI, " ", r.Header)
-		status, _ := strconv.Atoi(strings.Split(r.URL.Path, "/")[1])
-		var body any
-		switch {
-		case status != 0:
-			w.WriteHeader(status)
-			body = map[string]any{"error": map[string]any{"message": heard, "code": heard, "type": heard}}
-		case strings.HasPrefix(r.URL.Path, "/moved"):
-			w.Header().Set("Location", "http://127.0.0.1:1/"+url.QueryEscape(heard))
-			w.WriteHeader(http.StatusTemporaryRedirect)
-		case r.Method == http.MethodGet:
-			body = map[string]any{"data": []any{map[string]any{"id": "m"}, map[string]any{"id": heard}}}
-		case strings.HasSuffix(r.URL.Path, "/messages"):
-			body = map[string]any{"model": heard, "stop_reason": "end_turn",
-				"content": []any{map[string]any{"type": "text", "text": heard + "\nAnswer: 42"}}}
-		case strings.Contains(r.URL.Path, ":generateContent"):
-			body = map[string]any{"modelVersion": heard, "candidates": []any{map[string]any{"finishReason": "STOP",
-				"content": map[string]any{"parts": []any{map[string]any{"text": heard + "\nAnswer: 42"}}}}}}
-		default:
-			content, _ := json.Marshal(map[string]any{"reasoning": heard, "answer": "42", "confidence": 0.9})
-			body = map[string]any{"model": heard, "choices": []any{map[string]any{"finish_reason": "stop",
-				"message": map[string]any{"content": string(content)}}}}
-		}
-		_ = json.NewEncoder(w).Encode(body)
-	}))
-	t.Cleanup(s.Close)
-	return s
-}
-
-// canaries are the secrets of the test, by the place that each stands in.
-type canaries map[string]string
-
-// in returns the places whose secret, or a usual form of it, is in a text.
-func (c canaries) in(text []byte) (places []string) {
-	for place, secret := range c {
-		for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)),
-			url.QueryEscape(secret), fmt.Sprintf("%x", secret)} {
-			if bytes.Contains(text, []byte(form)) {
-				places = append(places, place)
-				break
-			}
-		}
-	}
-	return places
-}
-
-// canaryCouncils are councils with a secret in each place that takes one; URL is the server.
-const canaryCouncils = `
-good: {models: {m: {provider: openai, url: "URL/v1?token=c4nary-query", key_env: MY_KEY, model: m, cache: true}}}
-named: {models: {m: {provider: openai, url: "URL/v1", query_env: MY_QUERY, key_env: MY_KEY, model: m}}}
-anthropic: {models: {m: {provider: anthropic, url: "URL", key_env: MY_KEY, model: m}}}
-gemini: {models: {m: {provider: gemini, url: "URL", key_env: MY_KEY, model: m}}}
-bad400: {models: {m: {provider: openai, url: "URL/400/v1?token=c4nary-query", key_env: MY_KEY, model: m}}}
-bad401: {models: {m: {provider: openai, url: "URL/401/v1?token=c4nary-query", key_env: MY_KEY, model: m}}}
-bad404: {models: {m: {provider: openai, url: "URL/404/v1?token=c4nary-query", key_env: MY_KEY, model: m}}}
-bad500: {models: {m: {provider: openai, url: "URL/500/v1?token=c4nary-query", key_env: MY_KEY, model: m, attempts: 1}}}
-moved: {models: {m: {provider: openai, url: "URL/moved/v1?token=c4nary-query", key_env: MY_KEY, model: m}}}
-closed: {models: {m: {provider: openai, url: "http://127.0.0.1:1/v1?token=c4nary-query", key_env: MY_KEY, model: m, attempts: 1}}}
-nohost: {models: {m: {provider: openai, url: "http://c4nary-user:c4nary-password@[::1/v1?token=c4nary-query", model: m}}}
-password: {models: {m: {provider: openai, url: "http://c4nary-user:c4nary-password@127.0.0.1:1/v1", model: m}}}
-proxied: {models: {m: {provider: openai, url: "https://127.0.0.1:1/v1", proxy: "http://c4nary-user:c4nary-password@127.0.0.1:1", model: m, attempts: 1}}}
-typed: {models: {m: {provider: openai, url: ["http://127.0.0.1:1/v1?token=c4nary-query"], model: m}}}
-keyed: {models: {m: {provider: openai, url: "URL/v1?token=c4nary-query", key: c4nary-literal, model: m}}}
-hooked: {models: {m: {provider: simulated}}, breakers: {escalate: {webhook: "https://c4nary-user:c4nary-password@hooks.example/c4nary-path?t=c4nary-query", within: 1ms}}}
-badhook: {models: {m: {provider: simulated}}, breakers: {escalate: {webhook: "ftp://c4nary-user:c4nary-password@hooks.example/c4nary-path"}}}
-`
 
 // No command shows a secret, or writes it into a file: neither on success nor in an error, a hint, a log, a report or a
 // trace, with servers that repeat what they are sent.
 func TestCanaries(t *testing.T) {
-	server := tattler(t)
-	secrets := canaries{"the query of a url": "c4nary-query", "a user in a url": "c4nary-user",
-		"a password in a url": "c4nary-password", "the path of a webhook": "c4nary-path",
-		"key_env": "c4nary-my-key", "query_env": "c4nary-my-query", "OPENAI_API_KEY": "c4nary-openai-key",
-		"ANTHROPIC_API_KEY": "c4nary-anthropic-key", "GEMINI_API_KEY": "c4nary-gemini-key",
-		"a key in the council file": "c4nary-literal", "SYNOD_PASSPHRASE": "c4nary-passphrase",
-		"the password of a proxy": "c4nary-proxy"}
-	for name, value := range map[string]string{"MY_KEY": "c4nary-my-key", "MY_QUERY": "token=c4nary-my-query",
-		"OPENAI_API_KEY": "c4nary-openai-key", "ANTHROPIC_API_KEY": "c4nary-anthropic-key",
-		"GEMINI_API_KEY": "c4nary-gemini-key", "SYNOD_PASSPHRASE": "c4nary-passphrase",
-		"HTTPS_PROXY": "http://c4nary-user:c4nary-proxy@127.0.0.1:1", "OPENAI_BASE_URL": server.URL + "/v1"} {
+	server := httptest.NewServer(canary.Server(false))
+	defer server.Close()
+	secrets := canary.All()
+	for name, value := range canary.Environment(server.URL) {
 		t.Setenv(name, value)
 	}
 	dir := t.TempDir()
@@ -125,17 +43,15 @@ func TestCanaries(t *testing.T) {
 			worked[args[2]]++
 		}
 		for name, text := range map[string][]byte{"stdout": out.Bytes(), "stderr": errs.Bytes()} {
-			for _, place := range secrets.in(text) {
+			for _, place := range secrets.In(text) {
 				t.Errorf("synod %s (exit %d): %s has the secret of %s:\n%s", strings.Join(args, " "), code, name,
 					place, text)
 			}
 		}
 	}
-	for line := range strings.Lines(strings.TrimSpace(canaryCouncils)) {
-		name, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		file := name + ".yaml"
-		write(file, strings.ReplaceAll(strings.TrimSuffix(text, "}"), "URL", server.URL)+
-			", protocol: {name: majority}, seats: [{id: a, model: m, count: 3}]}\n")
+	for _, c := range canary.Councils(server.URL) {
+		name, file := c.Name, c.Name+".yaml"
+		write(file, c.Text)
 		for _, args := range [][]string{
 			{"config", "show"}, {"config", "show", "--origin"}, {"doctor"},
 			{"ask", "--dry-run", "What is 17 + 25?"}, {"ask", "--dry-run", "--json", "What is 17 + 25?"},
@@ -158,8 +74,18 @@ func TestCanaries(t *testing.T) {
 		run("journals", "show", name+".jsonl")
 		run("ask", "--resume", name+".jsonl")
 	}
-	for _, args := range [][]string{{"journals", "list"}, {"cache", "show"}, {"doctor"}, {"environment"}, {"init"},
-		{"init", "--force"}, {"models", "list"}, {"ask", "--model", "openai:m", "What is 17 + 25?"},
+	write("study.yaml", `{experiment: study, base: {task: q.jsonl, protocol: {name: majority}, models: {m: {`+
+		`provider: openai, url: "`+server.URL+`/v1?token=c4nary-query", key_env: MY_KEY, model: m}}, seats: [{id: a, `+
+		`model: m, count: 3}]}, axes: {seed: [1, 2]}}`)
+	write("axis.yaml", `{experiment: axis, base: {task: q.jsonl, models: {m: {provider: openai, model: m}}, `+
+		`seats: [{id: a, model: m, count: 3}]}, axes: {models.m.url: ["`+server.URL+`/v1?token=c4nary-query", "`+
+		server.URL+`/v1"]}}`)
+	for _, args := range [][]string{{"bench", "run", "axis.yaml", "-o", "axis.run"},
+		{"bench", "run", "study.yaml", "-o", "study.run"}, {"bench", "report", "study.run"},
+		{"bench", "run", "study.yaml", "-o", "study.run"}, {"journals", "list"}, {"cache", "show"},
+		{"doctor"},
+		{"environment"}, {"init"}, {"init", "--force"}, {"models", "list"},
+		{"ask", "--model", "openai:m", "What is 17 + 25?"},
 		{"ask", "--model", "anthropic:m", "What is 17 + 25?"}, {"ask", "--model", "openai:m@3", "--json", "1 + 1?"},
 	} {
 		run(args...)
@@ -169,7 +95,7 @@ func TestCanaries(t *testing.T) {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		for _, place := range secrets.in(text) {
+		for _, place := range secrets.In(text) {
 			t.Errorf("the file %s has the secret of %s", path, place)
 		}
 		return err
@@ -184,7 +110,7 @@ func TestCanaries(t *testing.T) {
 		}
 	}
 	for _, seen := range []string{"a c4nary-query", base64.StdEncoding.EncodeToString([]byte("c4nary-query"))} {
-		if len(secrets.in([]byte(seen))) != 1 {
+		if len(secrets.In([]byte(seen))) != 1 {
 			t.Errorf("this test does not see %q", seen)
 		}
 	}

@@ -266,7 +266,8 @@ func storeFolder(p place) (string, error) {
 		return "", err
 	}
 	// what another store has left would be read with this one
-	for _, name := range append([]string{p.url, p.url + "-wal", p.url + "-shm"}, left...) {
+	for _, name := range append([]string{p.url, p.url + "-wal", p.url + "-shm",
+		p.url + store.SealName}, left...) {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 			return "", usageError{fmt.Errorf("%s exists; move it away with all of its store, or restore to another "+
 				"one with --home FOLDER or --store FILE", name)}

@@ -44,6 +44,7 @@ type Segment struct {
 	// Pack says that Take also returns journals in their packed form, where they have one.
 	Pack bool
 
+	only   bool // digests: nothing is kept
 	mu     sync.Mutex
 	disk   durable.Disk
 	path   string
@@ -140,6 +141,20 @@ func (s *Segment) store() error {
 // InMemory returns a segment that is lost with the process.
 func InMemory() *Segment {
 	return &Segment{path: "memory", file: new(memory), runs: map[string]*attempts{}}
+}
+
+// Digesting returns a segment that keeps nothing of its journals: their writers only compute the digest of the run, and
+// nothing can be taken.
+func Digesting() *Segment { return &Segment{path: "memory", only: true} }
+
+// digesting is the output of a journal of which nothing is kept.
+type digesting struct{}
+
+func (digesting) write([]byte, bool) error { return nil }
+
+func (digesting) close(lines []byte, _ *Packed, _ bool) error {
+	recycle(lines)
+	return nil
 }
 
 // maxID bounds the id of a run, and maxChunkLine the line before a chunk, in bytes.
@@ -335,6 +350,9 @@ func (s *Segment) Holds(id string) bool {
 func (s *Segment) Create(id string, head Head) (*Writer, error) {
 	if id == "" || len(id) > maxID {
 		return nil, fmt.Errorf("journal: the id of a run has %d bytes; it must have 1 to %d", len(id), maxID)
+	}
+	if s.only {
+		return newWriter(s.Path(id), digesting{}, head, false)
 	}
 	return newWriter(s.Path(id), &attempt{segment: s, id: id, begin: true}, head, false)
 }

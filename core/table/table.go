@@ -95,6 +95,9 @@ func Wrap(text string, columns int) string {
 // Plain replaces line breaks and tabs by spaces and removes all other control and
 // formatting characters, among them those that change the direction of writing.
 func Plain(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return s // most texts
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t':

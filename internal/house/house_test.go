@@ -118,6 +118,7 @@ var ranks = map[string]float64{
 	"internal/filelock":   -2, // durable uses it
 	"internal/durable":    -1, // fetch uses it
 	"internal/faultdisk":  0,  // a disk of durable with faults
+	"internal/canary":     0,  // secrets of tests
 	"internal/reference":  1,  // slow twins of decisions, for campaigns
 	"internal/faultcall":  0,  // system calls of a program that fail
 	"internal/damage":     0,  // random changes of files

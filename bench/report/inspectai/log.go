@@ -183,12 +183,12 @@ type Sample struct {
 
 // Message is what the council was asked, or what a member answered.
 type Message struct {
-	ID       string         `json:"id"`
-	Role     string         `json:"role"` // user | assistant
-	Source   string         `json:"source"`
-	Content  string         `json:"content"` // verbatim and untrusted
-	Model    string         `json:"model,omitempty"`
-	Metadata map[string]any `json:"metadata,omitempty"`
+	ID       string `json:"id"`
+	Role     string `json:"role"` // user | assistant
+	Source   string `json:"source"`
+	Content  string `json:"content"` // verbatim and untrusted
+	Model    string `json:"model,omitempty"`
+	Metadata any    `json:"metadata,omitempty"`
 }
 
 // The roles and sources of a message.

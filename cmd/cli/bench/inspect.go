@@ -21,6 +21,7 @@ func exportRun(a *app.App, cmd *cobra.Command, run *bench.Run, out string) error
 	if err != nil {
 		return err
 	}
+	defer collectLess()()
 	if err := app.WriteFile(path, func(w io.Writer) error { return run.Inspect(w, format) }); err != nil {
 		return app.Fail(app.ExitFailure, err)
 	}

@@ -21,6 +21,7 @@ type Store struct {
 	*books
 	spool *spool // of the gateway Local of a file; nil: every request is a transaction
 	stop  chan struct{}
+	seal  *seal // nil: PostgreSQL
 }
 
 // Local names the gateway of a file, of which there is one at a time. What it records of requests goes through a log of
@@ -38,7 +39,7 @@ func Open(ctx context.Context, url, gateway string) (*Store, error) {
 		s.postgres = true
 		s.db, err = sql.Open("pgx", url)
 	} else {
-		s.db, err = openFile(strings.TrimPrefix(url, "sqlite:"))
+		err = s.openSealed(url, gateway)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
@@ -69,7 +70,10 @@ func (s *Store) Close() error {
 		_, settled := s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 		err = errors.Join(err, settled)
 	}
-	return errors.Join(err, s.db.Close())
+	if err = errors.Join(err, s.db.Close()); err == nil && s.seal != nil {
+		err = s.seal.close()
+	}
+	return err
 }
 
 // flush has the database say what was begun and settled until now.
