@@ -78,7 +78,7 @@ func (m *Manifest) layered(of combination, o Options, first, between, last []lay
 		c.add(l)
 	}
 	for i, v := range of {
-		c.take(&m.axes[i], v)
+		c.take(&m.axes[i], v, m.dir)
 	}
 	for i := range m.Cases {
 		if meets(m.Cases[i].Where, c.vars) {
@@ -195,13 +195,13 @@ func (c *cell) add(l layer) {
 	}
 }
 
-// take adds the value of an axis.
-func (c *cell) take(a *axis, v value) {
+// take adds the value of an axis, whose paths start from a folder.
+func (c *cell) take(a *axis, v value, dir string) {
 	c.vars[a.name] = v.what
 	if _, own := v.overlay["params"]; !own {
 		c.params[a.name] = v.what
 	}
-	c.add(layer{name: "axes." + a.name + "." + v.name, tree: v.overlay})
+	c.add(layer{name: "axes." + a.name + "." + v.name, tree: v.overlay, dir: dir})
 }
 
 // leavesOut reports whether the conditions of the manifest leave a cell out.
@@ -378,6 +378,13 @@ func locate(settings map[string]any, dir string) {
 	if answered, ok := settings["answered"].(map[string]any); ok {
 		if p, ok := answered["path"].(string); ok {
 			answered["path"] = under(dir, p)
+		}
+	}
+	replace, _ := settings["replace"].(map[string]any)
+	seat, _ := replace["seat"].(map[string]any)
+	if a, ok := seat["adversary"].(map[string]any); ok {
+		if p, ok := a["tape"].(string); ok {
+			a["tape"] = under(dir, p)
 		}
 	}
 }
