@@ -14,6 +14,7 @@ import (
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/param"
 	"synod.dev/synod/council/plan"
+	"synod.dev/synod/llm"
 )
 
 // cell is a cell of the grid before its questions are read.
@@ -415,6 +416,9 @@ func (c *cell) convene(layers []plan.Layer) error {
 	if c.settings.Needs != "" {
 		c.settings.Blank = unprobed(&spec)
 	}
+	if err := seatJudges(&spec, c.settings.Judges); err != nil {
+		return fmt.Errorf("judges: %w", err)
+	}
 	c.spec = spec
 	if c.settings.Replace.none() {
 		return nil
@@ -432,6 +436,26 @@ func (c *cell) convene(layers []plan.Layer) error {
 	}
 	c.spec.Seats, err = c.settings.Replace.seated(plan.Seats(), spec.Seats, c.placed)
 	return err
+}
+
+// seatJudges sets how the simulated members of a council judge.
+func seatJudges(spec *plan.Spec, as llm.Judge) error {
+	if as == (llm.Judge{}) {
+		return nil
+	}
+	some := false
+	for _, name := range slices.Sorted(maps.Keys(spec.Models)) {
+		with, simulated, err := as.In(spec.Models[name])
+		if err != nil {
+			return fmt.Errorf("model %s: %w", name, err)
+		}
+		spec.Models[name], some = with, some || simulated
+	}
+	if !some {
+		return errors.New("no member is simulated, and how real models judge cannot be set; reports measure it " +
+			"(AUC φ)")
+	}
+	return nil
 }
 
 // unprobed returns why the models of a council have no hidden confidence; "" if they have.
