@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: modules nightly presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants detection endless bugs bench slow-members transcript inspect probe clean
+.PHONY: modules nightly presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants detection endless bugs bench slow-members rehearsal transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -288,6 +288,9 @@ worth-it: build ## docs/worth-it.md from the recorded votes in DATA; resumable i
 
 slow-members: ## renew the table of members that hang, are slow or have no server in docs/operate/performance.md
 	$(GO) test -count=1 -timeout 30m -run TestSlowMembers ./council -rewrite -think 500ms
+
+rehearsal: ## an experiment of each paper with a server that answers by ability: killed, resumed, billed, tables and figures
+	$(GO) test -count=1 ./cmd/cli -run TestRehearsal -v
 
 transcript: ## renew the transcripts; read the diff
 	@for t in protocol/*/testdata; do $(GO) test ./$${t%/testdata} -run "Transcripts|Protocol" -rewrite || exit 1; done

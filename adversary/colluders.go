@@ -67,13 +67,15 @@ this adversary agree without a message, claims confidence 1.0 and never calls a 
 answer  its answer instead`,
 	New: func(params map[string]any) (Adversary, error) {
 		var a clones
-		err := decode(params, &a.replay)
+		err := decode(params, &a.invention)
 		return a, err
 	},
-	Params: func() any { return &replay{} },
+	Params: func() any { return &invention{} },
 }
 
-type clones struct{ replay }
+type clones struct{ invention }
+
+func (clones) Steady() bool { return true }
 
 func (a clones) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	h := fnv.New64a()

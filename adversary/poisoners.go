@@ -46,7 +46,7 @@ waits  how long it waits for the others, in milliseconds (one message's time)`,
 model: of choices the last option but one. Who learns from agreement alone may take it for a
 member with a style of its own.
 
-answer  its answer instead`, func() any { return &replay{} }),
+answer  its answer instead`, func() any { return &invention{} }),
 		entry(Abstain, "gives an answer only where its lie becomes the decision",
 			`Gives no answer while trust is learned, so that nothing is known against it, and later lies
 where lie-to-win does, and gives no answer elsewhere.
@@ -87,7 +87,7 @@ type poisoner struct {
 	waits   synod.Tick
 	defects float64 // share of the questions that are not history
 	block   int
-	answer  replay
+	answer  invention
 	lies    colluder       // what CopyDefect does when it lies
 	among   []synod.NodeID // the seats that have the same adversary, ascending; nil: it knows of no other
 }

@@ -48,7 +48,7 @@ func (r *reader) summarize(also ...func(*result)) (*report.Report, error) {
 	kinds := newKinds(r.roles())
 	models := newModelTally(&r.RunManifest)
 	tally, sure, drops, uses := metrics.NewTally(r.roles()), newCalibrators(r.Seats), newDrops(len(r.Seats)), r.uses()
-	digests := newDigests(r.Repeat)
+	digests, judged := newDigests(r.Repeat), newJudging(r.Seats)
 	err = r.results(func(j job, res *result) {
 		h := past[j]
 		if res == nil {
@@ -66,6 +66,7 @@ func (r *reader) summarize(also ...func(*result)) (*report.Report, error) {
 		sure.add(res.GradedQuestion, r.roles())
 		models.add(res)
 		drops.add(res.noted)
+		judged.add(res)
 		ranks.add(res.Question, res.ranked)
 		r.follow(out, j, res)
 		r.timed(res, &latency, &elapsed)
@@ -78,7 +79,8 @@ func (r *reader) summarize(also ...func(*result)) (*report.Report, error) {
 	}
 	r.tallied(out, tally)
 	out.Levels, out.Topics = kinds.levels.List(), kinds.topics.List()
-	out.Calibration, out.Drops, out.Failed = sure.report(), drops.list(out.Seats), len(out.Failures)
+	out.Calibration, out.Judging = sure.report(), judged.report()
+	out.Drops, out.Failed = drops.list(out.Seats), len(out.Failures)
 	out.Ranked, out.Latency, out.LatencySeconds = ranks.rates(), latency.Rate(), elapsed.Rate()
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Models, out.Setting = models.list(uses, r.prices()), r.setting(models)

@@ -1,7 +1,9 @@
 package llm
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 
@@ -30,8 +32,42 @@ func (c SimulatedConfig) skill() float64 {
 	if c.Skill != nil {
 		return *c.Skill
 	}
-	// The difference of two scores has a normal distribution with mean skill and variance 2·Noise².
-	return 2 * c.Noise * math.Erfinv(2*measuredRight-1)
+	return skillAt(measuredRight, c.Noise)
+}
+
+// skillAt returns the skill at which a judge prefers the right one of two answers with a probability: the difference of
+// two scores has a normal distribution with mean skill and variance 2·noise².
+func skillAt(prefers, noise float64) float64 { return 2 * noise * math.Erfinv(2*prefers-1) }
+
+// Judge is how a simulated member judges. What is nil stays as the member's settings have it, by default as measured.
+type Judge struct {
+	Prefers *float64 `yaml:"prefers" json:"prefers" doc:"probability that a judge prefers the right one of two answers; measured 0.61, of the best judge 0.716" range:"0.01:0.99" example:"0.7"`
+	Primacy *float64 `yaml:"primacy" json:"primacy" doc:"probability that a judge takes the first of a list, whatever it is; measured 0.13" range:"0:1" example:"0.4"`
+	Shared  *float64 `yaml:"shared" json:"shared" doc:"share of the variance of their noise that judges have in common; measured 0.55, at which the errors of two correlate by 0.37" range:"0:1" example:"0.9"`
+}
+
+// In returns the settings of a simulated member with how it judges in place; it judges with the noise that the settings
+// have. ok is false for other providers. It fails if the settings have no noise and a probability is asked for: such a
+// judge is always right, always wrong, or indifferent.
+func (j Judge) In(settings map[string]any) (with map[string]any, ok bool, err error) {
+	c, ok := simulatedOf(settings)
+	if !ok {
+		return settings, false, nil
+	}
+	with = maps.Clone(settings)
+	if j.Prefers != nil {
+		if c.Noise == 0 {
+			return nil, true, errors.New("prefers needs members with noise; theirs is 0")
+		}
+		const digits = 1e4 // as people write skills
+		with["skill"] = math.Round(digits*skillAt(*j.Prefers, c.Noise)) / digits
+	}
+	for key, v := range map[string]*float64{"primacy": j.Primacy, "shared": j.Shared} {
+		if v != nil {
+			with[key] = *v
+		}
+	}
+	return with, true, nil
 }
 
 // prefers returns the probability that the right one of two answers scores higher; one half where both always score

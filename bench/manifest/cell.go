@@ -14,6 +14,7 @@ import (
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/param"
 	"synod.dev/synod/council/plan"
+	"synod.dev/synod/llm"
 )
 
 // cell is a cell of the grid before its questions are read.
@@ -78,7 +79,7 @@ func (m *Manifest) layered(of combination, o Options, first, between, last []lay
 		c.add(l)
 	}
 	for i, v := range of {
-		c.take(&m.axes[i], v)
+		c.take(&m.axes[i], v, m.dir)
 	}
 	for i := range m.Cases {
 		if meets(m.Cases[i].Where, c.vars) {
@@ -195,13 +196,13 @@ func (c *cell) add(l layer) {
 	}
 }
 
-// take adds the value of an axis.
-func (c *cell) take(a *axis, v value) {
+// take adds the value of an axis, whose paths start from a folder.
+func (c *cell) take(a *axis, v value, dir string) {
 	c.vars[a.name] = v.what
 	if _, own := v.overlay["params"]; !own {
 		c.params[a.name] = v.what
 	}
-	c.add(layer{name: "axes." + a.name + "." + v.name, tree: v.overlay})
+	c.add(layer{name: "axes." + a.name + "." + v.name, tree: v.overlay, dir: dir})
 }
 
 // leavesOut reports whether the conditions of the manifest leave a cell out.
@@ -380,6 +381,13 @@ func locate(settings map[string]any, dir string) {
 			answered["path"] = under(dir, p)
 		}
 	}
+	replace, _ := settings["replace"].(map[string]any)
+	seat, _ := replace["seat"].(map[string]any)
+	if a, ok := seat["adversary"].(map[string]any); ok {
+		if p, ok := a["tape"].(string); ok {
+			a["tape"] = under(dir, p)
+		}
+	}
 }
 
 // runs reports whether the cell has a run of its own.
@@ -408,6 +416,9 @@ func (c *cell) convene(layers []plan.Layer) error {
 	if c.settings.Needs != "" {
 		c.settings.Blank = unprobed(&spec)
 	}
+	if err := seatJudges(&spec, c.settings.Judges); err != nil {
+		return fmt.Errorf("judges: %w", err)
+	}
 	c.spec = spec
 	if c.settings.Replace.none() {
 		return nil
@@ -425,6 +436,26 @@ func (c *cell) convene(layers []plan.Layer) error {
 	}
 	c.spec.Seats, err = c.settings.Replace.seated(plan.Seats(), spec.Seats, c.placed)
 	return err
+}
+
+// seatJudges sets how the simulated members of a council judge.
+func seatJudges(spec *plan.Spec, as llm.Judge) error {
+	if as == (llm.Judge{}) {
+		return nil
+	}
+	some := false
+	for _, name := range slices.Sorted(maps.Keys(spec.Models)) {
+		with, simulated, err := as.In(spec.Models[name])
+		if err != nil {
+			return fmt.Errorf("model %s: %w", name, err)
+		}
+		spec.Models[name], some = with, some || simulated
+	}
+	if !some {
+		return errors.New("no member is simulated, and how real models judge cannot be set; reports measure it " +
+			"(AUC φ)")
+	}
+	return nil
 }
 
 // unprobed returns why the models of a council have no hidden confidence; "" if they have.

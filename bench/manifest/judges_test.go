@@ -1,10 +1,11 @@
 package manifest
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/llm"
 )
@@ -47,22 +48,82 @@ func TestJudgesOfPresets(t *testing.T) {
 	}
 }
 
-// The skills of judge-range are those at which judges prefer the right one of two answers with the probability that
-// names them.
-func TestJudgeRange(t *testing.T) {
-	b, err := presets.File("judge-range.yaml")
+// The judges of judge-range prefer the right one of two answers with the probability that names them, and judge
+// otherwise as measured. Each of the three axes of judges changes every simulated member and nothing else.
+func TestJudgesAsAxes(t *testing.T) {
+	const base = "experiment: judging\nsummary: s\nbase:\n  task: builtin\n  questions: 1\n  models:\n" +
+		"    m: {provider: simulated}\n    n: {provider: simulated, ability: 0.9}\n" +
+		"  seats: [{id: a, model: m, count: 2}, {id: b, model: n}]\naxes:\n"
+	preset, err := presets.File("judge-range.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for judges, skill := range map[float64]string{0.55: "0.0267", 0.61: "0.0593", 0.7: "0.1112", 0.8: "0.1785"} {
-		if line := fmt.Sprintf("{judges: %v}, models: {m: {skill: %s}, judge: {skill: %s}}", judges, skill,
-			skill); !strings.Contains(string(b), line) {
-			t.Errorf("the preset has no %s", line)
-		}
-		said := llm.Judging(map[string]any{"provider": "simulated", "skill": skill})
-		if want := fmt.Sprintf("with probability %v", judges); !strings.Contains(said, want+",") &&
-			!strings.Contains(said, want+" (better than any measured judge),") {
-			t.Errorf("with skill %s a judge %s; want %s", skill, said, want)
+	measured := "prefers the right one of two answers with probability 0.61, takes the first of a list with " +
+		"probability 0.13, and shares 0.55 of the variance of its noise with other judges"
+	for text, want := range map[string][]string{
+		string(preset): {"probability 0.55,", measured, "probability 0.7,", "probability 0.8 (better"},
+		base + "  judges.prefers: [0.55, 0.7]\n  judges.primacy: [0.4]\n": {
+			"probability 0.55, takes the first of a list with probability 0.4, and shares 0.55",
+			"probability 0.7, takes the first of a list with probability 0.4,"},
+		base + "  judges.shared: [0, 0.9]\n": {
+			"0.61, takes the first of a list with probability 0.13, and shares 0 of",
+			"shares 0.9"},
+		base + "  protocol: [sac, majority]\n": {measured},
+	} {
+		said := judgingOf(t, text)
+		for _, w := range want {
+			if !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, w) }) {
+				t.Errorf("no member judges so: %s; they do: %q", w, said)
+			}
 		}
 	}
+	for text, want := range map[string]string{
+		strings.Replace(base, "simulated}", "simulated, noise: 0}", 1) +
+			"  judges.prefers: [0.6]\n": "needs members with noise",
+		strings.ReplaceAll(strings.ReplaceAll(base, ", ability: 0.9", ""), "simulated", "openai, model: x") +
+			"  judges.prefers: [0.6]\n": "no member is simulated",
+		base + "  judges.prefers: [1.5]\n": "0.01 and 0.99",
+		base + "  judges.skill: [0.5]\n":   "skill",
+	} {
+		if _, err := drafted(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, not: %s", err, want)
+		}
+	}
+}
+
+// judgingOf returns how the members of all cells of a manifest judge, each way once, and fails if the members of a cell
+// do not judge alike.
+func judgingOf(t *testing.T, text string) (said []string) {
+	t.Helper()
+	d, err := drafted(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range d.Runs {
+		spec, err := run.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := ""
+		for _, m := range spec.Models {
+			if j := llm.Judging(m); own == "" {
+				own = j
+			} else if j != own {
+				t.Errorf("two members of one cell judge differently: %s; %s", own, j)
+			}
+		}
+		if !slices.Contains(said, own) {
+			said = append(said, own)
+		}
+	}
+	return said
+}
+
+func drafted(t *testing.T, text string) (*bench.Grid, error) {
+	t.Helper()
+	m, err := Parse([]byte(text), "")
+	if err != nil {
+		return nil, err
+	}
+	return m.Draft(Options{N: 1})
 }

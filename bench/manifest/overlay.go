@@ -17,6 +17,7 @@ import (
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/core/param"
 	"synod.dev/synod/council/plan"
+	"synod.dev/synod/llm"
 )
 
 // Settings are the keys of an overlay that are not those of a council file.
@@ -31,6 +32,7 @@ type Settings struct {
 	Repeat    int               `yaml:"repeat" doc:"how often each question is asked; 0: once" range:"0:100000"`
 	Seed      uint64            `yaml:"seed" doc:"seed of all random choices; 0: 1"`
 	Replace   Replace           `yaml:"replace" doc:"seats that differ from the others, by their place in the graph"`
+	Judges    llm.Judge         `yaml:"judges" doc:"how all simulated members judge; absent: as their settings say, by default as measured judges do"`
 	Council   string            `yaml:"council_file" doc:"a council file with settings that those beside it override" example:"council.yaml"`
 	Params    map[string]any    `yaml:"params" doc:"parameters of the cell in reports; beside the overlay of an axis they stand in place of its name" example:"{position: any}"`
 	Vars      map[string]any    `yaml:"vars" doc:"variables that reports do not show" example:"{noise: 0.25}"`

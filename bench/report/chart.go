@@ -113,8 +113,29 @@ func (p *picture) addLegend(name string, signs ...plot.Thumbnailer) {
 	p.Legend.Add(plain(name), signs...)
 }
 
+// Widths of print, in points: of one column of a page, and of its text.
+const columnWidth, textWidth = 3.4 * vg.Inch, 7 * vg.Inch
+
+// forPrint lays the picture out as papers have it.
+func (p *picture) forPrint(note string) {
+	p.Print, p.Note = true, note
+	width := textWidth
+	if max(p.Columns, 1) == 1 || len(p.Charts) == 1 {
+		width = columnWidth
+	}
+	shrink := min(width/p.width, .8)
+	if width == columnWidth {
+		shrink = .6
+	}
+	p.row, p.spread, p.width = p.row*shrink, p.spread*shrink, width
+}
+
 // file draws the picture as a file.
 func (p *picture) file(format string) ([]byte, error) {
+	if p.Print {
+		rows := vg.Length((len(p.Charts) + max(p.Columns, 1) - 1) / max(p.Columns, 1))
+		return p.File(format, p.width, max(p.spread, p.row*rows)+p.PrintHeight(p.width))
+	}
 	_, legend := p.Legend.Extent()
 	rows := vg.Length((len(p.Charts) + max(p.Columns, 1) - 1) / max(p.Columns, 1))
 	return p.File(format, p.width, max(p.spread, max(p.row*rows, legend+20)+chart.Above()))

@@ -107,7 +107,8 @@ var gridColumns = []struct{ metric, label string }{
 	{"weak_before", "weak"}, {"weak_after", afterwards}, {"strong_before", "strong"}, {"strong_after", afterwards},
 	{"decision_accuracy", "right"}, {"capture", "captured"}, {"outside", "outside"}, {"latency", "virtual s"},
 	{"latency_seconds", "s by clock"},
-	{"probe_accuracy", "probe"}, {"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
+	{"judge_auc", "AUC φ"}, {"probe_accuracy", "probe"},
+	{"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
 }
 
 // Summary is the table of the cells with their rates, for other pages than the report's own.

@@ -20,8 +20,9 @@ type Plot struct {
 	Data    *table.Table
 	Table   *table.Table // the data for readers
 
-	file func(format string) ([]byte, error)
-	wide bool // takes the full width of a page
+	file  func(format string) ([]byte, error)
+	print func(format, note string) ([]byte, error) // in the layout of papers; nil: there is none
+	wide  bool                                      // takes the full width of a page
 }
 
 // SVG draws the plot as an SVG document. It returns an error if a figure is not a finite number.
@@ -54,6 +55,18 @@ func Save(dir string, plots []Plot) error {
 		}
 	}
 	return nil
+}
+
+// Print returns the figures of a grid as papers have them: as wide as one or two columns of a page, in small type,
+// without titles. What the members are is above the charts.
+func (g *Grid) Print(plots []Plot) []Plot {
+	plots = slices.Clone(plots)
+	for i := range plots {
+		if print := plots[i].print; print != nil {
+			plots[i].file = func(format string) ([]byte, error) { return print(format, g.label()) }
+		}
+	}
+	return plots
 }
 
 // CSV returns the data of a plot.
@@ -114,4 +127,9 @@ const maxPlotCells = 40
 // draw lets a plot draw the picture that build makes, whenever a file of it is asked for.
 func (f *Plot) draw(build func() *picture) {
 	f.file = func(format string) ([]byte, error) { return build().file(format) }
+	f.print = func(format, note string) ([]byte, error) {
+		p := build()
+		p.forPrint(note)
+		return p.file(format)
+	}
 }

@@ -139,3 +139,29 @@ func TestCheckPlot(t *testing.T) {
 		}
 	}
 }
+
+// A figure for print has the same data as the one for screens, and says which members are not live models although it
+// has no title. The grid's own figures stay as they are.
+func TestPrintedFigures(t *testing.T) {
+	g := gridOf(map[string]report.Figure{"faa": {Value: .5, N: 10}},
+		report.Cell{Cell: "a", Report: graded(), Params: map[string]any{"graph": "star"}})
+	g.Specs = []report.PlotSpec{{Name: "bars", Kind: "bars", Title: "Bars", Y: "faa", X: "graph"}}
+	plots := g.Specified()
+	plain, err := plots[0].SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := g.Print(plots)[0].SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := texts(t, doc)
+	wantTexts(t, all, "ours", "the paper", "star", "recorded and simulated members")
+	if slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, "Bars") }) ||
+		!strings.Contains(string(doc), `width="244.8pt"`) {
+		t.Errorf("a title, or not as wide as a column: %q", all)
+	}
+	if again, err := plots[0].SVG(); err != nil || string(again) != string(plain) {
+		t.Error("printing changed the figure for screens")
+	}
+}

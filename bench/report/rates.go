@@ -39,6 +39,12 @@ func (r *Report) Rates() []NamedRate {
 	if r.Calibration != nil {
 		add("probe_accuracy", "confidence on the right side of 0.5", r.Calibration.Sided)
 	}
+	if j := r.Judging; j != nil {
+		add("judge_auc", "scores tell right from wrong (AUC of φ, chance 50 %)", j.AUC)
+		if j.Prefers != nil {
+			add("judge_prefers", "judges prefer the right one of two answers", j.Prefers)
+		}
+	}
 	if e := r.Extraction; e != nil {
 		add("strict", "first replies right, read strictly", e.Strict)
 		add("flexible", "first replies right, read flexibly", e.Flexible)

@@ -101,6 +101,20 @@ type ModelCalibration struct {
 	metrics.Calibration
 }
 
+// Judging measures how well honest members' scores told right first answers from wrong ones, all together and by the
+// model of the judge. How simulated members judge is a setting and is not measured. Answers of adversaries that may
+// send something else to others are left out.
+type Judging struct {
+	metrics.Judging
+	Models []ModelJudging `json:"models"`
+}
+
+// ModelJudging is the judging of the members of one model.
+type ModelJudging struct {
+	Model string `json:"model"`
+	metrics.Judging
+}
+
 // Compared compares a run with another one on the questions that both have
 // finished. A positive difference means that the reported run is better. Intervals and p-values are by question: the
 // repeats of a question, and its cells where several are pooled, are one cluster.
@@ -170,6 +184,7 @@ type Report struct {
 	Guarantees  []Guaranteed        `json:"guarantees"`  // finished questions by guarantee, in the order of its name
 	Claims      *JudgedClaims       `json:"claims"`      // of decisions; null: no member judged claims
 	Calibration *Calibration        `json:"calibration"` // null: no member gave a confidence
+	Judging     *Judging            `json:"judging"`     // null: no member scored a right and a wrong answer
 	ErrorPairs  []ErrorPair         `json:"error_correlation"`
 	Drops       []Drop              `json:"drops"`   // pairs of seats that met, in order
 	Latency     *metrics.Rate       `json:"latency"` // virtual seconds until the honest voters decided; null: the time was real

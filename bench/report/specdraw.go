@@ -108,7 +108,7 @@ func (d *specPlot) fixAxes(c *rateChart, panel string, low, high float64, ticks 
 		bottom := 1.05 * least
 		c.Y.Min, c.Y.Max, c.Y.Tick.Marker = bottom, top, wholeTicks(bottom, top)
 	case least < 0: // a gain
-		c.Y.Min, c.Y.Max = least, most // ticks outside the range are not drawn
+		c.Y.Min, c.Y.Max = 1.05*least, most // ticks outside the range are not drawn
 		c.Y.Tick.Marker = append(plot.ConstantTicks{{Value: -1, Label: "-100 %"}, {Value: -.5, Label: "-50 %"}},
 			percentTicks(50)...)
 	}

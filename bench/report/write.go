@@ -204,6 +204,7 @@ func (r *Report) notes() []string {
 			notes = append(notes, plain(line))
 		}
 	}
+	notes = append(notes, r.judgingNotes()...)
 	notes = append(notes, r.Calibration.notes()...)
 	for i, f := range r.Failures {
 		if i == maxFailures {
@@ -211,6 +212,18 @@ func (r *Report) notes() []string {
 			break
 		}
 		notes = append(notes, fmt.Sprintf("failed: %s, repeat %d: %s", plain(f.Question), f.Repeat, plain(f.Reason)))
+	}
+	return notes
+}
+
+// judgingNotes prints a line for each model that judged.
+func (r *Report) judgingNotes() (notes []string) {
+	if r.Judging == nil {
+		return nil
+	}
+	for _, m := range r.Judging.Models {
+		notes = append(notes, fmt.Sprintf("scores of %s for first answers: AUC against truth %.3f (%.3f to "+
+			"%.3f) · n %d, %d without a score", plain(m.Model), m.AUC.Value, m.AUC.Low, m.AUC.High, m.N, m.Missing))
 	}
 	return notes
 }

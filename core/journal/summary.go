@@ -19,7 +19,7 @@ type Summary struct {
 	Replies    []Replied    // only Status, Usage, Calls, Fault and Model of each, in any order
 	Unanswered []Unanswered // as Run.Unanswered
 	Reports    []SeatReport // as Run.Reports
-	// without Surface, Source, From, Scores, Suspects and Unsure
+	// without Surface, Source, From, Suspects and Unsure
 	Noted  []Noted
 	Opened []Opened
 	End    *End // nil: the run was cut off
@@ -262,6 +262,8 @@ func summarizeOpinion(opinion gjson.Result, o *synod.Opinion) (err error) {
 			o.Answer = synod.Answer(v.Str)
 		case "confidence":
 			err = errors.Join(err, json.Unmarshal([]byte(v.Raw), &o.Confidence))
+		case "scores":
+			o.Scores = scores(v)
 		case "retained":
 			err = errors.Join(err, nodes(v, &o.Retained))
 		case "dropped":

@@ -32,9 +32,6 @@ func TestSummaryAgreesWithLoad(t *testing.T) {
 			t.Fatalf("cut at byte %d: %v", n, err)
 		}
 		noted := run.Opinions()
-		for i := range noted {
-			noted[i].Scores = nil // Summarize leaves them out
-		}
 		for k, r := range run.Replies {
 			run.Replies[k] = synod.Reply{Status: r.Status, Usage: r.Usage, Calls: r.Calls}
 		}

@@ -265,6 +265,15 @@ func absolute(tree map[string]any, dir string) {
 	if g, ok := tree["graph"].(map[string]any); ok {
 		graphPaths(g, dir)
 	}
+	if a, ok := tree["adversaries"].(map[string]any); ok {
+		adversaryPath(a, dir)
+	}
+	seats, _ := tree["seats"].([]any)
+	for _, seat := range seats {
+		if seat, ok := seat.(map[string]any); ok {
+			adversaryPath(seat, dir)
+		}
+	}
 	if r, ok := tree["runner"].(map[string]any); ok {
 		pathIn(r, "roster", dir)
 		pathIn(r, "key", dir)
@@ -275,5 +284,12 @@ func absolute(tree map[string]any, dir string) {
 			pathIn(m, "path", dir)
 			pathIn(m, "probe", dir)
 		}
+	}
+}
+
+// adversaryPath resolves the path of the adversary of a section.
+func adversaryPath(section map[string]any, dir string) {
+	if a, ok := section["adversary"].(map[string]any); ok {
+		pathIn(a, "tape", dir)
 	}
 }

@@ -20,6 +20,7 @@ func (s *Spec) resolve(dir string) {
 		s.Trust.File = under(dir, s.Trust.File)
 	}
 	graphPaths(s.Graph, dir)
+	s.tapePaths(dir)
 	for _, m := range s.Models {
 		pathIn(m, "path", dir)
 		pathIn(m, "probe", dir)

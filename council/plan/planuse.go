@@ -178,7 +178,7 @@ func (p *Plan) Accepts(q *synod.Question) error {
 	if err := cmp.Or(CheckText(q.Text), q.Check()); err != nil {
 		return err
 	}
-	if err := acceptsChecks(p, q); err != nil {
+	if err := cmp.Or(acceptsChecks(p, q), suits(p, q)); err != nil {
 		return err
 	}
 	_, game := p.protocol.(protocol.Ending)
@@ -191,6 +191,18 @@ func (p *Plan) Accepts(q *synod.Question) error {
 		return acceptsJSON(p, q)
 	case q.Form == synod.Choice && len(q.Options) < 2:
 		return errors.New("a choice question needs at least two options, such as lines that begin with A) and B)")
+	}
+	return nil
+}
+
+// suits reports why an adversary has nothing to send for a question.
+func suits(p *Plan, q *synod.Question) error {
+	for i, a := range p.adversaries {
+		if s, ok := a.(adversary.Suited); ok {
+			if err := s.Suits(q); err != nil {
+				return fmt.Errorf("seat %s: %w", p.seats[i].ID, err)
+			}
+		}
 	}
 	return nil
 }

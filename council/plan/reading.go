@@ -22,6 +22,7 @@ func reading(from source) []step {
 		{"form", func(p *Plan) error { return p.spec.checkShape() }},
 		{"runner", with(setRunner)}, // a roster replaces the spec, so all others come later
 		{"seats", expandSeats},
+		{"seats", loadTapes},
 		{"runner", checkKeys},              // one key for each seat
 		{"graph", loadGraph},               // the nodes of a graph file are named like seats
 		{"defences", with(switchDefences)}, // some are parameters of the protocol
@@ -47,6 +48,7 @@ func makeAbsolute(p *Plan) error {
 	for name, m := range s.Models {
 		s.Models[name] = maps.Clone(m)
 	}
+	s.ownAdversaries()
 	s.resolve(dir)
 	return nil
 }

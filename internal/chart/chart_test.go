@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"pgregory.net/rapid"
 )
@@ -180,6 +181,43 @@ func TestSVG(t *testing.T) {
 	odd, err := File("svg", 50, 50, func(c draw.Canvas) { c.FillText(Text(9, Ink), c.Center(), "a\x00\x1bb") })
 	if err != nil || xml.Unmarshal(odd, new(struct{})) != nil {
 		t.Errorf("%v:\n%s", err, odd)
+	}
+}
+
+// A figure for print has no title and only texts of 7 and 8 points, all inside the picture; its legend and its note are
+// above the charts, in as many lines as their width needs.
+func TestPrint(t *testing.T) {
+	sizes := regexp.MustCompile(`textLength="([0-9.]+)"[^>]* x="(-?[0-9.e-]+)"[^>]*font-size="([0-9.]+)px"[^>]*>([^<]*)<`)
+	for width, lines := range map[float64]float64{400: 1, 90: 3} {
+		f := sample()
+		f.Print, f.Note = true, "simulated members"
+		if got := float64(f.PrintHeight(vg.Length(width))); got != 12*lines+4 {
+			t.Errorf("with %g points, the legend is %g high, not %g lines", width, got, lines)
+		}
+		doc, err := f.File("svg", vg.Length(width), 300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, m := range sizes.FindAllSubmatch(doc, -1) {
+			wide, _ := strconv.ParseFloat(string(m[1]), 64)
+			x, _ := strconv.ParseFloat(string(m[2]), 64)
+			if size := string(m[3]); size != "7" && size != "8" {
+				t.Errorf("%s has %s points", m[4], size)
+			}
+			if width > 100 && x+wide > width {
+				t.Errorf("%s reaches over the picture", m[4])
+			}
+			seen[string(m[4])] = true
+		}
+		for _, want := range []string{"simulated members", "a name", "another", "panel 2", "across"} {
+			if !seen[want] {
+				t.Errorf("no text %q", want)
+			}
+		}
+		if strings.Contains(string(doc), "a title") {
+			t.Error("a figure for print has a title")
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ reply twice. The folder can be moved, and a report needs no model.`,
   synod bench report runs/study --format html -o study.html --plots plots`,
 	}
 	cmd.AddCommand(runCommand(a), resumeCommand(a), reportCommand(a), compareCommand(a), exportCommand(a),
-		statusCommand(), watchCommand(a), figuresCommand(a), archiveCommand(a), powerCommand(a),
+		statusCommand(), watchCommand(a), figuresCommand(a), archiveCommand(a), powerCommand(a), tapeCommand(a),
 		showCommand(), schemaCommand(), hubCommand(a), workerCommand(a))
 	return cmd
 }

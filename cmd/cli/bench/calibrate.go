@@ -301,15 +301,21 @@ func (c *calibration) command() string {
 	if c.name != "builtin" {
 		words = append(words, app.ShellWord(c.name))
 	}
-	for _, name := range []string{"council", "out", "number", "seed", "form", "schema", "tools", "data"} {
-		if fl := c.cmd.Flags().Lookup(name); fl.Changed {
-			words = append(words, "--"+name, app.ShellWord(fl.Value.String()))
+	return again(c.cmd, &c.flags.source, words...)
+}
+
+// again adds the flags that a command was given, and that say what is asked, to its words.
+func again(cmd *cobra.Command, source *app.CouncilFlags, words ...string) string {
+	for _, name := range []string{"council", "out", "number", "sample", "seed", "form", "schema", "tools", "data",
+		"level"} {
+		if fl := cmd.Flags().Lookup(name); fl != nil && fl.Changed {
+			words = append(words, "--"+name, app.ShellWord(strings.Trim(fl.Value.String(), "[]")))
 		}
 	}
-	for _, m := range c.flags.source.Models {
+	for _, m := range source.Models {
 		words = append(words, "--model", app.ShellWord(m))
 	}
-	for _, s := range c.flags.source.Sets {
+	for _, s := range source.Sets {
 		words = append(words, "--set", app.ShellWord(s))
 	}
 	return strings.Join(words, " ")

@@ -14,28 +14,36 @@ import (
 )
 
 func figuresCommand(a *app.App) *cobra.Command {
-	out := "figures"
+	var f figureFlags
 	cmd := &cobra.Command{
 		Use:   "figures DIR…",
 		Short: "Draw the figures that the manifests of grids ask for",
 		Long: `Draws the figures in the plots of a manifest, beside those of the paper where it has
 some, as SVG, PDF and PNG, with their data as CSV. A folder of "bench run all" has the
 grids of all presets. The figures of an experiment are in a folder of its name; no
-model is asked. All other plots: synod bench report DIR --plots FOLDER.`,
+model is asked. --layout paper draws them for print: 3.4 or 7 inches wide, with texts of 7 and
+8 points and without titles. Colours are told apart by colour-blind readers. All other plots: synod bench report DIR --plots FOLDER.`,
 		Example: `  synod bench figures runs/mine
-  synod bench figures runs/all -o figures`,
+  synod bench figures runs/all -o figures
+  synod bench figures runs/t2 --layout paper -o figures`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.layout != "" && f.layout != "paper" {
+				return app.Fail(app.ExitUsage, fmt.Errorf("--layout is %q; it must be paper", f.layout))
+			}
 			grids, err := gridsIn(args)
 			if err != nil {
 				return err
 			}
-			return drawFigures(a, cmd, grids, out)
+			return drawFigures(a, cmd, grids, f)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", out, "`folder` that gets a folder for each experiment")
+	cmd.Flags().StringVarP(&f.out, "out", "o", "figures", "`folder` that gets a folder for each experiment")
+	cmd.Flags().StringVar(&f.layout, "layout", "", "\"paper\" draws the figures for print")
 	return cmd
 }
+
+type figureFlags struct{ out, layout string }
 
 // gridsIn opens grids and the grids in folders of bench run all.
 func gridsIn(dirs []string) (grids []*bench.Grid, err error) {
@@ -69,7 +77,7 @@ func gridsIn(dirs []string) (grids []*bench.Grid, err error) {
 }
 
 // drawFigures writes the figures of every grid and prints the names of the SVG files.
-func drawFigures(a *app.App, cmd *cobra.Command, grids []*bench.Grid, out string) error {
+func drawFigures(a *app.App, cmd *cobra.Command, grids []*bench.Grid, f figureFlags) error {
 	of := map[string]string{}
 	for _, grid := range grids {
 		if other, twice := of[grid.Preset]; twice {
@@ -90,7 +98,10 @@ func drawFigures(a *app.App, cmd *cobra.Command, grids []*bench.Grid, out string
 				"bench report %s --plots FOLDER", grid.Preset, app.ShellWord(grid.Dir())))
 			continue
 		}
-		dir := filepath.Join(out, grid.Preset)
+		if f.layout != "" {
+			plots = g.Print(plots)
+		}
+		dir := filepath.Join(f.out, grid.Preset)
 		if err := report.Save(dir, plots); err != nil {
 			return app.Fail(app.ExitFailure, err)
 		}
