@@ -303,3 +303,14 @@ func nodes(list gjson.Result, into *[]synod.NodeID) (err error) {
 	*into = ids
 	return err
 }
+func scores(list gjson.Result) (all []synod.Judged) {
+	list.ForEach(func(_, v gjson.Result) bool {
+		judged := synod.Judged{Of: synod.NodeID(v.Get("of").Int()), Score: synod.Untrusted}
+		if score := v.Get("score"); score.Type == gjson.Number {
+			judged.Score = synod.Score(score.Num)
+		}
+		all = append(all, judged)
+		return true
+	})
+	return all
+}
