@@ -35,6 +35,7 @@ type track struct {
 	start time.Time
 	begun map[string]time.Duration
 	ended map[string]string
+	more  map[string]int // seconds that a model takes longer than usual
 }
 
 func (r runner) Info() llm.Info { return llm.Info{Kind: llm.Endpoint, Name: r.name, Model: r.name} }
@@ -46,6 +47,7 @@ func (r runner) Complete(ctx context.Context, request llm.Request) (synod.Reply,
 	}
 	r.track.mu.Lock()
 	r.track.begun[r.name] = time.Since(r.track.start)
+	seconds := r.seconds + r.track.more[r.name]
 	r.track.mu.Unlock()
 	how := "replied"
 	defer func() {
@@ -54,7 +56,7 @@ func (r runner) Complete(ctx context.Context, request llm.Request) (synod.Reply,
 		r.track.mu.Unlock()
 	}()
 	select {
-	case <-time.After(time.Duration(r.seconds) * time.Second):
+	case <-time.After(time.Duration(seconds) * time.Second):
 	case <-ctx.Done():
 		how = "cancelled"
 		return synod.Reply{Calls: 1}, ctx.Err()
@@ -81,17 +83,30 @@ func runs(tiers, members, more string, ask council.Ask) (c course, err error) {
 }
 
 func runsIn(ctx context.Context, tiers, members, more string, ask council.Ask) (c course, err error) {
+	open, track, err := convened(tiers, members, more)
+	if err != nil {
+		return c, err
+	}
+	ask.Seed, ask.Question = 7, synod.Question{ID: "q", Text: "What is 17 + 25?", Form: synod.Number}
+	c.track = track
+	c.outcome, err = open.Decide(ctx, ask)
+	c.seconds = time.Since(track.start).Seconds()
+	return c, err
+}
+
+// convened opens the council of runs.
+func convened(tiers, members, more string) (*council.Council, *track, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "protocol: {name: cascade, tiers: %s%s\ngraph: {family: complete}\nrule: {name: protocol}\n"+
 		"patience: {spare: 0}\nmodels:\n", tiers, more)
-	c.track = &track{start: time.Now(), begun: map[string]time.Duration{}, ended: map[string]string{}}
+	track := &track{start: time.Now(), begun: map[string]time.Duration{}, ended: map[string]string{}}
 	models, seats := map[string]llm.Model{}, ""
 	for _, m := range strings.Fields(members) {
 		name, rest, _ := strings.Cut(m, "=")
 		answer, seconds, _ := strings.Cut(rest, ":")
-		one := runner{name: name, answer: answer, track: c.track}
+		one := runner{name: name, answer: answer, track: track}
 		if _, err := fmt.Sscan(seconds, &one.seconds); err != nil {
-			return c, err
+			return nil, nil, err
 		}
 		models[name] = one
 		fmt.Fprintf(&b, "  %s: {provider: given}\n", name)
@@ -99,20 +114,14 @@ func runsIn(ctx context.Context, tiers, members, more string, ask council.Ask) (
 	}
 	spec, err := plan.Parse([]byte(b.String() + "seats:\n" + seats))
 	if err != nil {
-		return c, err
+		return nil, nil, err
 	}
 	p, err := plan.New(spec)
 	if err != nil {
-		return c, err
+		return nil, nil, err
 	}
-	open, err := council.Open(p, council.Options{Models: models, Pool: &llm.Pool{}})
-	if err != nil {
-		return c, err
-	}
-	ask.Seed, ask.Question = 7, synod.Question{ID: "q", Text: "What is 17 + 25?", Form: synod.Number}
-	c.outcome, err = open.Decide(ctx, ask)
-	c.seconds = time.Since(c.track.start).Seconds()
-	return c, err
+	c, err := council.Open(p, council.Options{Models: models, Pool: &llm.Pool{}})
+	return c, track, err
 }
 
 // both plays a council without race and with it.
@@ -205,6 +214,27 @@ func same(failf func(string, ...any), without, with outcome.Outcome) {
 		failf("the journal is judged as %+v, %+v; the outcome has %+v, %+v", judged.Calls, judged.Tokens, with.Calls,
 			with.Tokens)
 	}
+}
+
+// A member is late when it takes longer than nineteen of twenty earlier calls of its model, also where it is alone.
+func TestRaceKnowsUsualTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, track, err := convened("[[a], [d]]", "a=7:4 d=7:1", ", race: true}\nf: 0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := council.Ask{Question: synod.Question{ID: "q", Text: "What is 17 + 25?", Form: synod.Number}}
+		for range 20 {
+			if _, err := c.Decide(t.Context(), ask); err != nil || track.ended["d"] != "" {
+				t.Fatal(err, track.ended)
+			}
+		}
+		track.start, track.more = time.Now(), map[string]int{"a": 30}
+		o, err := c.Decide(t.Context(), ask)
+		if err != nil || track.begun["d"] != 4*time.Second || o.Calls.Needless != 1 {
+			t.Errorf("%v: d is called after %v, %+v", err, track.begun["d"], o.Calls)
+		}
+	})
 }
 
 // Only a runner in virtual time can call the next members.

@@ -2,6 +2,8 @@ package outcome
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council/plan"
+	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/record/certificate"
 )
@@ -21,7 +24,8 @@ func Statement(p *plan.Plan, in plan.Instance, o *Outcome) (certificate.Statemen
 	if o.Decision == synod.None {
 		return certificate.Statement{}, fmt.Errorf("council: there is no decision to certify: %s", o.Reason)
 	}
-	if err := plan.CheckCertified(p, &in.Question); err != nil {
+	checked := in.Question // with the checks of the council file
+	if err := cmp.Or(plan.CheckCertified(p, &in.Question), plan.Put(p, &checked)); err != nil {
 		return certificate.Statement{}, err
 	}
 	parameters, err := json.Marshal(p.Protocol())
@@ -40,7 +44,7 @@ func Statement(p *plan.Plan, in plan.Instance, o *Outcome) (certificate.Statemen
 		Rule:   certificate.Rule{Name: o.Rule.Name, Support: uint64(o.Rule.Support)},
 		Faults: certificate.Faults{Model: plan.FaultModel(p), F: uint64(o.Bound.F)},
 		Graph:  certificate.Graph{Edges: plan.CertifiedEdges(p), R: uint64(o.Bound.R), Exact: o.Bound.Exact},
-		Claim:  o.Bound.Guarantee, Journal: digest,
+		Claim:  o.Bound.Guarantee, Journal: digest, Checks: CertifiedChecks(&checked, o.Decision),
 	}
 	if o.Presented != nil {
 		if t, ok := o.Presented.Value.(protocol.Timed); ok && t.TimingUnsafe() {
@@ -60,6 +64,24 @@ func Statement(p *plan.Plan, in plan.Instance, o *Outcome) (certificate.Statemen
 	}
 	s.Fill()
 	return s, nil
+}
+
+// CertifiedChecks returns the checks of a question that an answer passes, as certificates name them. That it passes the
+// commands is not tried again.
+func CertifiedChecks(q *synod.Question, a synod.Answer) (all []certificate.Checked) {
+	if read.Failed(q, a) != nil {
+		return nil
+	}
+	for i := range q.Checks {
+		c := &q.Checks[i]
+		definition, err := json.Marshal(c)
+		if _, applies := read.Checked(q, c, a); !applies || err != nil {
+			continue
+		}
+		hash := sha256.Sum256(definition)
+		all = append(all, certificate.Checked{Name: c.Name, Kind: c.Kind(), Hash: hash[:]})
+	}
+	return all
 }
 
 // mergeOf returns what the value of an outcome was merged from.

@@ -13,7 +13,7 @@ const fs = require("fs");
 
 const MAX_SIZE = 1 << 20, MAX_MEMBERS = 1000, MAX_NAME = 256, MAX_PARAMETERS = 65536, EXACT_NODES = 16;
 const PAYLOAD_TYPE = "application/vnd.in-toto+json";
-const MAX_COMMITTEE = 512, MAX_BEACONS = 64;
+const MAX_COMMITTEE = 512, MAX_BEACONS = 64, MAX_CHECKS = 64;
 const DOMAIN = "synod/certificate/3";
 
 class Invalid extends Error {}
@@ -101,6 +101,9 @@ const DECISION = {
   answer: "bytes", votes: each(VOTE), merge: orNull(MERGE),
 };
 const DRAWN = { ...DECISION, draw: each("bytes") }; // of a committee: proofs by beacon
+const CHECKED = {
+  domain: "text", statement: "bytes", checks: each({ name: "text", kind: "text", hash: "bytes" }),
+};
 const DRAW = { size: "uint", f: "uint", beacons: each("uint") };
 const MEMBER = { id: "text", role: "text", key: "bytes", voter: "bool", kind: "text", adversary: "text" };
 const TERMS = {
@@ -353,7 +356,14 @@ function takePart(t, d, council) {
 }
 
 function readStatement(body) {
-  const value = whole(body);
+  let value = whole(body), checks = [];
+  if (Array.isArray(value) && value.length === 3) {
+    const c = typed(value, CHECKED);
+    need(c.domain === "synod/checks/1", "it names no checks");
+    value = whole(c.statement);
+    checks = c.checks;
+    checkChecks(checks);
+  }
   need(Array.isArray(value), "it is no statement");
   const s = value.length === 2 ? owned(value) : decided(typed(value, value.length === 11 ? DRAWN : DECISION));
   const n = s.members.length;
@@ -362,12 +372,22 @@ function readStatement(body) {
   for (const m of s.members) {
     need([m.first, m.last].every((h) => h.length === 0 || h.length === 32), "the hash of an answer is not one");
   }
+  need(s.kind === "owner" || checks.every((c) => c.kind !== "command"), "voters have run a command"); // C1
+  s.checks = checks;
   if (s.merge) { // M1
     need(s.rule.support <= BigInt(n), "the rule asks for the support of more members than there are");
     need(s.form === "json" && s.rule.name !== "protocol" && s.merge.values.length === n &&
       s.merge.schema.length >= 1 && s.merge.schema.length <= 65536, "what was merged has not its form");
   }
   return s;
+}
+
+function checkChecks(checks) {
+  need(checks.length >= 1 && checks.length <= MAX_CHECKS, "the number of checks is out of range"); // C1
+  need(checks.every((c) => size(c.name) >= 1 && size(c.name) <= MAX_NAME), "the name of a check is none"); // C1
+  need(new Set(checks.map((c) => c.name)).size === checks.length, "two checks have one name"); // C1
+  need(checks.every((c) => ["cel", "schema", "regex", "command"].includes(c.kind)), "a check has another kind"); // C1
+  need(checks.every((c) => c.hash.length === 32), "a check has no SHA-256 of its definition"); // C1
 }
 
 function decided(d) {
@@ -568,6 +588,11 @@ function verify(data) {
   checkSigners(s, payload, signatures, proved, open);
   checkCounts(s, proved, open);
   checkGraph(s, proved, open);
+  if (s.checks.length) {
+    proved.push(`${s.kind === "owner" ? "the owner states" : "each signer states"} that the answer passes the checks ` +
+      "in code " + s.checks.map((c) => `${c.name} (${c.kind}, ${c.hash.toString("hex").slice(0, 12)}…)`).join(", "));
+    open.push("that these checks are what their names say: compare the SHA-256 of their definitions");
+  }
   const simulated = s.members.filter((m) => m.kind === "simulated").length;
   if (simulated) open.push(`anything about real models: ${simulated} of ${s.members.length} members were simulated`);
   return [proved, open];

@@ -15,7 +15,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 MAX_SIZE, MAX_MEMBERS, MAX_TEXT, MAX_PARAMETERS, EXACT_NODES = 1 << 20, 1000, 256, 64 << 10, 16
-MAX_COMMITTEE, MAX_BEACONS = 512, 64
+MAX_COMMITTEE, MAX_BEACONS, MAX_CHECKS = 512, 64, 64
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 
@@ -99,6 +99,8 @@ DECISION = [
     ("form", TEXT), ("answer", BYTES), ("votes", ["each", BALLOT]), ("merge", ["or null", MERGE]),
 ]
 DRAWN = DECISION + [("draw", ["each", BYTES])]  # of a committee: proofs by beacon
+CHECK = [("name", TEXT), ("kind", TEXT), ("hash", BYTES)]
+CHECKED = [("domain", TEXT), ("statement", BYTES), ("checks", ["each", CHECK])]  # around version 3
 DRAW = [("size", UINT), ("f", UINT), ("beacons", ["each", UINT])]
 SEAT = [("id", TEXT), ("role", TEXT), ("key", BYTES), ("voter", BOOL), ("kind", TEXT), ("adversary", TEXT)]
 TERMS = [
@@ -294,9 +296,31 @@ def vrf_output(key, data, proof):
 
 
 def read_statement(data):
+    value = read_whole(data)
+    if not (type(value) is list and len(value) == len(CHECKED)):
+        return read_plain(value)
+    outer = typed(value, CHECKED, "the checks")
+    checks = outer["checks"]
+    require(outer["domain"] == "synod/checks/1" and 1 <= len(checks) <= MAX_CHECKS, "it names no checks, or too many")
+    s = read_plain(read_whole(outer["statement"]))
+    require(s["version"] == 3, "a statement of an earlier version names checks")
+    kinds = ("cel", "schema", "regex") + (("command",) if s["kind"] == "owner" else ())
+    require(all(1 <= len(c["name"].encode()) <= MAX_TEXT for c in checks), "the name of a check is none")
+    require(len({c["name"] for c in checks}) == len(checks), "two checks have one name")
+    require(all(c["kind"] in kinds and len(c["hash"]) == 32 for c in checks), "a check has another kind, or no hash")
+    s["checks"] = checks
+    return s
+
+
+def read_whole(data):
     reader = Reader(data)
     value = reader.value()
     require(reader.at == len(data), "bytes follow the statement")
+    return value
+
+
+def read_plain(value):
+    """Returns a statement without checks."""
     if type(value) is list and len(value) in (len(DECISION), len(DRAWN)):
         s = derive(typed(value, DECISION if len(value) == len(DECISION) else DRAWN, "the decision"))
     else:
@@ -312,6 +336,7 @@ def read_statement(data):
         require(s["domain"] == "synod/certificate/%d" % s["version"], "its version is unknown")
         require(s["version"] < 3 or s["kind"] == "owner", "a statement of version 3 about a roster has its terms")
         s["merge"], s["drawn"] = merge, None
+    s["checks"] = []
     check_statement(s)
     return s
 
@@ -581,6 +606,11 @@ def verify(data):
         not_proved.append("that the members answered as stated: one owner signs for all")
     else:
         not_proved.append("that the keys belong to those whom you think of: compare them with the roster")
+    if s["checks"]:
+        names = ", ".join(f"{c['name']} ({c['kind']}, {c['hash'].hex()[:12]}…)" for c in s["checks"])
+        by = "the owner states" if s["kind"] == "owner" else "each signer states"
+        claims.append(f"{by} that the answer passes the checks in code {names}")
+        not_proved.append("that these checks are what their names say: compare the SHA-256 of their definitions")
     if simulated := sum(m["kind"] == "simulated" for m in s["members"]):
         not_proved.append(f"anything about real models: {simulated} of {len(s['members'])} members were simulated")
     if s["unsafe"]:

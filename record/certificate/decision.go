@@ -60,6 +60,7 @@ func (s *Statement) setRoster(r *roster.Roster, proofs [][]byte) error {
 	}
 	of, err := d.statement(proofs)
 	if err == nil {
+		of.Checks = s.Checks
 		*s = *of
 	}
 	return err

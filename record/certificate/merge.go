@@ -29,8 +29,44 @@ type mergedStatement struct {
 	Merge     *Merge
 }
 
+// checkedStatement is the encoding of a statement of version 3 that names checks.
+type checkedStatement struct {
+	_         struct{} `cbor:",toarray"`
+	Domain    string   // domainChecks
+	Statement []byte   // its encoding without them
+	Checks    []Checked
+}
+
+const (
+	domainChecks = "synod/checks/1"
+	beginChecked = 0x83 // an array of 3
+)
+
+func decodeChecked(b []byte) (*Statement, error) {
+	var c checkedStatement
+	if err := canonical.Decode(b, MaxSize, &c); err != nil {
+		return nil, err
+	}
+	if c.Domain != domainChecks || len(c.Checks) == 0 || bytes.HasPrefix(c.Statement, []byte{beginChecked}) {
+		return nil, errors.New("it has the form of a statement with checks, and is none")
+	}
+	s, err := decodeStatement(c.Statement)
+	if err == nil {
+		s.Checks = c.Checks
+	}
+	return s, err
+}
+
 // encoded returns the encoding of a statement.
 func (s *Statement) encoded() []byte {
+	if len(s.Checks) == 0 {
+		return s.encodedAlone()
+	}
+	return canonical.Encode(checkedStatement{Domain: domainChecks, Statement: s.encodedAlone(), Checks: s.Checks})
+}
+
+// encodedAlone is encoded without the checks.
+func (s *Statement) encodedAlone() []byte {
 	if s.drawn != nil {
 		return canonical.Encode(drawnDecision{decision: s.decision(), Draw: s.drawn.proofs})
 	}
@@ -49,6 +85,9 @@ const pair = 0x82
 func decodeStatement(b []byte) (s *Statement, err error) {
 	if len(b) > 0 && b[0] == beginDecision {
 		return decodeDecision(b)
+	}
+	if len(b) > 0 && b[0] == beginChecked {
+		return decodeChecked(b)
 	}
 	if len(b) > 0 && b[0] == beginDrawn {
 		return decodeDrawn(b)

@@ -37,6 +37,9 @@ type Own struct {
 	Vote      []byte    // what it signed about its own answers (VoteBytes)
 	Signature []byte    // its signature under Vote
 	Keys      sign.Keys // nil: Ed25519
+	Answer    string    // that it holds; "": none
+	// Checks returns the checks of the question that an answer passes; nil: there are none.
+	Checks func(answer string) []Checked
 }
 
 // Reason says why a member does not sign a statement.
@@ -46,7 +49,7 @@ type Reason string
 const (
 	OtherVersion  Reason = "version"  // it is not of version 3 with a roster
 	OtherRun      Reason = "run"      // it is about another run
-	OtherQuestion Reason = "question" // it is about another question, form or schema
+	OtherQuestion Reason = "question" // it is about another question, form, schema or checks
 	NoSeat        Reason = "seat"     // it has no such seat
 	OtherVote     Reason = "vote"     // it has other answers of the member than it gave, or none
 	NotHeld       Reason = "answer"   // the member does not hold the answer, or has no vote
@@ -146,6 +149,32 @@ func (o *Own) follows(s *Statement) error {
 	} {
 		if err := step.check(); err != nil {
 			return &Refusal{step.reason, err}
+		}
+	}
+	return o.passed(s)
+}
+
+// passed compares the checks that a statement names with the member's own.
+func (o *Own) passed(s *Statement) error {
+	if len(s.Checks) == 0 {
+		return nil
+	}
+	answer := o.Answer
+	if s.Merge != nil {
+		m, err := s.Merged()
+		if err != nil {
+			return &Refusal{Miscounted, err}
+		}
+		answer = m.Value.String()
+	}
+	var own []Checked
+	if o.Checks != nil {
+		own = o.Checks(answer)
+	}
+	for _, c := range s.Checks {
+		if !slices.ContainsFunc(own, c.is) {
+			return refused(OtherQuestion, "the question has no check %q of this kind and definition, or the answer "+
+				"does not pass it", c.Name)
 		}
 	}
 	return nil

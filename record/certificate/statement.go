@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ type Statement struct {
 	Journal    []byte      // SHA-256 of the run's events and effects; empty: none was kept
 	Ledger     *Head       // of the ledger that has the decision; nil: none
 	Merge      *Merge      `cbor:"-"` // what a JSON value was merged from; nil: not merged
+	Checks     []Checked   `cbor:"-"` // of version 3: what the answer passes
 
 	terms, rest []byte // of version 3 with Roster: the roster's terms, and the hash of its rest
 	drawn       *drawn // nil: all members of the roster take part
@@ -147,6 +149,8 @@ func (s *Statement) check() error {
 	case s.Domain != Domain && s.Domain != DomainMerged && !s.three():
 		return fmt.Errorf("certificate: it begins with %.40q; this program reads %q, %q and %q", s.Domain, DomainThree,
 			Domain, DomainMerged)
+	case len(s.Checks) > 0 && !s.three():
+		return errors.New("certificate: a statement of an earlier version names checks")
 	case s.three() && (s.Kind == Roster) != (s.terms != nil):
 		return errors.New("certificate: a statement of version 3 has the terms of a roster if, and only if, its " +
 			"kind is roster")
@@ -185,7 +189,7 @@ func (s *Statement) check() error {
 			return fmt.Errorf("certificate: seat %d: %w", i, err)
 		}
 	}
-	if err := s.checkMerge(); err != nil {
+	if err := cmp.Or(s.checkMerge(), validChecks(s.Checks, s.Kind == Owner)); err != nil {
 		return err
 	}
 	return s.Graph.check(len(s.Members))

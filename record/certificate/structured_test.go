@@ -32,6 +32,7 @@ var kinds = []struct {
 	{"a merged value, signed again by all", (*maker).merged},
 	{"bytes", (*maker).bytes},
 	{"a field of a decision with a draw, signed again by all", (*maker).lots},
+	{"the checks that a decision names, signed again by all", (*maker).checked},
 }
 
 // maker makes mutants of a certificate.

@@ -20,6 +20,7 @@ import (
 type tree struct {
 	fields []any // of a decision; terms are in terms
 	terms  []any
+	checks any                            // that the decision names; nil: none
 	honest func(seat int) bool            // who does not sign its vote again; nil: nobody
 	spell  func(v any, terms bool) []byte // encodes terms or decision; nil: encode
 }
@@ -82,7 +83,11 @@ func (x *tree) file(c *forge.Council, seats []int) []byte {
 	x.sign(c, council[:])
 	text := func(at int) []byte { b, _ := x.fields[at].([]byte); return b }
 	instance, _ := x.fields[atInstance].(string)
-	payload := payloadOf(council[:], text(atQuestion), text(atAnswer), instance, x.encoded(x.fields, false))
+	encoded := x.encoded(x.fields, false)
+	if x.checks != nil {
+		encoded = encode([]any{"synod/checks/1", encoded, x.checks})
+	}
+	payload := payloadOf(council[:], text(atQuestion), text(atAnswer), instance, encoded)
 	made := &certificate.Certificate{Payload: payload}
 	for _, i := range seats {
 		made.Signatures = append(made.Signatures, certificate.Signature{Key: c.Secrets[i].PublicKey(),

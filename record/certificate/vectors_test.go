@@ -176,7 +176,7 @@ func decisions(t *testing.T) (all []vector) {
 	}
 	subject := strings.Replace(string(payload), `"name":"decision"`, `"name":"answer"`, 1)
 	add("the in-toto subject of earlier versions", "E2", false, false, leader.enveloped([]byte(subject), 0, 1, 2, 3, 4))
-	return slices.Concat(all, unusual(t, leader, vote), drawn(t))
+	return slices.Concat(all, unusual(t, leader, vote), drawn(t), withChecks(t, vote))
 }
 
 // unusual are vectors that only those write who have all keys.

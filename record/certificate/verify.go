@@ -68,6 +68,7 @@ func VerifyBy(keys sign.Keys, c *Certificate, council *Council) (Report, error) 
 	}
 	s.notProved(&r, council)
 	s.aboutDraw(&r)
+	s.aboutChecks(&r)
 	if !s.three() {
 		r.Warning = s.older()
 	}
@@ -254,6 +255,17 @@ func (s *Statement) graphAndClaim(r *Report) error {
 				Local: "neighbours of each member"}[s.Faults.Model]))
 	}
 	return nil
+}
+
+// aboutChecks says which checks the answer passes.
+func (s *Statement) aboutChecks(r *Report) {
+	if len(s.Checks) == 0 {
+		return
+	}
+	by := map[string]string{Owner: "the owner states", Roster: "each signer states"}[s.Kind]
+	r.Claims = append(r.Claims, by+" that the answer passes the checks in code "+listed(s.Checks))
+	r.NotProved = append(r.NotProved, "that these checks are what their names say: compare the SHA-256 of their "+
+		"definitions")
 }
 
 // notProved adds what no certificate proves, and what this one does not.

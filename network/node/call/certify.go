@@ -150,7 +150,14 @@ func OwnOf(r *roster.Roster, seat synod.NodeID, q *synod.Question, f *Final) (*c
 	if err != nil {
 		return nil, err
 	}
-	return &certificate.Own{Seat: int(seat), Council: certificate.CouncilOf(r), Instance: f.Instance,
+	own := &certificate.Own{Seat: int(seat), Council: certificate.CouncilOf(r), Instance: f.Instance,
 		Question: outcome.QuestionHash(q), Form: string(q.Form), Schema: outcome.SchemaOf(q),
-		Vote: Vote(f.Roster, q, &record), Signature: f.Vote}, nil
+		Vote: Vote(f.Roster, q, &record), Signature: f.Vote}
+	if n := len(record.Opinions); n > 0 {
+		own.Answer = string(record.Opinions[n-1].Answer)
+	}
+	own.Checks = func(answer string) []certificate.Checked {
+		return outcome.CertifiedChecks(q, synod.Answer(answer))
+	}
+	return own, nil
 }
