@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"time"
 
 	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/bench/report"
@@ -116,11 +117,17 @@ func (g *Grid) Create(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
+	clearKilled(filepath.Join(filepath.Dir(dir), "."+base+".new-*"))
 	making, err := os.MkdirTemp(filepath.Dir(dir), "."+base+".new-")
 	if err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
 	defer os.RemoveAll(making) // does nothing after the rename
+	held, err := lock(making)
+	if err != nil {
+		return err
+	}
+	defer held.Close()
 	if err := g.write(making); err != nil {
 		return err
 	}
@@ -140,6 +147,24 @@ func (g *Grid) Create(dir string) error {
 	}
 	g.place(dir)
 	return nil
+}
+
+// killedAfter is how old what a creation has left must be, so that one that has not locked its folder yet is not met.
+const killedAfter = time.Minute
+
+// clearKilled removes the folders of creations that were killed, which nobody has locked. What cannot be removed is in
+// nobody's way.
+func clearKilled(pattern string) {
+	left, _ := filepath.Glob(pattern) // a name with special characters leaves them there
+	for _, dir := range left {
+		if info, err := os.Stat(dir); err != nil || time.Since(info.ModTime()) < killedAfter {
+			continue
+		}
+		if held, err := lock(dir); err == nil {
+			_ = os.RemoveAll(dir)
+			_ = held.Close()
+		}
+	}
 }
 
 // place says where the runs of the grid are.

@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"synod.dev/synod/bench"
 	"synod.dev/synod/bench/report"
+	"synod.dev/synod/internal/durable"
 )
 
 func grid(t *testing.T, repeat int) *bench.Grid {
@@ -174,5 +176,42 @@ func TestGridLeavesNeighbours(t *testing.T) {
 	}
 	if err := grid(t, 1).Create("."); err == nil {
 		t.Error("the working folder was replaced")
+	}
+}
+
+// The folder that a killed creation has left is removed by the next one of the same grid; that of a creation which goes
+// on, or has just begun, stays.
+func TestGridClearsKilledCreations(t *testing.T) {
+	dir := t.TempDir()
+	left := map[string]string{}
+	for _, name := range []string{"killed", "new", "locked", "other"} {
+		base := ".g.new-"
+		if name == "other" {
+			base = ".gg.new-"
+		}
+		left[name] = filepath.Join(dir, base+name)
+		if err := os.MkdirAll(filepath.Join(left[name], "part"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held, err := durable.Own(durable.System, filepath.Join(left["locked"], "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	for name, path := range left {
+		if name != "new" {
+			if err := os.Chtimes(path, time.Unix(0, 0), time.Unix(0, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := grid(t, 1).Create(filepath.Join(dir, "g")); err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range left {
+		if _, err := os.Stat(path); (err != nil) != (name == "killed") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/filelock"
 )
 
@@ -40,7 +41,7 @@ type Recorder struct {
 
 type trialKey struct{ item, model, about string }
 
-// record is one line. The first ten fields are those of the trace layout; the
+// record is one line, sealed. The first ten fields are those of the trace layout; the
 // verdicts of a source are null.
 type record struct {
 	Benchmark  string   `json:"benchmark"`
@@ -125,13 +126,19 @@ func (w *Recorder) resume() error {
 		return err
 	}
 	whole := bytes.LastIndexByte(all, '\n') + 1
-	for n, line := range bytes.Split(bytes.TrimSpace(all[:whole]), []byte("\n")) {
-		if len(line) == 0 {
+	n := 0
+	for line := range bytes.Lines(all[:whole]) {
+		n++
+		if len(bytes.TrimSpace(line)) == 0 {
 			continue
+		}
+		line, _, err := durable.Unseal(line)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
 		}
 		var r record
 		if err := json.Unmarshal(line, &r); err != nil || r.Model == "" {
-			return fmt.Errorf("line %d is not a row of a recording", n+1)
+			return fmt.Errorf("line %d is not a row of a recording", n)
 		}
 		key := trialKey{r.ItemID, r.Model, r.About}
 		w.trials[key] = max(w.trials[key], r.Trial+1)
@@ -139,14 +146,18 @@ func (w *Recorder) resume() error {
 	switch torn := string(all[whole:]); {
 	case torn == "":
 		return nil
-	case strings.HasPrefix(torn, rowBegins), strings.HasPrefix(rowBegins, torn):
+	case strings.HasPrefix(torn, rowBegins), strings.HasPrefix(rowBegins, torn), strings.HasPrefix(torn, plainRow),
+		strings.HasPrefix(plainRow, torn):
 		return w.file.Truncate(int64(whole))
 	}
 	return errors.New("the last line is not a row of a recording")
 }
 
-// rowBegins is how each row begins.
-const rowBegins = `{"benchmark":`
+// How each row begins, and how one of an earlier version does, which has no checksum.
+const (
+	rowBegins = `{"sum":"`
+	plainRow  = `{"benchmark":`
+)
 
 // layer records the answers that pass through.
 func (w *Recorder) layer() layer {
@@ -189,9 +200,9 @@ func (w *Recorder) write(r record) {
 	key := trialKey{r.ItemID, r.Model, r.About}
 	r.Trial = w.trials[key]
 	w.trials[key]++
-	b, err := json.Marshal(r)
+	b, err := durable.EncodeSealed(r)
 	if err == nil {
-		_, err = w.file.Write(append(b, '\n'))
+		_, err = w.file.Write(b)
 	}
 	w.err = err
 }

@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/damage"
 	"synod.dev/synod/internal/filelock"
+	"synod.dev/synod/internal/nightly"
 )
 
 func newTestRecorder(t *testing.T, path string) *Recorder {
@@ -167,5 +169,44 @@ func TestRecorderIsReplayed(t *testing.T) {
 		if err != nil || err2 != nil || a.Text+" "+b.Text != want {
 			t.Errorf("%q and %q, %v, %v", a.Text, b.Text, err, err2)
 		}
+	}
+}
+
+// A change of a recording is refused, or a line is lost whose replies are missing then; no other reply is replayed.
+func TestDamagedRecording(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	w := newTestRecorder(t, path)
+	m := w.layer()(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
+		return fine("Answer: 42 for " + r.Prompt.Question.Text)
+	}})
+	requests := []Request{ask(t, "6 x 7?"), ask(t, "8 x 9?")}
+	requests[1].Prompt.Question.ID = "other"
+	for range 3 {
+		for _, r := range requests {
+			_, _ = m.Complete(t.Context(), r)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	replies := func() (text string, err error) {
+		m, err := newRecorded(recordedConfig{Path: path, Model: "fake"})
+		if err != nil {
+			return "", err
+		}
+		defer m.Close()
+		for _, r := range requests {
+			for r.Sample = range 3 {
+				reply, err := m.Complete(t.Context(), r)
+				if err != nil {
+					return "", err
+				}
+				text += reply.Text + "\n"
+			}
+		}
+		return text, nil
+	}
+	for _, b := range damage.Silent(t, path, nightly.Size(300, 2000), replies) {
+		t.Errorf("a change is accepted: %q", b)
 	}
 }

@@ -270,9 +270,13 @@ func (m *recorded) find(q *synod.Question) (item string, rows []rowPlace) {
 }
 
 // readRow reads a line strictly: a key that is missing or of the wrong type is an
-// error that names it.
+// error that names it. A line that a Recorder wrote has its checksum.
 func readRow(line []byte) (row, error) {
 	var r row
+	line, _, err := durable.Unseal(line)
+	if err != nil {
+		return r, fmt.Errorf("%w (remove the sum of a line that you have changed yourself)", err)
+	}
 	if err := json.Unmarshal(line, &r); err != nil {
 		return r, err
 	}
