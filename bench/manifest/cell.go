@@ -458,18 +458,6 @@ func seatJudges(spec *plan.Spec, as llm.Judge) error {
 	return nil
 }
 
-// unprobed returns why the models of a council have no hidden confidence; "" if they have.
-func unprobed(spec *plan.Spec) string {
-	for _, s := range spec.Seats {
-		m := spec.Models[s.Model]
-		if m["provider"] != "simulated" && m["provider"] != "recorded" && m["probe"] == nil {
-			return fmt.Sprintf("model %s has no probe for hidden confidence: train one for an embedded model (synod "+
-				"probe train) and use --members FILE with that model, {provider: embedded, probe: FILE}", s.Model)
-		}
-	}
-	return ""
-}
-
 // absent returns the first model that the seats of some overlays name and that none of them has, and all that
 // the seats name.
 func absent(overlays []map[string]any) (missing string, wanted []string) {

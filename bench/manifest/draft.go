@@ -175,6 +175,9 @@ func (d *drafting) add(c *cell) error {
 			return err
 		}
 		c.params["task"] = q.task
+		if s.Needs != "" && s.Blank == "" {
+			s.Blank = unfit(&c.spec, s.Task, q.items)
+		}
 	}
 	if len(c.spec.Seats) > 0 {
 		c.describe()

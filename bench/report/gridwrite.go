@@ -75,6 +75,9 @@ func (g *Grid) document(format string, versus bool) document {
 		d.tables, d.notes = append(d.tables, g.versusTable()), append(d.notes, g.legend()...)
 	} else {
 		d.tables = append(d.tables, g.cellTables(value)...)
+		if t := g.modelTable(); len(t.Rows) > 0 {
+			d.tables = append(d.tables, t)
+		}
 	}
 	return d
 }

@@ -39,17 +39,12 @@ func (r *Report) modelTable() *table.Table {
 		t.Head = slices.Insert(t.Head, 2, "asked, %")
 	}
 	for _, m := range r.Models {
-		cost, median, p95 := "unknown", "–", "–"
-		if m.Kind != string(llm.Endpoint) {
-			cost = "free"
-		} else if m.Cost != nil {
-			cost = fmt.Sprintf("%.4f", m.Cost.USD)
-		}
+		median, p95 := "–", "–"
 		if l := m.Latency; l != nil {
 			median, p95 = seconds(l.Median), seconds(l.P95)
 		}
 		cells := []any{plain(m.name()), m.Seats, valueWithInterval(m.Right.First), valueWithInterval(m.Right.Final),
-			valueWithInterval(m.Agreement), m.Calls, m.Tokens.Prompt + m.Tokens.Completion, cost, median, p95,
+			valueWithInterval(m.Agreement), m.Calls, m.Tokens.Prompt + m.Tokens.Completion, m.price(), median, p95,
 			m.Unreadable, m.Failed}
 		if staged {
 			cells = slices.Insert(cells, 2, any(valueWithInterval(m.Asked)))
@@ -57,6 +52,50 @@ func (r *Report) modelTable() *table.Table {
 		t.Add(cells...)
 	}
 	return t
+}
+
+// modelTable has a row for each model of each cell in which a live model is a member. How the groups of simulated
+// members do is in the table of cells.
+func (g *Grid) modelTable() *table.Table {
+	t := &table.Table{Head: []string{"cell", "model", "seats", "right at first, %", "at the end, %", "AUC φ, %",
+		"calls", "tokens", "cost, USD"}, Align: "llrrrrrrr"}
+	for _, c := range g.Cells {
+		if !slices.ContainsFunc(c.Models, func(m Model) bool { return live(m.Kind) }) {
+			continue
+		}
+		for i := range c.Models {
+			m := &c.Models[i]
+			t.Add(c.Cell, plain(m.name()), m.Seats, valueWithInterval(m.Right.First), valueWithInterval(m.Right.Final),
+				valueWithInterval(c.judges(m.Model)), m.Calls, m.Tokens.Prompt+m.Tokens.Completion, m.price())
+		}
+	}
+	return t
+}
+
+// live reports whether models of a kind answer by themselves.
+func live(kind string) bool { return kind == string(llm.Endpoint) || kind == string(llm.Embedded) }
+
+// judges returns how well the members of a model judge; nil if that is not known.
+func (r *Report) judges(model string) *metrics.Rate {
+	if r.Judging != nil {
+		for _, m := range r.Judging.Models {
+			if m.Model == model {
+				return m.AUC
+			}
+		}
+	}
+	return nil
+}
+
+// price is what the calls of a model cost.
+func (m *Model) price() string {
+	switch {
+	case m.Kind != string(llm.Endpoint):
+		return "free"
+	case m.Cost != nil:
+		return fmt.Sprintf("%.4f", m.Cost.USD)
+	}
+	return "unknown"
 }
 
 // modelFigures are the lines of the models in CSV: figures with names such as
