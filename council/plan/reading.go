@@ -3,10 +3,12 @@ package plan
 import (
 	"fmt"
 	"maps"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/protocol"
@@ -53,16 +55,36 @@ func makeAbsolute(p *Plan) error {
 	return nil
 }
 
+// builtIn are the templates of protocols, by name and whether they join texts. They never change, so all plans of a
+// protocol share them.
+var builtIn sync.Map
+
+func ownTemplates(name string, joins bool, own func() fs.FS) (*prompt.Templates, error) {
+	key := struct {
+		name  string
+		joins bool
+	}{name, joins}
+	if known, ok := builtIn.Load(key); ok {
+		return known.(*prompt.Templates), nil
+	}
+	made, err := prompt.NewTemplates(name, own())
+	if err == nil {
+		builtIn.Store(key, made)
+	}
+	return made, err
+}
+
 // loadTemplates reads the protocol's prompt templates. In a plan that is run, a folder
 // of prompts that is missing or holds no template is an error, because the protocol's
 // own templates are not what the spec asks for.
 func loadTemplates(p *Plan, from source) (err error) {
 	folder, own := promptsFolder(p), p.entry.Prompts
-	if j, ok := p.protocol.(protocol.Joining); ok && JoinsTexts(p) {
+	j, joins := p.protocol.(protocol.Joining)
+	if joins = joins && JoinsTexts(p); joins {
 		own = j.JoinPrompts
 	}
 	if folder == "" || from == fromRecord {
-		p.templates, err = prompt.NewTemplates(p.entry.Name, own())
+		p.templates, err = ownTemplates(p.entry.Name, joins, own)
 	} else {
 		p.templates, err = prompt.NewTemplates(p.entry.Name, own(), os.DirFS(folder))
 	}

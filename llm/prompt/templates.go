@@ -15,7 +15,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"text/template"
 
 	"synod.dev/synod"
@@ -70,54 +69,20 @@ func NewTemplates(prefix string, layers ...fs.FS) (*Templates, error) {
 			if err != nil {
 				return nil, fmt.Errorf("prompt: template %s: %w", file, err)
 			}
-			read := readText
-			if i == 0 {
-				read = readOnce
-			}
-			p, err := read(name, file, string(text))
-			if err != nil {
+			if t.byName[name], err = parseTemplate(file, string(text)); err != nil {
 				return nil, err
 			}
 			if t.guarded[name] = i > 0; i > 0 {
-				if err := guard(p.tree); err != nil {
+				if err := guard(t.byName[name]); err != nil {
 					return nil, fmt.Errorf("prompt: template %s: %w", file, err)
 				}
 			}
-			t.byName[name], t.plain[name] = p.tree, strings.Contains(string(text), ".Exact")
-			t.digests[name], t.meanings[name] = p.digest, p.meaning
+			t.plain[name] = strings.Contains(string(text), ".Exact")
+			t.digests[name] = digestOf(text)
+			t.meanings[name] = meaningOf(name, string(text), t.byName[name])
 		}
 	}
 	return t, nil
-}
-
-// parsed is a template whose text has been parsed.
-type parsed struct {
-	tree            *template.Template
-	digest, meaning string
-}
-
-// builtIn are the templates of first layers, by name and text. They are part of the program, never change, and are the
-// same in all councils of a protocol, so each is parsed once.
-var builtIn sync.Map
-
-func readOnce(name, file, text string) (*parsed, error) {
-	key := [2]string{name, text}
-	if known, ok := builtIn.Load(key); ok {
-		return known.(*parsed), nil
-	}
-	p, err := readText(name, file, text)
-	if err == nil {
-		builtIn.Store(key, p)
-	}
-	return p, err
-}
-
-func readText(name, file, text string) (*parsed, error) {
-	tree, err := parseTemplate(file, text)
-	if err != nil {
-		return nil, err
-	}
-	return &parsed{tree, digestOf([]byte(text)), meaningOf(name, text, tree)}, nil
 }
 
 func parseTemplate(file, text string) (*template.Template, error) {
