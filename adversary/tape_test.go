@@ -2,6 +2,7 @@ package adversary
 
 import (
 	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -53,4 +54,23 @@ func TestTapeMistakes(t *testing.T) {
 	if _, err := ParseTape([]byte(head + answer)); err != nil {
 		t.Error(err)
 	}
+}
+
+// No text makes ParseTape panic, and what it reads is read again from what Write writes.
+func FuzzParseTape(f *testing.F) {
+	f.Add([]byte(`{"tape":1,"task":"t"}` + "\n" + `{"form":"number","answer":"<4>","of":"x"}`))
+	f.Add([]byte("{}\n\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		tape, err := ParseTape(text)
+		if err != nil {
+			return
+		}
+		var file bytes.Buffer
+		if err := tape.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := ParseTape(file.Bytes()); err != nil || !reflect.DeepEqual(back, tape) {
+			t.Errorf("%v: %+v, not %+v", err, back, tape)
+		}
+	})
 }
