@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council/plan"
+	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -40,7 +42,7 @@ func (x *Execution) weight() int {
 // try returns the candidate if it still violates the claim, and x otherwise.
 func (p *ExecutionPlayer) try(x, candidate Execution, claim string) (Execution, bool) {
 	candidate.Byzantine = slices.Clone(candidate.Byzantine)
-	if candidate.Check() != nil {
+	if candidate.Check() != nil || x.seatable() && !candidate.seatable() {
 		return x, false
 	}
 	candidate.chargeNobody()
@@ -48,6 +50,17 @@ func (p *ExecutionPlayer) try(x, candidate Execution, claim string) (Execution, 
 		return x, false
 	}
 	return candidate, true
+}
+
+// seatable reports whether some council has the seats and the bound of the execution, so that its decision is compared
+// and people can play it. What is no protocol needs none.
+func (x *Execution) seatable() bool {
+	s, err := subjectOf(x.Protocol)
+	if err != nil || s.Decision == "" {
+		return true
+	}
+	return planOf(s.protocol, &x.Case, reference.Rule{Name: plan.Majority}) != nil ||
+		planOf(s.protocol, &x.Case, reference.Rule{Name: plan.ByProtocol}) != nil
 }
 
 // fewerEvents is delta debugging (Zeller and Hildebrandt 2002) of the schedule: it leaves out parts of it that are
