@@ -161,7 +161,7 @@ func (p *Page) describe(ctx context.Context, s *councils.Served) *openCouncil {
 	o := &openCouncil{Claim: guaranteeOf(b), None: b.Guarantee == plan.None, Note: b.Note,
 		Nodes: spec.Runner.Capabilities().Owned, OverTime: overTime(b), Models: modelLines(s.Council.Health())}
 	o.Facts = [][2]string{
-		{"Protocol", parameters(spec.Protocol, "name")},
+		{"Protocol", protocolOf(made)},
 		{"Seats", fmt.Sprint(len(made.Seats()))},
 		{"Graph", fmt.Sprintf("%s, %s", graphName(made), plural(b.Edges, "edge"))},
 		{"r", robustnessOf(b)},
@@ -185,12 +185,28 @@ func (p *Page) describe(ctx context.Context, s *councils.Served) *openCouncil {
 	return o
 }
 
-// parameters writes a name and the parameters beside it.
-func parameters(all plan.Params, name string) string {
-	text, _ := all[name].(string)
+// protocolOf writes the protocol of a plan and the parameters that a council file sets. What the plan has added from its
+// history, such as weights by seat, is left out.
+func protocolOf(made *plan.Plan) string {
+	all := made.Spec().Protocol
+	text, _ := all["name"].(string)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if key != name {
-			text += fmt.Sprintf(", %s: %v", key, all[key])
+		if key == "name" {
+			continue
+		}
+		switch v := all[key].(type) {
+		case [][]int: // lists of seats
+			var lists []string
+			for _, list := range v {
+				var ids []string
+				for _, i := range list {
+					ids = append(ids, made.Seats()[i].ID)
+				}
+				lists = append(lists, "["+strings.Join(ids, ", ")+"]")
+			}
+			text += fmt.Sprintf(", %s: %s", key, strings.Join(lists, ", "))
+		case string, bool, int, uint64, int64, float64:
+			text += fmt.Sprintf(", %s: %v", key, v)
 		}
 	}
 	return text

@@ -46,4 +46,9 @@ trust: {file: ` + strconv.Quote(file) + "}\n"})
 		t.Error("the member of the needless call has said something")
 	}
 	contains(t, "calls", h.get(t, run+"/calls?seat=d"), "begun early, not needed", "1 to 1 of 1 call")
+	council := h.get(t, "/councils/race")
+	contains(t, "the council", council, "cascade, p: 0.5, race: true, tiers: [a, b, c], [d]")
+	if strings.Contains(council.body, "0x") {
+		t.Error("the page of the council shows an address of memory")
+	}
 }
