@@ -185,8 +185,8 @@ func (p *Page) describe(ctx context.Context, s *councils.Served) *openCouncil {
 	return o
 }
 
-// protocolOf writes the protocol of a plan and the parameters that a council file sets. What the plan has added from its
-// history, such as weights by seat, is left out.
+// protocolOf writes the protocol of a plan and the parameters that a council file sets. What the plan has added from
+// its history, such as weights by seat, is left out.
 func protocolOf(made *plan.Plan) string {
 	all := made.Spec().Protocol
 	text, _ := all["name"].(string)
