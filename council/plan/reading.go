@@ -2,8 +2,8 @@ package plan
 
 import (
 	"fmt"
-	"maps"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
