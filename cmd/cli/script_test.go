@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -268,4 +269,30 @@ func marksOf(shown, mine, how string) string {
 		pairs[2] = `"instruction_inconsistency": NaN`
 	}
 	return strings.Join(pairs, ", ")
+}
+
+// Scripts run side by side against one server, so a model whose requests a script counts stands in no other script.
+func TestCountedModelsAreOwn(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(err, len(paths))
+	}
+	texts, counts := map[string]string{}, regexp.MustCompile(`(?m)^asked (\S+) \d+`)
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = string(b)
+	}
+	for path, text := range texts {
+		for _, found := range counts.FindAllStringSubmatch(text, -1) {
+			uses := regexp.MustCompile(`(model: |:)` + regexp.QuoteMeta(found[1]) + `\b`)
+			for other, text := range texts {
+				if other != path && uses.MatchString(text) {
+					t.Errorf("%s counts requests to %s, which %s uses too", path, found[1], other)
+				}
+			}
+		}
+	}
 }
