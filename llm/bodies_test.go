@@ -90,8 +90,8 @@ func TestEndlessBodies(t *testing.T) {
 	}
 	wg.Wait()
 	close(done)
-	// The share of replies is 64 MiB; the heap may have as much garbage again before it is collected, and more where the
-	// collector is late. Without the bound it grows by more than 700 MiB.
+	// The share of replies is 64 MiB. The heap may have as much garbage again before it is collected, and more where
+	// the collector is late. Without the bound it grows by more than 700 MiB.
 	if grew := int64(most.Load() - before.HeapAlloc); grew > 320<<20 {
 		t.Errorf("the heap grew by %d MiB", grew>>20)
 	} else {
