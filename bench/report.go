@@ -45,8 +45,7 @@ func (r *reader) summarize(also ...func(*result)) (*report.Report, error) {
 	out := r.emptyReport()
 	var ranks ranks
 	var latency, elapsed metrics.Mean
-	kinds := newKinds(r.roles())
-	models := newModelTally(&r.RunManifest)
+	kinds, models := newKinds(r.roles()), newModelTally(&r.RunManifest)
 	tally, sure, drops, uses := metrics.NewTally(r.roles()), newCalibrators(r.Seats), newDrops(len(r.Seats)), r.uses()
 	digests, judged := newDigests(r.Repeat), newJudging(r.Seats)
 	err = r.results(func(j job, res *result) {
@@ -82,10 +81,10 @@ func (r *reader) summarize(also ...func(*result)) (*report.Report, error) {
 	out.Calibration, out.Judging = sure.report(), judged.report()
 	out.Drops, out.Failed = drops.list(out.Seats), len(out.Failures)
 	out.Ranked, out.Latency, out.LatencySeconds = ranks.rates(), latency.Rate(), elapsed.Rate()
-	out.Unfinished = out.Questions - out.Finished - out.Failed
+	out.Unfinished, out.Digest = out.Questions-out.Finished-out.Failed, digests.String()
 	out.Models, out.Setting = models.list(uses, r.prices()), r.setting(models)
 	r.aboutGraph(out)
-	out.Money, out.Digest = r.prices().Bill(uses), digests.String()
+	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()
 	return out, nil
 }

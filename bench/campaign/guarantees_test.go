@@ -13,8 +13,8 @@ import (
 	"synod.dev/synod/internal/golden"
 )
 
-// The page of guarantees, the list of claims, and the output of synod research verify-claims --json for the release
-// that the list shows.
+// The page of guarantees and the list of claims are made from the claims in code and from guarantees.json, which has
+// what synod research verify-claims --json printed for the release.
 const (
 	guaranteesPage = "../../docs/guarantees.md"
 	claimsList     = "../../docs/guarantees.txt"

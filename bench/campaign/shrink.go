@@ -53,7 +53,7 @@ func (p *ExecutionPlayer) try(x, candidate Execution, claim string) (Execution, 
 }
 
 // seatable reports whether some council has the seats and the bound of the execution, so that its decision is compared
-// and people can play it. What is no protocol needs none.
+// and people can play it. A subject that is no protocol has no council.
 func (x *Execution) seatable() bool {
 	s, err := subjectOf(x.Protocol)
 	if err != nil || s.Decision == "" {

@@ -26,7 +26,7 @@ type Scored struct {
 	Right   bool
 }
 
-// levels is how many scores a Judges tells apart: those that differ by less than 0.001 are equal.
+// levels is how many different scores Judges counts. Scores that differ by less than 0.001 count as equal.
 const levels = 1001
 
 // judgeGroups is the number of groups of the jackknife.

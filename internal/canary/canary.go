@@ -62,7 +62,7 @@ func backwards(s string) string {
 	return string(b)
 }
 
-// Environment returns the variables with secrets. url is that of the server.
+// Environment returns environment variables with secrets. Their models are served at url.
 func Environment(url string) map[string]string {
 	return map[string]string{"MY_KEY": "c4nary-my-key", "MY_QUERY": "token=c4nary-my-query",
 		"OPENAI_API_KEY": "c4nary-openai-key", "ANTHROPIC_API_KEY": "c4nary-anthropic-key",
@@ -107,7 +107,7 @@ func Server(control bool) http.Handler {
 // Council is a council file.
 type Council struct{ Name, Text string }
 
-// Councils returns councils with a secret in each place that takes one. url is that of the server.
+// Councils returns councils with a secret in each place that takes one. Their models are served at url.
 func Councils(url string) (all []Council) {
 	for line := range strings.Lines(strings.TrimSpace(councils)) {
 		name, text, _ := strings.Cut(strings.TrimSpace(line), ": ")

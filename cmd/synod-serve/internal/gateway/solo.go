@@ -73,12 +73,7 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 	defer limit.Stop()
 	res, err := llm.Relay(ctx, j.served.Model, out)
 	if err != nil {
-		e, calls := p.upstream(ctx, err), 1
-		if llm.AsFailure(err).Unsent() {
-			calls = 0
-		}
-		p.end(store.Result{Status: e.Code, HTTP: e.HTTP, Calls: calls}, "")
-		return e
+		return p.unanswered(ctx, err)
 	}
 	defer res.Body.Close()
 	switch {
@@ -88,6 +83,17 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 		return p.relayTranslated(ctx, d, w, res)
 	}
 	return p.relayWhole(ctx, w, res)
+}
+
+// unanswered settles a request that the model's server did not answer, and returns its error. One that did not leave is
+// no call.
+func (p *pass) unanswered(ctx context.Context, err error) *wire.Error {
+	e, calls := p.upstream(ctx, err), 1
+	if llm.AsFailure(err).Unsent() {
+		calls = 0
+	}
+	p.end(store.Result{Status: e.Code, HTTP: e.HTTP, Calls: calls}, "")
+	return e
 }
 
 // choosesServer refuses a request that names a server or a key of its own.
