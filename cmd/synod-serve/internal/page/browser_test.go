@@ -130,11 +130,19 @@ func (b *tab) text(t *testing.T, selector string) string {
 	return text
 }
 
-// wait waits until a JavaScript expression holds.
+// wait waits until a JavaScript expression holds, on this page or on one that the browser has gone to meanwhile: a
+// page that is left ends the polls that were begun on it with an error.
 func (b *tab) wait(t *testing.T, what, expression string) {
 	t.Helper()
-	if _, err := chromedp.Run(b.Context, chromedp.Poll[chromedp.Void](expression)); err != nil {
-		t.Fatalf("not %s: %v\n%s", what, err, b.text(t, "body"))
+	for begun := time.Now(); ; {
+		_, err := chromedp.Run(b.Context, chromedp.Poll[chromedp.Void](expression))
+		if err == nil {
+			return
+		}
+		if time.Since(begun) > 10*time.Second {
+			t.Fatalf("not %s: %v\n%s", what, err, b.text(t, "body"))
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
