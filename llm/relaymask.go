@@ -2,14 +2,16 @@ package llm
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 )
 
 // maskedBody replaces secrets in a body that is passed on by as many asterisks, so that its length stays: a server may
-// echo the request, and who reads the response may not be the owner of the key. It holds back only bytes that may begin
-// a secret. Secrets of fewer than eight bytes stay, because they could be a part of any word.
+// echo the request, and who reads the response may not be the owner of the key. It finds a secret also where JSON's
+// escapes write it ("\/", "\u0073"), and holds back only bytes that may begin one. Secrets of fewer than eight bytes
+// stay, because they could be a part of any word.
 type maskedBody struct {
 	io.ReadCloser
 	secrets [][]byte
@@ -18,6 +20,12 @@ type maskedBody struct {
 	held    []byte // may begin a secret
 	err     error  // after ready
 }
+
+// mostEscapes is how many backslashes may stand before a byte of a secret: JSON in a string of JSON in another.
+const mostEscapes = 4
+
+// widest is how many bytes may write one byte of a secret: the backslashes and "u0073".
+const widest = mostEscapes + 5
 
 // masking returns a body without the secrets of the client.
 func (m *httpClient) masking(body io.ReadCloser) io.ReadCloser {
@@ -31,7 +39,7 @@ func (m *httpClient) masking(body io.ReadCloser) io.ReadCloser {
 		return body
 	}
 	slices.SortFunc(b.secrets, func(x, y []byte) int { return len(y) - len(x) }) // one may contain another
-	b.buf = make([]byte, 4096+len(b.secrets[0]))
+	b.buf = make([]byte, 4096+widest*len(b.secrets[0]))
 	return b
 }
 
@@ -42,14 +50,7 @@ func (b *maskedBody) Read(p []byte) (int, error) {
 		buf := b.buf[:len(b.held)+n]
 		b.err = err
 		for _, s := range b.secrets {
-			for from := 0; ; {
-				at := bytes.Index(buf[from:], s)
-				if at < 0 {
-					break
-				}
-				from += at
-				copy(buf[from:], bytes.Repeat([]byte("*"), len(s)))
-			}
+			hide(buf, s)
 		}
 		begun := 0
 		if err == nil {
@@ -64,14 +65,80 @@ func (b *maskedBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// hide replaces a secret in a text by asterisks wherever it stands whole.
+func hide(text, secret []byte) {
+	for {
+		at, n := find(text, secret)
+		if n == 0 {
+			return
+		}
+		copy(text[at:], bytes.Repeat([]byte("*"), n))
+		text = text[at+n:]
+	}
+}
+
+// find returns where a secret stands whole in a text for the first time, and how many bytes spell it; 0 if it does not.
+func find(text, secret []byte) (at, n int) {
+	first := string(secret[0]) + `\`
+	for ; ; at++ {
+		next := bytes.IndexAny(text[at:], first)
+		if next < 0 {
+			return 0, 0
+		}
+		at += next
+		if n, _ := spelled(text[at:], secret); n > 0 {
+			return at, n
+		}
+	}
+}
+
 // begun returns how many bytes at the end of a text may begin a secret.
 func (b *maskedBody) begun(text []byte) (most int) {
 	for _, s := range b.secrets {
-		for n := min(len(s)-1, len(text)); n > most; n-- {
-			if bytes.HasSuffix(text, s[:n]) {
+		for n := min(widest*len(s)-1, len(text)); n > most; n-- {
+			if _, begun := spelled(text[len(text)-n:], s); begun {
 				most = n
 			}
 		}
 	}
 	return most
+}
+
+// spelled returns how many bytes at the beginning of a text spell a secret, 0 if they do not, and whether the text ends
+// before that can be said.
+func spelled(text, secret []byte) (n int, begun bool) {
+	for _, c := range secret {
+		w, begun := spells(text[n:], c)
+		if w == 0 {
+			return 0, begun
+		}
+		n += w
+	}
+	return n, false
+}
+
+// spells returns how many bytes at the beginning of a text spell one byte of a secret: itself or its escape in JSON.
+func spells(text []byte, c byte) (n int, begun bool) {
+	for n < min(mostEscapes, len(text)) && text[n] == '\\' {
+		n++
+	}
+	rest := text[n:]
+	if len(rest) > 0 && n > 0 && rest[0] == 'u' {
+		code := fmt.Appendf(nil, "u%04x", c)
+		if known := min(len(rest), len(code)); bytes.EqualFold(rest[:known], code[:known]) {
+			if known < len(code) {
+				return 0, true
+			}
+			return n + known, false
+		}
+	}
+	switch {
+	case c == '\\' && n > 0:
+		return min(n, 2), false
+	case len(rest) == 0:
+		return 0, true
+	case rest[0] == c:
+		return n + 1, false
+	}
+	return 0, false
 }

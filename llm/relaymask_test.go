@@ -2,7 +2,9 @@ package llm
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -29,6 +31,26 @@ func TestMaskedBody(t *testing.T) {
 		got, err := io.ReadAll(m.masking(io.NopCloser(in)))
 		if err != nil || string(got) != want {
 			t.Errorf("%q: %q, want %q, %v", text, got, want, err)
+		}
+	})
+}
+
+// A secret is found as well where JSON's escapes write some of its bytes, once or twice, however the bytes come.
+func TestMaskedBodyEscaped(t *testing.T) {
+	const secret = `sk/ab+u0\=`
+	m := &httpClient{key: NewSecret(secret)}
+	rapid.Check(t, func(t *rapid.T) {
+		var text strings.Builder
+		for _, c := range secret {
+			text.WriteString(rapid.SampledFrom([]string{strings.Trim(strconv.Quote(string(c)), `"`),
+				fmt.Sprintf(`\u%04x`, c), fmt.Sprintf(`\u%04X`, c), fmt.Sprintf(`\\u%04x`, c)}).Draw(t, "byte"))
+		}
+		in := `{"a": "` + text.String() + `\n\u0073k", "b": "sk/ab+u"}`
+		want := strings.Replace(in, text.String(), strings.Repeat("*", text.Len()), 1)
+		for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in))} {
+			if got, err := io.ReadAll(m.masking(io.NopCloser(r))); err != nil || string(got) != want {
+				t.Errorf("%s: %s, want %s, %v", in, got, want, err)
+			}
 		}
 	})
 }

@@ -45,16 +45,16 @@ func (s Secret) identity() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Redact replaces the key in a text by ***. A key of fewer than eight bytes is replaced
-// where it stands alone, and not inside a word or number. Keys that stand for none, such
+// Redact replaces the key in a text by ***, also where JSON's escapes write it. A key of
+// fewer than eight bytes is replaced where it stands alone, and not inside a word or number. Keys that stand for none, such
 // as "none" or "x", are no secrets and stay: local servers accept any.
 func (s Secret) Redact(text string) string {
 	key := s.Reveal()
 	switch {
-	case len(key) < 2 || placeholders[strings.ToLower(key)] || !strings.Contains(text, key):
+	case len(key) < 2 || placeholders[strings.ToLower(key)]:
 		return text
 	case len(key) >= 8:
-		return strings.ReplaceAll(text, key, mask)
+		return redact(text, key)
 	}
 	var b strings.Builder
 	for {
@@ -71,6 +71,21 @@ func (s Secret) Redact(text string) string {
 			b.WriteString(mask)
 		}
 		text = after
+	}
+}
+
+// redact replaces a key in a text by ***.
+func redact(text, key string) string {
+	var b strings.Builder
+	for rest := []byte(text); ; {
+		at, n := find(rest, []byte(key))
+		if n == 0 {
+			b.Write(rest)
+			return b.String()
+		}
+		b.Write(rest[:at])
+		b.WriteString(mask)
+		rest = rest[at+n:]
 	}
 }
 

@@ -46,6 +46,10 @@ func TestEchoedKey(t *testing.T) {
 			m.Close()
 		}
 	}
+	const escaped = `{"key": "sk\/ab\u0063d-e", "again": "sk/abcd-e", "other": "sk\/abcd"}`
+	if s := NewSecret("sk/abcd-e").Redact(escaped); s != `{"key": "***", "again": "***", "other": "sk\/abcd"}` {
+		t.Error(s)
+	}
 	for _, placeholder := range []string{"x", "none", "EMPTY", "ollama"} {
 		if text := "the answer is " + placeholder; NewSecret(placeholder).Redact(text) != text {
 			t.Errorf("%q is taken for a secret", placeholder)
