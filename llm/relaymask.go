@@ -2,7 +2,6 @@ package llm
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -20,12 +19,6 @@ type maskedBody struct {
 	held    []byte // may begin a secret
 	err     error  // after ready
 }
-
-// mostEscapes is how many backslashes may stand before a byte of a secret: JSON in a string of JSON in another.
-const mostEscapes = 4
-
-// widest is how many bytes may write one byte of a secret: the backslashes and "u0073".
-const widest = mostEscapes + 5
 
 // masking returns a body without the secrets of the client.
 func (m *httpClient) masking(body io.ReadCloser) io.ReadCloser {
@@ -77,21 +70,6 @@ func hide(text, secret []byte) {
 	}
 }
 
-// find returns where a secret stands whole in a text for the first time, and how many bytes spell it; 0 if it does not.
-func find(text, secret []byte) (at, n int) {
-	first := string(secret[0]) + `\`
-	for ; ; at++ {
-		next := bytes.IndexAny(text[at:], first)
-		if next < 0 {
-			return 0, 0
-		}
-		at += next
-		if n, _ := spelled(text[at:], secret); n > 0 {
-			return at, n
-		}
-	}
-}
-
 // begun returns how many bytes at the end of a text may begin a secret.
 func (b *maskedBody) begun(text []byte) (most int) {
 	for _, s := range b.secrets {
@@ -102,43 +80,4 @@ func (b *maskedBody) begun(text []byte) (most int) {
 		}
 	}
 	return most
-}
-
-// spelled returns how many bytes at the beginning of a text spell a secret, 0 if they do not, and whether the text ends
-// before that can be said.
-func spelled(text, secret []byte) (n int, begun bool) {
-	for _, c := range secret {
-		w, begun := spells(text[n:], c)
-		if w == 0 {
-			return 0, begun
-		}
-		n += w
-	}
-	return n, false
-}
-
-// spells returns how many bytes at the beginning of a text spell one byte of a secret: itself or its escape in JSON.
-func spells(text []byte, c byte) (n int, begun bool) {
-	for n < min(mostEscapes, len(text)) && text[n] == '\\' {
-		n++
-	}
-	rest := text[n:]
-	if len(rest) > 0 && n > 0 && rest[0] == 'u' {
-		code := fmt.Appendf(nil, "u%04x", c)
-		if known := min(len(rest), len(code)); bytes.EqualFold(rest[:known], code[:known]) {
-			if known < len(code) {
-				return 0, true
-			}
-			return n + known, false
-		}
-	}
-	switch {
-	case c == '\\' && n > 0:
-		return min(n, 2), false
-	case len(rest) == 0:
-		return 0, true
-	case rest[0] == c:
-		return n + 1, false
-	}
-	return 0, false
 }

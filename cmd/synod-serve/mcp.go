@@ -59,7 +59,7 @@ type writeCloser struct{ io.Writer }
 func (writeCloser) Close() error { return nil }
 
 // mcp answers the client until it closes its stream or ctx ends.
-func (f *flags) mcp(ctx context.Context, home *app.App, in io.ReadCloser, out, stderr io.Writer) error {
+func (f *flags) mcp(ctx context.Context, home *app.App, in io.ReadCloser, out, stderr io.Writer) (err error) {
 	log := f.logger(stderr)
 	state := filepath.Join(home.Dirs.State, "serve")
 	st, unlock, err := f.openBeside(ctx, state)
@@ -67,7 +67,7 @@ func (f *flags) mcp(ctx context.Context, home *app.App, in io.ReadCloser, out, s
 		return err
 	}
 	defer unlock()
-	defer st.Close()
+	defer func() { err = errors.Join(err, st.Close()) }()
 	if _, err := st.Beat(true); err != nil {
 		return err
 	}

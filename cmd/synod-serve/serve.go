@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -71,8 +72,9 @@ when they change. Requests from other machines need --listen and API keys.`,
 	return cmd
 }
 
-// serve runs the gateway until ctx ends, and then drains it.
-func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) error {
+// serve runs the gateway until ctx ends, and then drains it. It fails if the store cannot be closed, because what was
+// settled last may not be on disk then.
+func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) (err error) {
 	local, err := loopback(f.listen)
 	if err != nil {
 		return usageError{err}
@@ -89,7 +91,7 @@ func (f *flags) serve(ctx context.Context, home *app.App, stderr io.Writer) erro
 		return err
 	}
 	defer unlock()
-	defer st.Close()
+	defer func() { err = errors.Join(err, st.Close()) }()
 	if err := f.ready(ctx, st, local, log); err != nil {
 		return err
 	}

@@ -58,11 +58,14 @@ func (d *deciding) decide(ctx context.Context, fl *flight) (*Answer, *wire.Error
 		ask.Draw, ask.Granted, ask.TokensOnly = d.drawing(), granted(d.grant.Want), !priced
 	}
 	o, err := j.council().Decide(j.outgoing(ctx), ask)
-	var torn *council.JournalError
+	torn, disk := new(council.JournalError), new(os.PathError)
+	unwritten := errors.As(err, &torn) || errors.As(err, &disk)
+	if unwritten {
+		d.o.Log.Error("a journal cannot be written", "request", j.id, "error", err.Error())
+	}
 	if err != nil && !errors.As(err, &torn) {
 		e := wire.Invalid("messages", "the council does not take the question: %v", err)
-		if disk := new(os.PathError); errors.As(err, &disk) {
-			d.o.Log.Error("a journal cannot be written", "request", j.id, "error", err.Error())
+		if unwritten {
 			e = &wire.Error{HTTP: 503, Code: "journal_unwritten", RetryAfter: 5 * time.Second,
 				Message: "the gateway cannot write the journal of the run, so it does not begin it; its disk may be " +
 					"full"}

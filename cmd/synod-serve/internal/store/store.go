@@ -67,8 +67,9 @@ func (s *Store) Close() error {
 	close(s.ops)
 	<-s.stopped
 	if !s.postgres { // SQLite does this too when it closes a file, but says nothing if it fails
-		_, settled := s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
-		err = errors.Join(err, settled)
+		if _, settled := s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)"); settled != nil {
+			err = errors.Join(err, fmt.Errorf("store: what was settled last may not be on disk: %w", settled))
+		}
 	}
 	if err = errors.Join(err, s.db.Close()); err == nil && s.seal != nil {
 		err = s.seal.close()
