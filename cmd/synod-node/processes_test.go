@@ -118,7 +118,8 @@ func (p *processes) path(seat int, name string) string {
 	return filepath.Join(p.dir, fmt.Sprint(seat, name))
 }
 
-func (p *processes) start(seat int) {
+// command is the node of a seat, whose log is a file.
+func (p *processes) command(seat int) *exec.Cmd {
 	p.t.Helper()
 	args := []string{"node", "run", "--roster", filepath.Join(p.dir, "roster"), "--key", p.path(seat, "key"),
 		"--dir", p.path(seat, "d")}
@@ -133,8 +134,14 @@ func (p *processes) start(seat int) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer log.Close()
+	p.t.Cleanup(func() { log.Close() })
 	c.Stderr = log
+	return c
+}
+
+func (p *processes) start(seat int) {
+	p.t.Helper()
+	c := p.command(seat)
 	if err := c.Start(); err != nil {
 		p.t.Fatal(err)
 	}

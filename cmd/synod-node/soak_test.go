@@ -21,6 +21,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/network/link"
+	"synod.dev/synod/network/node"
 	"synod.dev/synod/network/node/call"
 )
 
@@ -325,13 +326,30 @@ func (s *soak) report(t *testing.T) {
 				a.goroutine)
 		}
 	}
-	for _, w := range s.wrong {
+	for _, w := range append(s.wrong, s.excluded()...) {
 		t.Error(w)
 	}
 	if s.ends["alice: answered"] == 0 || s.kills.Load() == 0 || s.restarts.Load() == 0 {
 		t.Errorf("alice had %d answers, %d kills, %d restarts", s.ends["alice: answered"], s.kills.Load(),
 			s.restarts.Load())
 	}
+}
+
+// excluded returns which honest members the steady seats have excluded for a time because of what they sent.
+func (s *soak) excluded() (all []string) {
+	byzantine := s.plan.Seats()[hostile].ID
+	for i := range steady {
+		var status node.Status
+		if err := request(s.path(i, "d"), "GET", "/status", &status); err != nil {
+			all = append(all, err.Error())
+		}
+		for _, q := range status.Peers {
+			if q.ID != string(byzantine) && q.Strikes > 0 {
+				all = append(all, fmt.Sprintf("seat %d has excluded %s %d times", i, q.ID, q.Strikes))
+			}
+		}
+	}
+	return all
 }
 
 // leaked is what leak holds.

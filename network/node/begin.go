@@ -78,6 +78,7 @@ func (r *run) openJournal() (earlier *journal.Run, known journal.Replies, err er
 		r.journal, err = earlier.Continue(head)
 	}
 	if err != nil {
+		n.log.Error("the journal cannot be opened, so the run is refused", "run", r.short(), "error", err)
 		return nil, nil, fmt.Errorf("the journal of the run: %w", err)
 	}
 	return earlier, head.Known, nil

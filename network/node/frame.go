@@ -49,6 +49,17 @@ const (
 	isDecline         // the sender takes no part in the run
 )
 
+// inRange reports whether an honest node can send a frame. A seat that is asked before its first step, such as one that
+// goes on with a run after a restart, says that it has closed tick -1.
+func (f *frame) inRange() bool {
+	first := int64(0)
+	if f.Kind == isClosed {
+		first = -1
+	}
+	return f.Tick >= first && f.Tick <= int64(never) && len(f.Slot) <= maxSlotName && f.Round <= 1<<31-1 &&
+		len(f.Body) <= synod.MaxLongBody && len(f.Receipts) <= receiptsAtOnce
+}
+
 // pong is the reply to a ping, on the same stream.
 type pong struct {
 	_     struct{} `cbor:",toarray"`

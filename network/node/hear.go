@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"synod.dev/synod"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/network/link"
 )
@@ -71,8 +70,11 @@ func (p *peer) affords(frames, bytes int) bool {
 func (p *peer) strike(err error) error {
 	p.mu.Lock()
 	p.strikes++
-	p.excluded = time.Now().Add(min(50*time.Millisecond<<min(p.strikes, 10), 10*time.Second))
+	excluded := min(50*time.Millisecond<<min(p.strikes, 10), 10*time.Second)
+	p.excluded = time.Now().Add(excluded)
 	p.mu.Unlock()
+	p.node.log.Warn("a member is excluded for a time because of what it sent",
+		"member", p.node.roster.Members[p.id].ID, "for", excluded, "reason", err)
 	p.node.count(&p.node.stats.Junk)
 	p.node.observer.Refused(RefusedStream, "", p.node.roster.Members[p.id].ID, err)
 	return err
@@ -88,9 +90,9 @@ func (p *peer) dispatch(b *batch) error {
 	var forRun []frame
 	for i := range b.Frames {
 		f := &b.Frames[i]
-		if f.Tick < 0 || f.Tick > int64(never) || len(f.Slot) > maxSlotName || f.Round > 1<<31-1 ||
-			len(f.Body) > synod.MaxLongBody || len(f.Receipts) > receiptsAtOnce {
-			return errors.New("a frame is out of range")
+		if !f.inRange() {
+			return fmt.Errorf("a frame is out of range: kind %d, tick %d, round %d, a slot of %d bytes, a body of %d, "+
+				"%d receipts", f.Kind, f.Tick, f.Round, len(f.Slot), len(f.Body), len(f.Receipts))
 		}
 		in, err := p.take(key, r, f)
 		if err != nil {

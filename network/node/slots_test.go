@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/network/node/call"
 )
 
 // A second value for a slot is refused, also by a later process; a torn line was never signed; a file
@@ -105,6 +106,28 @@ func TestPack(t *testing.T) {
 		}
 		if len(all) > 0 {
 			t.Errorf("of %d frames %d are missing", n, len(all))
+		}
+	}
+}
+
+// Only what an honest node can send is in range.
+func TestFramesInRange(t *testing.T) {
+	for _, c := range []struct {
+		frame
+		honest bool
+	}{
+		{frame{Kind: isClosed, Tick: -1}, true}, // nothing is closed yet
+		{frame{Kind: isClosed, Tick: int64(never)}, true},
+		{frame{Kind: isClosed, Tick: -2}, false},
+		{frame{Kind: isClosed, Tick: int64(never) + 1}, false},
+		{frame{Kind: isDemand, Tick: -1}, false},
+		{frame{Kind: isMessage, Tick: -1}, false},
+		{frame{Kind: isMessage, Round: 1 << 31}, false},
+		{frame{Kind: isMessage, Slot: strings.Repeat("s", maxSlotName+1)}, false},
+		{frame{Kind: isReceipts, Receipts: make([]call.Receipt, receiptsAtOnce+1)}, false},
+	} {
+		if got := c.frame.inRange(); got != c.honest {
+			t.Errorf("kind %d, tick %d, round %d: %v", c.Kind, c.Tick, c.Round, got)
 		}
 	}
 }
