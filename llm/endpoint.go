@@ -46,7 +46,7 @@ key_env      the environment variable that holds the key (default: %s, where no 
 query_env    the environment variable that holds the query of the url, without the ?
 temperature, top_p, max_tokens, seed
 temperatures of prompts of one purpose, such as {propose: 0.5, vote: 0.3}
-logprobs     true: ask for token log-probabilities, for probe: likelihood of cp-wbft
+logprobs     true: ask for token log-probabilities, for probe: likelihood and synod calibrate
 private      true: the url's name may lead to a private address
 accepts      what the model takes beside text: image, file, audio (default: all; [] for text only)`, where, cmp.Or(keyEnv, "none")) + commonAbout,
 		Settings: func() any { s := endpointDefaults(); return &s },

@@ -163,6 +163,8 @@ type Probability struct {
 	Labels int     `json:"labels"` // how many questions it rests on
 	// Feedback is how many of Labels are feedback of users, who do not mark all answers alike.
 	Feedback int `json:"feedback,omitempty"`
+	// Likelihood says that it also rests on how likely models say their answers are.
+	Likelihood bool `json:"likelihood,omitempty"`
 }
 
 // Weighting is implemented by a protocol whose first answers may be counted with weights. The fields of JSON

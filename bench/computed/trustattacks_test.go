@@ -18,12 +18,18 @@ func attacked(t *testing.T, params map[string]any) *report.Figures {
 	return recorded(t, "trust-attacks", params)
 }
 
-// recorded returns the figures of a computation on recorded votes.
-func recorded(t *testing.T, name string, params map[string]any) *report.Figures {
+// needVotes skips a test where the recorded votes are missing.
+func needVotes(t *testing.T) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(votesFolder, "crux.jsonl.gz")); err != nil {
 		t.Skip("SKIPPED: no recorded votes:", err)
 	}
+}
+
+// recorded returns the figures of a computation on recorded votes.
+func recorded(t *testing.T, name string, params map[string]any) *report.Figures {
+	t.Helper()
+	needVotes(t)
 	params["name"], params["folder"] = name, votesFolder
 	_, of, err := NewWork().Figures(params, Trials{Seed: 1})
 	if err != nil {

@@ -171,7 +171,7 @@ func (c *worthCasts) cast(v *votes, cast []int, chance *rand.Rand) map[string]fl
 		}
 		f["best"] += float64(one(q.Answers[best] == q.Right)) / n
 		f["plurality"] += float64(one(string(adversary.Plurality(given)) == q.Right)) / n
-		if all := model.Chances(q.Kind, q.Answers, 0); len(all) > 0 {
+		if all := model.Chances(q.Kind, q.Answers, q.Sure, 0); len(all) > 0 {
 			f["probable"] += float64(one(all[0].Answer == q.Right)) / n
 		}
 	}

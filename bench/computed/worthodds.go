@@ -134,7 +134,7 @@ func (c *worthOdds) cast(v *votes, chance *rand.Rand) (all forecasts) {
 			q.Answers = slices.Clone(q.Answers)
 			q.Answers[liar] = lieTo(q, liar, v.choice)
 		}
-		answers := m.Chances(q.Kind, q.Answers, c.F)
+		answers := m.Chances(q.Kind, q.Answers, q.Sure, c.F)
 		if len(answers) == 0 {
 			continue
 		}

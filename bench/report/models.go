@@ -60,7 +60,7 @@ func (g *Grid) modelTable() *table.Table {
 	t := &table.Table{Head: []string{"cell", "model", "seats", "right at first, %", "at the end, %", "AUC φ, %",
 		"calls", "tokens", "cost, USD"}, Align: "llrrrrrrr"}
 	for _, c := range g.Cells {
-		if !slices.ContainsFunc(c.Models, func(m Model) bool { return live(m.Kind) }) {
+		if !c.live() {
 			continue
 		}
 		for i := range c.Models {
@@ -74,6 +74,16 @@ func (g *Grid) modelTable() *table.Table {
 
 // live reports whether models of a kind answer by themselves.
 func live(kind string) bool { return kind == string(llm.Endpoint) || kind == string(llm.Embedded) }
+
+// live reports whether a live model is a member.
+func (c *Cell) live() bool {
+	return c.Report != nil && slices.ContainsFunc(c.Models, func(m Model) bool { return live(m.Kind) })
+}
+
+// modelRates are the figures of a cell that a model of it has by itself, over its honest seats.
+func (c *Cell) modelRates(m *Model) map[string]*metrics.Rate {
+	return map[string]*metrics.Rate{"iaa": m.Right.First, "faa": m.Right.Final, "judge_auc": c.judges(m.Model)}
+}
 
 // judges returns how well the members of a model judge; nil if that is not known.
 func (r *Report) judges(model string) *metrics.Rate {

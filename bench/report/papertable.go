@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"synod.dev/synod/bench/metrics"
 	"synod.dev/synod/core/table"
 )
 
 // Layout writes the tables of the manifest as LaTeX, as the paper has them: intervals in small type, and rules of the
-// package booktabs. It fails if the manifest has none.
+// package booktabs. Below the row of a cell with live members is a row for each of its models. It fails if the manifest
+// has no tables.
 func (g *Grid) Layout(w io.Writer) error {
 	if len(g.Tables) == 0 {
 		return fmt.Errorf("report: %s has no tables in the layout of a paper; its manifest needs the key tables",
@@ -36,6 +38,10 @@ func (s *TableSpec) write(b *strings.Builder, g *Grid) {
 	cells := s.cells(g)
 	params, columns := s.params(), strings.Fields(s.Columns)
 	fmt.Fprintf(b, "\n%% %s", plain(s.Name))
+	if slices.ContainsFunc(cells, func(c Cell) bool { return c.live() && s.ofModels() }) {
+		b.WriteString("; indented: how many answers of a model's honest seats are right, under IAA the first, under " +
+			"FAA the last")
+	}
 	if s.Bold != "" {
 		fmt.Fprintf(b, "; bold: the highest figure of a column among rows of the same %s", plain(s.Bold))
 	}
@@ -63,9 +69,43 @@ func (s *TableSpec) write(b *strings.Builder, g *Grid) {
 			row = append(row, s.figure(cells, i, column))
 		}
 		b.WriteString(strings.Join(row, " & ") + " \\\\\n")
+		s.writeModels(b, &cells[i])
 		before = values
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
+}
+
+// writeModels writes a row for each model of a cell in which a live model is a member. It has the figures that a model
+// has by itself; bold is for cells only.
+func (s *TableSpec) writeModels(b *strings.Builder, c *Cell) {
+	if !c.live() || !s.ofModels() {
+		return
+	}
+	for i := range c.Models {
+		m := &c.Models[i]
+		row := make([]string, len(s.params()))
+		row[len(row)-1] = `\quad ` + table.LaTeXText(fmt.Sprintf("%s, %s", plain(m.name()), seatsOf(m.Seats)))
+		for column := range strings.FieldsSeq(s.Columns) {
+			row = append(row, figure(strings.Split(column, ">"), c.modelRates(m), -1))
+		}
+		b.WriteString(strings.Join(row, " & ") + " \\\\\n")
+	}
+}
+
+func seatsOf(n int) string {
+	if n == 1 {
+		return "1 seat"
+	}
+	return fmt.Sprint(n, " seats")
+}
+
+// ofModels reports whether a column has a figure that a model has by itself.
+func (s *TableSpec) ofModels() bool {
+	rates := (&Cell{Report: &Report{}}).modelRates(&Model{})
+	return slices.ContainsFunc(strings.Fields(s.Columns), func(column string) bool {
+		_, ok := rates[column[strings.LastIndex(column, ">")+1:]]
+		return ok
+	})
 }
 
 // cells returns the cells of the table in the order of its rows.
@@ -105,16 +145,22 @@ func (s *TableSpec) values(c *Cell) (all []string) {
 
 // figure writes the figures of a column in the i-th row.
 func (s *TableSpec) figure(cells []Cell, i int, column string) string {
-	var parts []string
-	for name := range strings.SplitSeq(column, ">") {
-		parts = append(parts, signed(value(cells[i].Metrics[name])))
-	}
+	names, bold := strings.Split(column, ">"), -1
 	if s.highest(cells, i, column) {
-		last := len(parts) - 1
-		parts[last] = `\textbf{` + parts[last] + "}"
+		bold = len(names) - 1
 	}
-	for k, name := range strings.Split(column, ">") {
-		if r := cells[i].Metrics[name]; r != nil {
+	return figure(names, cells[i].Metrics, bold)
+}
+
+// figure writes one or two figures, each with its interval. The one with the index bold is bold; -1: none.
+func figure(names []string, rates map[string]*metrics.Rate, bold int) string {
+	parts := make([]string, len(names))
+	for k, name := range names {
+		r := rates[name]
+		if parts[k] = signed(value(r)); k == bold {
+			parts[k] = `\textbf{` + parts[k] + "}"
+		}
+		if r != nil {
 			parts[k] += ` {\scriptsize (` + signed(interval(r)) + ")}"
 		}
 	}

@@ -62,3 +62,54 @@ SAC & merg & 50.0 {\scriptsize (40.0 to 60.0)} & \textbf{70.0} {\scriptsize (60.
 		}
 	}
 }
+
+// Below a row with live members is one for each model with the figures that it has by itself; a table whose columns
+// have none of these, and cells without a live member, have no such rows. Bold is for cells only.
+func TestLayoutOfModels(t *testing.T) {
+	rate := func(v float64) *metrics.Rate { return &metrics.Rate{Value: v, N: 30, Low: v - 0.1, High: v + 0.1} }
+	model := func(name, kind string, seats int, first, final float64) (m report.Model) {
+		m.Model, m.Kind, m.Seats = name, kind, seats
+		m.Right.First, m.Right.Final = rate(first), rate(final)
+		return m
+	}
+	cell := func(protocol string, faa float64, models ...report.Model) report.Cell {
+		return report.Cell{Cell: protocol, Params: map[string]any{"protocol": protocol, "graph": "merg"},
+			Metrics: map[string]*metrics.Rate{"iaa": rate(0.5), "faa": rate(faa), "bfti": rate(0.4)},
+			Report:  &report.Report{Models: models}}
+	}
+	live := []report.Model{model("s_1", "endpoint", 4, 0.8, 0.9), model("w", "simulated", 1, 0.2, 0.1)}
+	for what, c := range map[string]struct {
+		columns string
+		cells   []report.Cell
+		want    []string // lines with \quad
+	}{
+		"live and simulated together": {"iaa bfti faa", []report.Cell{cell("sac", 0.7, live...), cell("other", 0.3)},
+			[]string{` & \quad s\_1, 4 seats & 80.0 {\scriptsize (70.0 to 90.0)} & -- & ` +
+				`90.0 {\scriptsize (80.0 to 100.0)} \\`,
+				` & \quad w, 1 seat & 20.0 {\scriptsize (10.0 to 30.0)} & -- & 10.0 {\scriptsize (0.0 to 20.0)} \\`}},
+		"two figures in a column": {"iaa>faa", []report.Cell{cell("sac", 0.7, live[:1]...)},
+			[]string{` & \quad s\_1, 4 seats & 80.0 {\scriptsize (70.0 to 90.0)} $\to$ ` +
+				`90.0 {\scriptsize (80.0 to 100.0)} \\`}},
+		"simulated only":        {"iaa faa", []report.Cell{cell("sac", 0.7, live[1]), cell("other", 0.3)}, nil},
+		"figures of cells only": {"bfti", []report.Cell{cell("sac", 0.7, live...)}, nil},
+	} {
+		g := &report.Grid{Preset: "mine", Cells: c.cells, Tables: []report.TableSpec{{Name: "t",
+			Rows: "protocol graph", Columns: c.columns, Bold: "graph"}}}
+		var b strings.Builder
+		if err := g.Layout(&b); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(b.String()) {
+			if strings.Contains(line, `\quad`) {
+				got = append(got, strings.TrimSuffix(line, "\n"))
+			}
+		}
+		if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
+			t.Errorf("%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
+		if said := strings.Contains(b.String(), "indented: "); said != (len(c.want) > 0) {
+			t.Errorf("%s: the comment says what the rows are: %v", what, said)
+		}
+	}
+}

@@ -105,7 +105,16 @@ func misbehaviours() (opts []llmtest.Option) {
 		llmtest.For("picky-42", llmtest.RefuseFormat("json_schema", "json_object")),
 		llmtest.For("warm-41", llmtest.RefuseParam("temperature")),
 		llmtest.For("flaky-42", llmtest.First(1, llmtest.RateLimit("0.1"))),
+		llmtest.For("sure-42", llmtest.Likely(likely)),
 		llmtest.For("alias-42", llmtest.Reporting("large-42-2026")))
+}
+
+// likely is the log-probability of an answer: high where the question says that it is sure.
+func likely(c llmtest.Call) float64 {
+	if strings.Contains(c.User, "Surely") {
+		return -0.01
+	}
+	return -1.5
 }
 
 // stubborn answers and refines with the number in the name of its model. It scores this

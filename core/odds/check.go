@@ -19,8 +19,11 @@ func (m *Predictor) Check() error {
 		return fmt.Errorf("odds: labels is %d; it must be at least 1", m.Labels)
 	case m.Feedback < 0 || m.Feedback > m.Labels:
 		return fmt.Errorf("odds: feedback is %d; it must be between 0 and the %d labels", m.Feedback, m.Labels)
-	case wide != shared+n:
-		return fmt.Errorf("odds: %d coefficients for %d members; there must be %d", wide, n, shared+n)
+	case !areMarks(m.Marks, n):
+		return fmt.Errorf("odds: marks must have, for each of the %d members, none or %d ascending numbers between 0 "+
+			"and 1", n, sureParts-1)
+	case wide != m.width():
+		return fmt.Errorf("odds: %d coefficients for %d members; there must be %d", wide, n, m.width())
 	case !numbers(m.Coefficients, -mostWeight, mostWeight):
 		return fmt.Errorf("odds: a coefficient is not a number between -%d and %d", mostWeight, mostWeight)
 	case !isSquare(m.Same, n, 0, 1):
@@ -37,6 +40,13 @@ func (m *Predictor) Check() error {
 		}
 	}
 	return nil
+}
+
+// areMarks accepts what marksOf returns.
+func areMarks(rows [][]float64, n int) bool {
+	return rows == nil || len(rows) == n && !slices.ContainsFunc(rows, func(row []float64) bool {
+		return len(row) != 0 && len(row) != sureParts-1 || !slices.IsSorted(row) || !numbers(row, 0, 1)
+	})
 }
 
 func isSquare(rows [][]float64, n int, low, high float64) bool {

@@ -3,7 +3,8 @@ package odds
 import "slices"
 
 // The shared features of an option. Those of an answer are 0 for "none is right", and the other way round. One feature
-// for each member follows, 1 for the answer that it gave.
+// for each member follows, 1 for the answer that it gave; and, if there are Marks, the sum of the ranks of the
+// likelihoods of those who gave the answer.
 const (
 	ability   = iota // sum of the log-odds of those who gave the answer
 	votes            // how many gave it
@@ -14,15 +15,17 @@ const (
 	shared           // how many shared features there are
 )
 
-// prior is the mean and the precision (one over the variance) of the coefficients of shared features, and of a
-// member's own. It was chosen by the votes of models in four public sets of questions.
+// prior is the mean and the precision (one over the variance) of the coefficients of shared features, of a member's
+// own, and of likelihoods. It was chosen by the votes of models in four public sets of questions. That of likelihoods
+// expects that they tell nothing: with half the precision, likelihoods that are noise cost twice as much.
 var prior = struct {
 	mean, precision [shared]float64
-	own             float64
+	own, sure       float64
 }{
 	mean:      [shared]float64{ability: 0.7, votes: 0.8, together: 0.8, different: 0.3},
 	precision: [shared]float64{ability: 4, votes: 4, together: 2, none: 1, different: 2, replied: 1},
 	own:       8,
+	sure:      8,
 }
 
 // answered is an answer and who gave it.
@@ -54,8 +57,17 @@ func gather(answers []string) (given []answered) {
 	return given
 }
 
+// width returns how many features an option has.
+func (m *Predictor) width() int {
+	n := shared + len(m.Members)
+	if m.Marks != nil {
+		n++
+	}
+	return n
+}
+
 // options returns the features of each answer, and last those of "none is right".
-func (m *Predictor) options(kind string, answers []string) (options [][]float64, given []answered) {
+func (m *Predictor) options(kind string, answers []string, sure []float64) (options [][]float64, given []answered) {
 	given = gather(answers)
 	of, known := m.Kinds[kind]
 	if !known {
@@ -63,8 +75,11 @@ func (m *Predictor) options(kind string, answers []string) (options [][]float64,
 	}
 	gave := 0
 	for _, g := range given {
-		x := make([]float64, shared+len(m.Members))
+		x := make([]float64, m.width())
 		for k, i := range g.by {
+			if m.Marks != nil {
+				x[len(x)-1] += m.rank(i, sure)
+			}
 			x[ability] += of.LogOdds[i]
 			x[shared+i] = 1
 			for _, j := range g.by[:k] {
@@ -75,7 +90,7 @@ func (m *Predictor) options(kind string, answers []string) (options [][]float64,
 		gave += len(g.by)
 		options = append(options, x)
 	}
-	x := make([]float64, shared+len(m.Members))
+	x := make([]float64, m.width())
 	x[none], x[different] = 1, float64(len(given)-1)
 	x[replied] = float64(gave) / float64(max(len(answers), 1))
 	return append(options, x), given

@@ -18,17 +18,17 @@ type choice struct {
 // each of the members. Without questions the model is the prior.
 func Fit(members []string, labelled []Labelled) *Predictor {
 	m := &Predictor{Members: slices.Clone(members), Labels: len(labelled), Kinds: learn(len(members), labelled),
-		Same: alike(len(members), labelled)}
+		Same: alike(len(members), labelled), Marks: marksOf(len(members), labelled)}
 	choices := make([]choice, len(labelled))
 	for k, q := range labelled {
-		options, given := m.options(q.Kind, q.Answers)
+		options, given := m.options(q.Kind, q.Answers, q.Sure)
 		right := slices.IndexFunc(given, func(g answered) bool { return g.answer == q.Right })
 		if right < 0 {
 			right = len(given)
 		}
 		choices[k] = choice{options, right}
 	}
-	s := start(len(members))
+	s := start(m)
 	covariance := s.climb(choices)
 	m.Coefficients = s.at
 	m.Covariance = make([][]float64, len(s.at))
@@ -43,9 +43,12 @@ type search struct {
 	mean, precision, at []float64
 }
 
-func start(members int) *search {
-	s := &search{mean: append(prior.mean[:], make([]float64, members)...),
-		precision: append(prior.precision[:], slices.Repeat([]float64{prior.own}, members)...)}
+func start(m *Predictor) *search {
+	s := &search{mean: append(prior.mean[:], make([]float64, m.width()-shared)...),
+		precision: append(prior.precision[:], slices.Repeat([]float64{prior.own}, len(m.Members))...)}
+	if m.Marks != nil {
+		s.precision = append(s.precision, prior.sure)
+	}
 	s.at = slices.Clone(s.mean)
 	return s
 }

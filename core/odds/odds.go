@@ -9,6 +9,10 @@
 //
 // A fit is for one list of members, all of whom were asked. Who asks in stages needs a fit for each stage.
 //
+// Where models say how likely their own answers are, an answer also gains from supporters that are surer than they
+// mostly are. Only the rank of a likelihood among those of its member counts (sure.go), so that a liar gains no more by
+// it than by the highest that it said when it was honest, and the fit finds how much that tells.
+//
 // Accuracies are pooled in part: a member's accuracy on a kind of question leans on its accuracy on all, and that on
 // the mean of all members.
 //
@@ -20,6 +24,9 @@ type Labelled struct {
 	Kind    string   // of question, such as its form
 	Answers []string // by member, canonical, so that equal answers are equal texts; "": none
 	Right   string   // the right answer, as members write it; another text or "" if none gave it
+	// Sure is how likely each member's model says that its answer is, in (0, 1]; 0: it does not say. nil: no member
+	// does.
+	Sure []float64
 }
 
 // Predictor predicts for one list of members. It is data: it can be written as JSON and read again.
@@ -31,8 +38,11 @@ type Predictor struct {
 	Kinds    map[string]KindOdds `json:"kinds"` // by kind of question; "": all kinds together, for one that was not labelled
 	// Same says by pair of members how often both gave the same answer when both were wrong, in [0, 1].
 	Same [][]float64 `json:"same"`
-	// Coefficients of features, the shared ones first, then one for each member; and the inverse of the curvature at
-	// the fit, which says how uncertain they are.
+	// Marks divide what each member said of its own likelihood into parts of equal size, ascending; none for a member
+	// that said too little. nil: none said enough, and likelihoods do not count.
+	Marks [][]float64 `json:"marks,omitempty"`
+	// Coefficients of features, the shared ones first, then one for each member, then that of likelihoods if there are
+	// Marks; and the inverse of the curvature at the fit, which says how uncertain they are.
 	Coefficients []float64   `json:"coefficients"`
 	Covariance   [][]float64 `json:"covariance"`
 }
@@ -51,6 +61,7 @@ type Chance struct {
 	// questions or the members since. Both are 0 in what Votes.Chances returns.
 	Low, High float64
 	Given     []int // the members that gave it, ascending
+	Sure      bool  // its probability rests on the likelihoods that members reported
 
 	of     *weighed // the votes that its probability rests on
 	option int      // among theirs

@@ -15,12 +15,12 @@ var members = []string{"a", "b", "c", "d"}
 // Without labels the model is the prior: more voices are more, and "none" keeps its share.
 func TestWithoutLabels(t *testing.T) {
 	m := Fit(members, nil)
-	all := m.Chances("number", []string{"1", "1", "2", ""}, 0)
+	all := m.Chances("number", []string{"1", "1", "2", ""}, nil, 0)
 	if m.Labels != 0 || len(all) != 2 || all[0].Answer != "1" || len(all[0].Given) != 2 ||
 		!(all[0].Probability > all[1].Probability) || !(all[0].Probability+all[1].Probability < 1) {
 		t.Errorf("%+v", all)
 	}
-	if got := m.Chances("number", []string{"", "", "", ""}, 0); len(got) != 0 {
+	if got := m.Chances("number", []string{"", "", "", ""}, nil, 0); len(got) != 0 {
 		t.Errorf("nobody answered: %+v", got)
 	}
 }
@@ -49,9 +49,9 @@ func TestChances(t *testing.T) {
 		if err := json.Unmarshal(b, again); err != nil {
 			t.Fatal(err)
 		}
-		all := m.Chances("number", answers, 0)
-		if !reflect.DeepEqual(all, again.Chances("number", answers, 0)) {
-			t.Fatalf("%+v, and when it was read again %+v", all, again.Chances("number", answers, 0))
+		all := m.Chances("number", answers, nil, 0)
+		if !reflect.DeepEqual(all, again.Chances("number", answers, nil, 0)) {
+			t.Fatalf("%+v, and when it was read again %+v", all, again.Chances("number", answers, nil, 0))
 		}
 		sum := 0.0
 		for i, c := range all {
@@ -60,7 +60,7 @@ func TestChances(t *testing.T) {
 				i > 0 && c.Probability > all[i-1].Probability {
 				t.Fatalf("%+v", all)
 			}
-			if of := chanceOf(m.Chances("number", answers, len(c.Given)), c.Answer); of.Probability != 0 {
+			if of := chanceOf(m.Chances("number", answers, nil, len(c.Given)), c.Answer); of.Probability != 0 {
 				t.Fatalf("without everybody who gave it an answer has the probability %v", of.Probability)
 			}
 		}
@@ -75,10 +75,10 @@ func TestFitIsTheTop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labelled := drawLabelled(t)
 		m := Fit(members, labelled)
-		s := start(len(members))
+		s := start(m)
 		var choices []choice
 		for _, q := range labelled {
-			options, given := m.options(q.Kind, q.Answers)
+			options, given := m.options(q.Kind, q.Answers, q.Sure)
 			right := len(given)
 			for i, g := range given {
 				if g.answer == q.Right {
@@ -121,7 +121,7 @@ func TestTogether(t *testing.T) {
 		apart, alike = append(apart, Labelled{Answers: a, Right: "r"}), append(alike, Labelled{Answers: b, Right: "r"})
 	}
 	both := []string{"9", "9", "", ""}
-	far, near := Fit(members, apart).Chances("", both, 0)[0], Fit(members, alike).Chances("", both, 0)[0]
+	far, near := Fit(members, apart).Chances("", both, nil, 0)[0], Fit(members, alike).Chances("", both, nil, 0)[0]
 	if !(far.Probability > 0.9 && near.Probability < 0.85) {
 		t.Errorf("two that err apart: %.3f, alike: %.3f", far.Probability, near.Probability)
 	}
@@ -142,7 +142,7 @@ func TestKinds(t *testing.T) {
 		t.Errorf("number %v, choice %v, all %v", number, choice, text)
 	}
 	ask := []string{"1", "1", "1", "2"}
-	got, want := m.Chances("text", ask, 0)[0].Probability, m.Chances("choice", ask, 0)[0].Probability
+	got, want := m.Chances("text", ask, nil, 0)[0].Probability, m.Chances("choice", ask, nil, 0)[0].Probability
 	if !(got > want) {
 		t.Errorf("a kind without labels: %v; one that members cannot answer: %v", got, want)
 	}
@@ -159,7 +159,7 @@ func TestIntervals(t *testing.T) {
 			}
 			labelled = append(labelled, Labelled{Answers: a, Right: "r"})
 		}
-		c := Fit(members, labelled).Chances("", []string{"1", "1", "2", "3"}, 0)[0]
+		c := Fit(members, labelled).Chances("", []string{"1", "1", "2", "3"}, nil, 0)[0]
 		return c.High - c.Low
 	}
 	if few, many := width(12), width(600); !(many < few/2) || math.IsNaN(few) {
@@ -192,13 +192,14 @@ func TestTrimmed(t *testing.T) {
 	}
 	m := Fit(members, labelled)
 	alone := []string{"lie", "1", "2", "3"}
-	if all, one := m.Chances("", alone, 0)[0], chanceOf(m.Chances("", alone, 1), "lie"); all.Answer != "lie" ||
-		all.Probability < 0.5 || one.Probability != 0 {
+	all, one := m.Chances("", alone, nil, 0)[0], chanceOf(m.Chances("", alone, nil, 1), "lie")
+	if all.Answer != "lie" || all.Probability < 0.5 || one.Probability != 0 {
 		t.Errorf("alone: %+v, trimmed %+v", all, one)
 	}
 	joined := []string{"x", "x", "1", "1"}
-	if c, most := chanceOf(m.Chances("", joined, 1), "x"), chanceOf(m.Chances("", []string{"", "x", "", "1"}, 0),
-		"x"); c.Probability > most.Probability+1e-9 {
+	others := []string{"", "x", "", "1"}
+	c, most := chanceOf(m.Chances("", joined, nil, 1), "x"), chanceOf(m.Chances("", others, nil, 0), "x")
+	if c.Probability > most.Probability+1e-9 {
 		t.Errorf("a lie that joins: %v; of the others alone: %v", c, most)
 	}
 }
@@ -240,7 +241,7 @@ func TestStated(t *testing.T) {
 	for range 40 {
 		labelled = append(labelled, Labelled{Answers: []string{"1", "1", "1"}, Right: "1"})
 	}
-	sure := Fit(members, labelled).Chances("", []string{"1", "1", "1"}, 0)[0]
+	sure := Fit(members, labelled).Chances("", []string{"1", "1", "1"}, nil, 0)[0]
 	if got := sure.Stated(40); sure.Probability < 0.999 || got.Probability > 41./42 || got.High > 41./42 ||
 		got.Probability < 0.97 {
 		t.Errorf("%+v is stated as %+v", sure, got)

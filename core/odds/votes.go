@@ -11,6 +11,7 @@ type Votes struct {
 	model   *Predictor
 	kind    string
 	answers []string
+	sure    []float64
 	known   map[string]*weighed // by the votes that count, a byte for each
 }
 
@@ -22,20 +23,21 @@ type weighed struct {
 }
 
 // Votes returns the votes on a question of a kind. answers has the members' answers in the order of Members; "" is no
-// answer.
-func (m *Predictor) Votes(kind string, answers []string) *Votes {
-	return &Votes{model: m, kind: kind, answers: answers, known: map[string]*weighed{}}
+// answer. sure says how likely their models say that they are, as Labelled.Sure does.
+func (m *Predictor) Votes(kind string, answers []string, sure []float64) *Votes {
+	return &Votes{model: m, kind: kind, answers: answers, sure: sure, known: map[string]*weighed{}}
 }
 
 // Chances returns the answers to a question, the most probable first; of equal ones the first by its bytes. answers
-// has the members' answers in the order of Members; "" is no answer.
+// and sure are as for Votes.
 //
 // With f > 0 the probability of each answer is trimmed: the votes of f of those who gave it do not count, the ones that
 // it rests on most, nor those of f others, the ones that speak most against it. So f members that were honest in the
 // history and lie now can neither carry an answer nor deny it: its probability is at most what the other members give
-// it without the f strongest votes against it. f is small: all subsets are tried.
-func (m *Predictor) Chances(kind string, answers []string, f int) []Chance {
-	v := m.Votes(kind, answers)
+// it without the f strongest votes against it. What members say of their likelihood leaves with their votes. f is
+// small: all subsets are tried.
+func (m *Predictor) Chances(kind string, answers []string, sure []float64, f int) []Chance {
+	v := m.Votes(kind, answers, sure)
 	all := v.Chances(slices.Repeat([]bool{true}, len(answers)), f)
 	for i := range all {
 		if c := &all[i]; c.of != nil {
@@ -56,6 +58,7 @@ func (v *Votes) Chances(counted []bool, f int) (all []Chance) {
 			c = v.trimmed(slices.Clone(counted), g.answer, f)
 		}
 		c.Answer, c.Given = g.answer, g.by
+		c.Sure = c.of != nil && v.ranked(c.of.votes)
 		all = append(all, c)
 	}
 	slices.SortStableFunc(all, func(a, b Chance) int { return cmp.Compare(b.Probability, a.Probability) })
@@ -87,7 +90,17 @@ func (v *Votes) options(votes string) (options [][]float64, given []answered) {
 			answers[i] = v.answers[i]
 		}
 	}
-	return v.model.options(v.kind, answers)
+	return v.model.options(v.kind, answers, v.sure)
+}
+
+// ranked reports whether the likelihood of any of some votes counts.
+func (v *Votes) ranked(votes string) bool {
+	for i := range votes {
+		if votes[i] == 1 && v.model.ranks(i, v.sure) {
+			return true
+		}
+	}
+	return false
 }
 
 // trimmed returns the chance of one answer without f votes for it and f against it.

@@ -35,6 +35,8 @@ type Observation struct {
 	Member   string `json:"model"`
 	Answer   string `json:"answer"`          // canonical; "": the member replied, and no answer could be read
 	Label    Label  `json:"label,omitempty"` // what is known from a key
+	// Sure is how likely the member's model said that its answer is, in (0, 1]; 0: it did not say.
+	Sure float64 `json:"sure,omitempty"`
 }
 
 // Label is what a key says about an answer.

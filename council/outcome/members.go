@@ -17,6 +17,7 @@ func (j *judgment) members() []Member {
 			Trouble: r.Failure, Misreports: r.Misreports,
 			First: j.answers.of(j.first[i]), Final: j.answers.of(AnswerOf(j.last[i])),
 			Uncommitted: j.uncommitted != nil && j.uncommitted[i],
+			Likelihood:  j.likelihood(i),
 			Written:     written(r, AnswerOf(j.last[i])), Fooling: s.Fooling}
 		m.Unreadable, m.Voice = j.unreadable(i), j.plan.VoiceOf(i)
 		if s.Adversary != "" {
@@ -45,6 +46,21 @@ func (j *judgment) members() []Member {
 		}
 	}
 	return members
+}
+
+// likelihood returns how likely a seat's model said that its first answer is; nil: it did not, or its confidence is
+// something else.
+func (j *judgment) likelihood(seat int) *float64 {
+	p, ok := j.plan.Protocol().(interface{ ConfidenceMode() synod.ConfidenceMode })
+	if !ok || p.ConfidenceMode() != synod.LikelihoodConfidence || j.first[seat] == synod.None {
+		return nil
+	}
+	for _, o := range j.seats[seat].Opinions {
+		if o.Round == 0 {
+			return o.Confidence
+		}
+	}
+	return nil
 }
 
 // models adds up the members of each model, in the order of seats. An adversary's seat counts

@@ -232,6 +232,8 @@ type Member struct {
 	Adversary *string       `json:"adversary"` // null: the experimenter put none there
 	First     *synod.Answer `json:"first"`     // null: no answer
 	Final     *synod.Answer `json:"final"`
+	// Likelihood is how likely the member's model said that First is, in [0, 1]; nil: it did not, or was not asked to.
+	Likelihood *float64 `json:"likelihood,omitempty"`
 	// Uncommitted is true if it noted a first answer to which too few members say that it had committed in time. The
 	// answer may be a copy, and is neither First nor counted.
 	Uncommitted bool        `json:"uncommitted,omitempty"`

@@ -33,7 +33,9 @@ func FirstAnswers(p *plan.Plan, q *synod.Question, o *Outcome,
 		one := reliability.Observation{Question: QuestionKey(q), Kind: string(q.Form), Member: names[i]}
 		switch {
 		case m.First != nil:
-			one.Answer = trust.Hash(string(*m.First))
+			if one.Answer = trust.Hash(string(*m.First)); m.Likelihood != nil {
+				one.Sure = *m.Likelihood
+			}
 			if label != nil {
 				one.Label = label(*m.First)
 			}

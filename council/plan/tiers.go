@@ -104,6 +104,11 @@ func setOdds(p *Plan, graded, feedback []reliability.Observation) {
 		if some = append(some, Labelled(asked, feedback)...); len(some) < LeastLabels {
 			break
 		}
+		if p.spec.Protocol["probe"] != string(synod.LikelihoodConfidence) { // its members will report none
+			for k := range some {
+				some[k].Sure = nil
+			}
+		}
 		m := odds.Fit(slices.Clone(asked), some)
 		m.Feedback = len(some) - known
 		models = append(models, m)
@@ -128,10 +133,11 @@ func Labelled(members []string, all []reliability.Observation) (labelled []odds.
 		}
 		q := by[o.Question]
 		if q == nil {
-			q = &replies{Labelled: odds.Labelled{Kind: o.Kind, Answers: make([]string, len(members))}}
+			q = &replies{Labelled: odds.Labelled{Kind: o.Kind, Answers: make([]string, len(members)),
+				Sure: make([]float64, len(members))}}
 			by[o.Question], order = q, append(order, o.Question)
 		}
-		q.Answers[i] = o.Answer
+		q.Answers[i], q.Sure[i] = o.Answer, o.Sure
 		q.replied++
 		if o.Label != reliability.Unknown {
 			q.graded++

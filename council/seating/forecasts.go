@@ -32,7 +32,7 @@ func (s *Sample) Foretell(t Tiers, others []odds.Labelled) (all []stats.Forecast
 
 // forecast appends what the council states of its decision of a question, if it decides it.
 func (f *Fitted) forecast(to []stats.Forecast, q *odds.Labelled) []stats.Forecast {
-	d := f.Decide(q.Kind, q.Answers)
+	d := f.Decide(q)
 	if d.Answer == "" {
 		return to
 	}

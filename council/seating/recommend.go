@@ -28,6 +28,8 @@ type Recommended struct {
 	Wrong  *metrics.Rate // and wrongly
 	USD    float64       // of a question in the mean
 	Single Alone         // the best single model within the budget
+	// Likelihood says that its probabilities count how likely models say their answers are.
+	Likelihood bool
 }
 
 // Alone is a single model with its figures, from the same folds.
@@ -59,7 +61,7 @@ func (s *Sample) Recommend(aim Aim, seed uint64) *Recommended {
 	if len(chosen.Tiers) == 0 {
 		return nil
 	}
-	r := &Recommended{Tiers: chosen, Single: Alone{Model: best}}
+	r := &Recommended{Tiers: chosen, Single: Alone{Model: best}, Likelihood: s.Fit(chosen, every).likelihood()}
 	var own, alone Played
 	part := s.split(seed)
 	for k := range parts {
@@ -178,7 +180,7 @@ func (s *Sample) search(aim Aim, seed uint64, use func(int) bool) *search {
 	fitted := c.fits(seed)
 	for i, k := range c.used {
 		q := &s.Questions[k]
-		c.votes = append(c.votes, fitted[i%parts].Votes(q.Kind, pick(q.Answers, c.models)))
+		c.votes = append(c.votes, fitted[i%parts].Votes(q.Kind, pick(q.Answers, c.models), pick(q.Sure, c.models)))
 	}
 	for of := set(1); of < 1<<len(c.models); of++ {
 		if bits.OnesCount32(uint32(of)) <= mostAsked {
@@ -237,7 +239,7 @@ func (c *search) fits(seed uint64) (models []*odds.Predictor) {
 	var labelled [parts][]odds.Labelled
 	for i, k := range c.used {
 		q := &c.Questions[k]
-		answers := pick(q.Answers, c.models)
+		answers, sure := pick(q.Answers, c.models), pick(q.Sure, c.models)
 		for range subsetsDrawn {
 			some := slices.Clone(answers)
 			for _, out := range chance.Perm(len(some))[min(1+chance.IntN(mostAsked), len(some)):] {
@@ -245,7 +247,8 @@ func (c *search) fits(seed uint64) (models []*odds.Predictor) {
 			}
 			for part := range parts {
 				if i%parts != part {
-					labelled[part] = append(labelled[part], odds.Labelled{Kind: q.Kind, Answers: some, Right: q.Right})
+					labelled[part] = append(labelled[part],
+						odds.Labelled{Kind: q.Kind, Answers: some, Right: q.Right, Sure: sure})
 				}
 			}
 		}
@@ -351,7 +354,7 @@ func (c *search) stop(t found) float64 {
 		m := odds.Fit(c.names(first), c.of(first, func(k int) bool { return at[k] }))
 		for i := part; i < len(c.used); i += parts {
 			q := &c.Questions[c.used[i]]
-			for _, chance := range m.Chances(q.Kind, pick(q.Answers, first), c.aim.F) {
+			for _, chance := range m.Chances(q.Kind, pick(q.Answers, first), pick(q.Sure, first), c.aim.F) {
 				if len(chance.Given) > c.aim.F {
 					chances[i] = chance.Probability
 					break

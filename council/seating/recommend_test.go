@@ -47,7 +47,7 @@ func TestDecide(t *testing.T) {
 		{Tiers{Tiers: [][]int{{0}, {2}}, Stop: 0.5}, []string{"", "", "2"}, "2", 2},
 		{Tiers{Tiers: [][]int{{0, 1, 2}}}, []string{"", "", ""}, "", 3},
 	} {
-		d := s.Fit(c.tiers, every).Decide("number", c.answers)
+		d := s.Fit(c.tiers, every).Decide(&odds.Labelled{Kind: "number", Answers: c.answers})
 		if d.Answer != c.want || len(d.Asked) != c.asked || d.Answer != "" && d.Chance.Probability <= 0 {
 			t.Errorf("%+v of %q: %q with %v asked: %+v", c.tiers, c.answers, d.Answer, d.Asked, d.Chance)
 		}
@@ -84,9 +84,10 @@ func TestRecommendWithstands(t *testing.T) {
 	f := s.Fit(r.Tiers, every)
 	for _, q := range s.Questions {
 		for liar := range s.Models {
-			answers := slices.Clone(q.Answers)
-			answers[liar] = "lie"
-			if f.Decide(q.Kind, answers).Answer == "lie" {
+			asked := q
+			asked.Answers = slices.Clone(q.Answers)
+			asked.Answers[liar] = "lie"
+			if f.Decide(&asked).Answer == "lie" {
 				t.Fatalf("model %d alone made %q a decision of %+v", liar, "lie", r.Tiers)
 			}
 		}

@@ -44,6 +44,11 @@ func (s *Sample) Fit(t Tiers, use func(question int) bool) *Fitted {
 	return f
 }
 
+// likelihood reports whether the probabilities count how likely models say their answers are.
+func (f *Fitted) likelihood() bool {
+	return slices.ContainsFunc(f.odds, func(m *odds.Predictor) bool { return m.Marks != nil })
+}
+
 func (s *Sample) names(models []int) (names []string) {
 	for _, i := range models {
 		names = append(names, s.Models[i])
@@ -55,16 +60,21 @@ func (s *Sample) names(models []int) (names []string) {
 func (s *Sample) of(models []int, use func(int) bool) (some []odds.Labelled) {
 	for k, q := range s.Questions {
 		if use(k) {
-			some = append(some, odds.Labelled{Kind: q.Kind, Answers: pick(q.Answers, models), Right: q.Right})
+			some = append(some, odds.Labelled{Kind: q.Kind, Answers: pick(q.Answers, models), Right: q.Right,
+				Sure: pick(q.Sure, models)})
 		}
 	}
 	return some
 }
 
-func pick(answers []string, models []int) []string {
-	some := make([]string, len(models))
+// pick returns what some models have of a list; nil of nil.
+func pick[T any](all []T, models []int) []T {
+	if all == nil {
+		return nil
+	}
+	some := make([]T, len(models))
 	for i, m := range models {
-		some[i] = answers[m]
+		some[i] = all[m]
 	}
 	return some
 }
@@ -76,11 +86,12 @@ type Decided struct {
 	Asked  []int       // the models that were asked
 }
 
-// Decide returns what the council makes of the answers of all models of the sample to a question of a kind.
-func (f *Fitted) Decide(kind string, answers []string) (d Decided) {
+// Decide returns what the council makes of the answers of all models of the sample to a question. It does not look at
+// which one is right.
+func (f *Fitted) Decide(q *odds.Labelled) (d Decided) {
 	for k, asked := range f.stages {
 		d = Decided{Asked: asked}
-		all := f.odds[k].Chances(kind, pick(answers, asked), f.F)
+		all := f.odds[k].Chances(q.Kind, pick(q.Answers, asked), pick(q.Sure, asked), f.F)
 		if len(all) > 0 {
 			d.Chance = all[0]
 		}
@@ -128,7 +139,7 @@ func (p *Played) add(s *Sample, q *odds.Labelled, d Decided) {
 func (s *Sample) Play(f *Fitted, on func(question int) bool) (p Played) {
 	for k := range s.Questions {
 		if q := &s.Questions[k]; on(k) {
-			p.add(s, q, f.Decide(q.Kind, q.Answers))
+			p.add(s, q, f.Decide(q))
 		}
 	}
 	return p

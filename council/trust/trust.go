@@ -11,6 +11,7 @@
 package trust
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -49,6 +50,7 @@ type Answer struct {
 	Member string            `json:"member"`
 	Answer string            `json:"answer"`          // Hash of the canonical answer; "": unreadable
 	Label  reliability.Label `json:"label,omitempty"` // from a graded run; "": nobody has graded it
+	Sure   float64           `json:"sure,omitempty"`  // how likely its model said that it is, in (0, 1]; 0: it did not say
 }
 
 // maxQuestions is how many questions of a kind are kept, the last ones.
@@ -168,7 +170,8 @@ func (h *History) prune() {
 }
 
 // Add appends the observations of questions. What is known of a question already is replaced member by member, where it
-// stands, so that a question that is asked again counts once; a label is not lost by that if the answer is the same.
+// stands, so that a question that is asked again counts once; a label and a likelihood are not lost by that if the
+// answer is the same.
 func (h *History) Add(all []reliability.Observation) {
 	at := map[string]int{}
 	for i, q := range h.Questions {
@@ -182,7 +185,7 @@ func (h *History) Add(all []reliability.Observation) {
 			at[key] = i
 			h.Questions = append(h.Questions, Question{ID: o.Question, Kind: o.Kind})
 		}
-		h.Questions[i].set(Answer{o.Member, o.Answer, o.Label})
+		h.Questions[i].set(Answer{o.Member, o.Answer, o.Label, o.Sure})
 	}
 }
 
@@ -192,8 +195,8 @@ func (q *Question) set(a Answer) {
 		q.Answers = append(q.Answers, a)
 		return
 	}
-	if a.Label == reliability.Unknown && a.Answer == q.Answers[i].Answer {
-		a.Label = q.Answers[i].Label
+	if was := q.Answers[i]; a.Answer == was.Answer {
+		a.Label, a.Sure = cmp.Or(a.Label, was.Label), cmp.Or(a.Sure, was.Sure)
 	}
 	q.Answers[i] = a
 }
@@ -203,7 +206,7 @@ func (h *History) Observations() (all []reliability.Observation) {
 	for _, q := range h.Questions {
 		for _, a := range q.Answers {
 			all = append(all, reliability.Observation{Question: q.ID, Kind: q.Kind, Member: a.Member, Answer: a.Answer,
-				Label: a.Label})
+				Label: a.Label, Sure: a.Sure})
 		}
 	}
 	return all

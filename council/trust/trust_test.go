@@ -28,19 +28,22 @@ func add(t *testing.T, path string, all ...reliability.Observation) {
 	}
 }
 
-// A question that is asked again counts once, keeps its label with the same answer, and loses it with another one.
+// A question that is asked again counts once, keeps its label and its likelihood with the same answer, and loses them
+// with another one.
 func TestAdd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sub", "trust.json")
 	if h, err := trust.Load(path); err != nil || len(h.Questions) != 0 {
 		t.Fatalf("a file that does not exist: %v %v", h, err)
 	}
-	add(t, path, observation("q", "a", "1", reliability.Right), observation("q", "b", "2", reliability.Wrong))
+	one, other := observation("q", "a", "1", reliability.Right), observation("q", "b", "2", reliability.Wrong)
+	one.Sure, other.Sure = 0.75, 0.5
+	add(t, path, one, other)
 	add(t, path, observation("q", "a", "1", ""), observation("q", "b", "3", ""))
 	h, err := trust.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(h.Observations()); got != "[{q number a 1 right} {q number b 3 }]" {
+	if got := fmt.Sprint(h.Observations()); got != "[{q number a 1 right 0.75} {q number b 3  0}]" {
 		t.Error(got)
 	}
 	if h.Has([]string{"q", "other"}) != 1 {

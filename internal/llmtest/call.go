@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Call is a request as the server has read it.
@@ -140,6 +141,7 @@ type Exchange struct {
 
 	server *Server
 	api    api
+	likely *float64 // see Likely
 }
 
 // format returns the API of the request; an exchange that no request began has OpenAI's.
@@ -172,7 +174,7 @@ func (x *Exchange) completion(text, finish string) []byte {
 	b = append(b, quoted...)
 	b = append(b, `,"refusal":null}`...)
 	if x.Logprobs {
-		b = append(b, `,"logprobs":{"content":[{"token":"a","logprob":-0.25},{"token":"b","logprob":-0.75}]}`...)
+		b = append(append(b, `,"logprobs":`...), x.logprobs(text)...)
 	}
 	b = append(append(append(b, `,"finish_reason":"`...), finish...), `"}],"usage":{"prompt_tokens":`...)
 	b = strconv.AppendInt(b, int64(in), 10)
@@ -181,6 +183,32 @@ func (x *Exchange) completion(text, finish string) []byte {
 	b = append(b, `,"total_tokens":`...)
 	b = strconv.AppendInt(b, int64(in+out), 10)
 	return append(b, `}}`...)
+}
+
+// logprobs returns a text as two tokens, with their log-probabilities.
+func (x *Exchange) logprobs(text string) []byte {
+	type token struct {
+		Token   string  `json:"token"`
+		Logprob float64 `json:"logprob"`
+	}
+	half := len(text) / 2
+	for !utf8.ValidString(text[:half]) {
+		half--
+	}
+	tokens := []token{{text[:half], -0.25}, {text[half:], -0.75}}
+	if x.likely != nil {
+		tokens[0].Logprob, tokens[1].Logprob = *x.likely, *x.likely
+	}
+	b, _ := json.Marshal(map[string][]token{"content": tokens})
+	return b
+}
+
+// Likely answers, and gives each token the log-probability that of returns, if the call asks for them.
+func Likely(of func(Call) float64) Behaviour {
+	return func(x *Exchange) {
+		x.likely = new(of(x.Call))
+		x.OK()
+	}
 }
 
 // Reporting answers, and says that the answer is another model's.

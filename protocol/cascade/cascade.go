@@ -15,6 +15,7 @@
 package cascade
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"math"
@@ -52,6 +53,7 @@ type Cascade struct {
 	Secret   uint64               `yaml:"secret" json:"secret,omitempty" doc:"seed by which audits are drawn; filled in at random"`
 	Tiers    [][]synod.NodeID     `yaml:"tiers" json:"tiers,omitempty" doc:"seats by tier, by id or from 0; all of a tier are asked at once, and the answer stands after it if more than F members gave it and it is right with probability p, or without graded questions if all that answered agree; absent: F+1 drawn seats, then one at a time" example:"[[a, b], [c]]"`
 	Odds     []*odds.Predictor    `yaml:"odds" json:"odds,omitempty" doc:"how likely answers are right, by the tiers that were asked; filled in from the graded questions of the trust file"`
+	Probe    answer.Probe         `yaml:"probe" json:"probe,omitzero" doc:"with tiers: likelihood: members report how likely their model's answer is (models with logprobs: true), which counts in the probability if the graded questions have it too" enum:"none|likelihood"`
 	AtLeast  float64              `yaml:"at_least" json:"at_least,omitempty" doc:"with tiers: an answer that is less probable is no decision; 0: every answer with more than F voices may be one" range:"0:1"`
 	Race     bool                 `yaml:"race" json:"race,omitempty" doc:"with tiers: the next tier is called as soon as a member of a tier is late or two of its answers differ; the decision stays the same, and calls that were not needed are paid"`
 	Exact    bool                 `yaml:"-" json:"exact"` // one seed, and no reply is reused
@@ -61,7 +63,7 @@ type Cascade struct {
 
 // New returns the defaults.
 func New() *Cascade {
-	return &Cascade{Stop: Probable, P: 0.99, Doubt: 0.01, Rounds: 2, Score: sac.Stated}
+	return &Cascade{Stop: Probable, P: 0.99, Doubt: 0.01, Rounds: 2, Score: sac.Stated, Probe: answer.NoProbe}
 }
 
 // Paper sets Exact.
@@ -82,6 +84,8 @@ func (p *Cascade) Validate() error {
 		return fmt.Errorf("cascade: tiers end by the probability of an answer; with them stop must be %s", Probable)
 	case len(p.Tiers) == 0 && (p.AtLeast > 0 || len(p.Odds) > 0 || p.Race):
 		return fmt.Errorf("cascade: at_least, odds and race need tiers (example: tiers: [[a, b], [c]])")
+	case len(p.Tiers) == 0 && p.Probe == answer.LikelihoodProbe:
+		return fmt.Errorf("cascade: probe: likelihood needs tiers (example: tiers: [[a, b], [c]])")
 	case len(p.Odds) > len(p.Tiers):
 		return fmt.Errorf("cascade: odds has %d entries; it must have at most one for each of the %d tiers",
 			len(p.Odds), len(p.Tiers))
@@ -110,7 +114,7 @@ func (p *Cascade) Validate() error {
 	if err := answer.Check("cascade", answer.Range{Key: "rounds", Value: p.Rounds, High: 100}); err != nil {
 		return err
 	}
-	return p.sac().Validate()
+	return cmp.Or(p.Probe.Check("cascade"), p.sac().Validate())
 }
 
 func bad(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }
@@ -165,25 +169,24 @@ func (p *Cascade) script(seat synod.Seat, play script.Play) synod.Machine {
 
 // member is one seat of a machine.
 func (p *Cascade) member(me *script.Agent) *answer.Member {
-	return answer.New(me, answer.Settings{Templates: "cascade", Exact: p.Exact})
+	return answer.New(me, answer.Settings{Templates: "cascade", Exact: p.Exact, ConfidenceMode: p.ConfidenceMode()})
 }
 
 // play is the protocol at one seat.
 func (p *Cascade) play(me *script.Agent) synod.Answer {
 	seat := me.Seat()
 	m := p.member(me)
-	t := &tally{council: p.convene(seat.Question, len(seat.Peers)+1, seat.F)}
-	t.answers = make([]synod.Answer, len(t.order))
-	given := make([]synod.Answer, len(t.order)) // by seat; more than were counted, in an audit
+	t := p.tally(seat.Question, len(seat.Peers)+1, seat.F)
+	given := make([]said, len(t.order)) // by seat; more than were counted, in an audit
 	r := answer.Held{Source: synod.Absent}
 	ask := func(stage int, of []synod.NodeID) {
 		if slices.Contains(of, seat.Self) {
 			r = m.Answer()
 			m.Note(0, r, synod.Opinion{})
-			given[seat.Self] = r.Answer
+			given[seat.Self] = saying(r.Answer, r.Confidence)
 		}
 		for _, h := range m.Stage(stage, &r, of) {
-			given[h.From] = h.Value.Answer
+			given[h.From] = said{h.Value.Answer, h.Value.Confidence}
 		}
 	}
 	audit := false
@@ -252,8 +255,11 @@ func (p *Cascade) FirstAsked(q *synod.Question, n, f int) []synod.NodeID {
 // WantsPrices reports whether the council file gives no prices.
 func (p *Cascade) WantsPrices() bool { return len(p.Prices) == 0 }
 
-// Weighs reports whether members must be able to weigh text (SAC-12).
-func (p *Cascade) Weighs() bool { return p.Score == sac.Likelihood }
+// Weighs reports whether members must be able to weigh text (SAC-12): in a contest, which does not follow tiers.
+func (p *Cascade) Weighs() bool { return p.Score == sac.Likelihood && len(p.Tiers) == 0 }
+
+// ConfidenceMode says what an answer comes with. A member whose model reports no likelihood gives its answer alone.
+func (p *Cascade) ConfidenceMode() synod.ConfidenceMode { return p.Probe.Mode() }
 
 // Supported is the guarantee: more than F members gave the decision, so an honest one did, independently.
 const Supported = "supported"
@@ -317,6 +323,8 @@ doubt        with stop: probable, the largest probability that the missing votes
              answer leads (0.01)
 tiers        seats by tier, such as [[a, b], [c]]; none: F+1 that are drawn, then one at a time
 at_least     with tiers: an answer that is less probable is no decision (0: every one may be)
+probe        with tiers: likelihood: the probability also counts how likely models with
+             logprobs: true say their answers are, among what each mostly says (none)
 race         with tiers: call the next tier when a member of a tier is late or two of its answers
              differ (false); the decision stays the same, and needless calls are paid
 odds         how likely answers are right; filled in from the trust file

@@ -14,6 +14,7 @@ import (
 	"synod.dev/synod/core/robust"
 	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/answer"
 )
 
 // council is what every member knows before the first answer: whom to ask in which order, and how much each answer
@@ -100,14 +101,40 @@ func (c *council) stage(k int) []synod.NodeID {
 type tally struct {
 	*council
 	answers []synod.Answer // by seat; None: not asked, or no answer
+	sure    []float64      // by seat: the likelihood that it reports of its answer; 0: none. nil: none is asked for
 	asked   []synod.NodeID
 }
 
+// tally returns one without answers.
+func (p *Cascade) tally(q *synod.Question, n, f int) *tally {
+	t := &tally{council: p.convene(q, n, f), answers: make([]synod.Answer, n)}
+	if p.Probe == answer.LikelihoodProbe {
+		t.sure = make([]float64, n)
+	}
+	return t
+}
+
+// said is a first answer, and the likelihood that its member reports of it; 0: none.
+type said struct {
+	answer synod.Answer
+	sure   float64
+}
+
+func saying(a synod.Answer, confidence *float64) said {
+	if confidence == nil {
+		return said{answer: a}
+	}
+	return said{a, *confidence}
+}
+
 // count adds the answers of a stage, by seat.
-func (t *tally) count(stage []synod.NodeID, given []synod.Answer) {
+func (t *tally) count(stage []synod.NodeID, given []said) {
 	t.asked = append(t.asked, stage...)
 	for _, id := range stage {
-		t.answers[id] = given[id]
+		t.answers[id] = given[id].answer
+		if t.sure != nil {
+			t.sure[id] = given[id].sure
+		}
 	}
 }
 

@@ -10,13 +10,12 @@ import (
 
 // Decide counts the first answers in the records stage by stage, as the members did, and after a contest the last ones.
 func (p *Cascade) Decide(q *synod.Question, noted [][]*synod.Opinion, f int) (d protocol.StagedDecision) {
-	t := &tally{council: p.convene(q, len(noted), f), answers: make([]synod.Answer, len(noted))}
+	t, given := p.tally(q, len(noted), f), make([]said, len(noted))
+	for i := range noted {
+		given[i] = firstOf(noted[i])
+	}
 	for stage := 0; ; stage++ {
-		of := t.stage(stage)
-		t.asked = append(t.asked, of...)
-		for _, id := range of {
-			t.answers[id] = firstOf(noted[id])
-		}
+		t.count(t.stage(stage), given)
 		all := t.table()
 		end := t.next(all, t.stage(stage+1) == nil)
 		if end == goOn {
@@ -46,13 +45,13 @@ func (p *Cascade) Recorded(q *synod.Question, first []synod.Answer, f int) proto
 // a contest all that hold no candidate take the heaviest one, because they score all candidates alike.
 func (p *Cascade) Foretell(q *synod.Question, first []synod.Answer, f int) (noted [][]*synod.Opinion) {
 	noted = make([][]*synod.Opinion, len(first))
+	given := make([]said, len(first))
 	for i, a := range first {
-		noted[i] = []*synod.Opinion{{Answer: a}}
+		noted[i], given[i].answer = []*synod.Opinion{{Answer: a}}, a
 	}
-	c := p.convene(q, len(first), f)
-	t := &tally{council: c, answers: make([]synod.Answer, len(first))}
+	t := p.tally(q, len(first), f)
 	for stage, end := 0, goOn; end == goOn; stage++ {
-		t.count(t.stage(stage), first)
+		t.count(t.stage(stage), given)
 		all := t.table()
 		if end = t.next(all, t.stage(stage+1) == nil); end != contested {
 			continue
@@ -68,14 +67,14 @@ func (p *Cascade) Foretell(q *synod.Question, first []synod.Answer, f int) (note
 	return noted
 }
 
-// firstOf returns the answer that a seat noted before it heard others.
-func firstOf(noted []*synod.Opinion) synod.Answer {
+// firstOf returns what a seat noted before it heard others.
+func firstOf(noted []*synod.Opinion) said {
 	for _, o := range noted {
 		if o.Round == 0 {
-			return o.Answer
+			return saying(o.Answer, o.Confidence)
 		}
 	}
-	return synod.None
+	return said{}
 }
 
 func (t *tally) decide(d *protocol.StagedDecision, all []candidate) {

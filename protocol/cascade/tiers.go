@@ -74,16 +74,18 @@ func (t *tally) judge(all []candidate) {
 	if m == nil || t.merges { // a merged value is none of the answers
 		return
 	}
-	answers := make([]string, len(t.asked))
+	answers, sure := make([]string, len(t.asked)), make([]float64, len(t.asked))
 	for i, id := range t.asked {
-		answers[i] = string(t.answers[id])
+		if answers[i] = string(t.answers[id]); t.sure != nil {
+			sure[i] = t.sure[id]
+		}
 	}
-	for _, c := range m.Chances(string(t.form), answers, t.f) {
+	for _, c := range m.Chances(string(t.form), answers, sure, t.f) {
 		k := slices.IndexFunc(all, func(x candidate) bool { return x.answer == synod.Answer(c.Answer) })
 		all[k].likely = c.Probability
 		c = c.Stated(m.Labels)
 		all[k].chance = protocol.Probability{Value: c.Probability, Low: c.Low, High: c.High, Labels: m.Labels,
-			Feedback: m.Feedback}
+			Feedback: m.Feedback, Likelihood: c.Sure}
 	}
 }
 
@@ -147,8 +149,11 @@ func (t *tally) whyTier(lead candidate, answers int) string {
 	}
 	switch {
 	case lead.chance.Labels > 0:
-		return fmt.Sprintf("after %s it is right with probability %.2f, by %d graded questions", tiers,
-			lead.chance.Value, lead.chance.Labels)
+		by := fmt.Sprintf("%d graded questions", lead.chance.Labels)
+		if lead.chance.Likelihood {
+			by += " and the likelihoods that models report"
+		}
+		return fmt.Sprintf("after %s it is right with probability %.2f, by %s", tiers, lead.chance.Value, by)
 	case answers == 1:
 		return fmt.Sprintf("after %s all that answered agree", tiers)
 	}

@@ -33,20 +33,30 @@ answers, and each says in one more call which answers of others mean the same. T
 are counted as one if more than f members say so that gave neither. At most 2n calls.
 
 not promised  anything of its own: Byzantine members win if there are enough of them
-              to win a vote.`,
+              to win a vote.
+
+probe         likelihood: answers come with how likely models with logprobs: true say they
+              are, for synod calibrate; no rule counts it (none)`,
 	New:       func() protocol.Protocol { return New() },
 	Prompts:   answer.Templates,
 	Campaigns: []check.Subject{campaign},
 }
 
-// Majority has no parameters of its own.
+// Majority holds the protocol's parameters.
 type Majority struct {
 	answer.Plain `yaml:",inline"`
-	Same         bool `yaml:"-" json:"same,omitempty"` // members compare answers: council key "same: members"
+	Probe        answer.Probe `yaml:"probe" json:"probe,omitzero" doc:"likelihood: members also report how likely their model's answer is (models with logprobs: true), which no rule counts: what learns from the outcome does" enum:"none|likelihood"`
+	Same         bool         `yaml:"-" json:"same,omitempty"` // members compare answers: council key "same: members"
 }
 
 // New returns the protocol.
-func New() *Majority { return &Majority{} }
+func New() *Majority { return &Majority{Probe: answer.NoProbe} }
+
+// Validate checks the parameters.
+func (p *Majority) Validate() error { return p.Probe.Check("majority") }
+
+// ConfidenceMode says what an answer comes with.
+func (p *Majority) ConfidenceMode() synod.ConfidenceMode { return p.Probe.Mode() }
 
 // Join returns the machine of one member.
 func (p *Majority) Join(seat synod.Seat) synod.Machine {
@@ -54,7 +64,8 @@ func (p *Majority) Join(seat synod.Seat) synod.Machine {
 		return script.New(seat, script.Options{}, p.compare)
 	}
 	return script.New(seat, script.Options{OneSeed: p.Exact}, func(me *script.Agent) synod.Answer {
-		return answer.New(me, answer.Settings{Templates: "majority", Exact: p.Exact}).Once()
+		return answer.New(me, answer.Settings{Templates: "majority", Exact: p.Exact,
+			ConfidenceMode: p.Probe.Mode()}).Once()
 	})
 }
 

@@ -45,7 +45,8 @@ often, with the number of questions that would show its advantage.
 
 Questions are those of a task (default: builtin) or your own, as for synod bench. A model with
 several seats is asked twice, so that the errors of its copies can be compared. A call that fails
-is no wrong answer: it does not count. The run is kept in a folder and costs nothing twice: the
+is no wrong answer: it does not count. Models with logprobs: true are asked how likely their answers
+are, which then counts in probabilities (probe: likelihood). The run is kept in a folder and costs nothing twice: the
 same command resumes it, or prints it again. synod ask then shows the effective votes of councils
 whose members were measured. docs/use/models.md has the formulas.
 
@@ -54,6 +55,7 @@ Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the bu
 		Example: `  synod calibrate
   synod calibrate -c council.yaml mine.jsonl --form number
   synod calibrate gsm8k -n 200 --parallel 8 --budget-usd 2
+  synod calibrate --set models.strong.logprobs=true --write tiers.yaml
   synod calibrate --dry-run
   synod calibrate show`,
 		Args: cobra.MaximumNArgs(1),
@@ -306,9 +308,15 @@ func (c *calibration) command() string {
 
 // again adds the flags that a command was given, and that say what is asked, to its words.
 func again(cmd *cobra.Command, source *app.CouncilFlags, words ...string) string {
-	for _, name := range []string{"council", "out", "number", "sample", "seed", "form", "schema", "tools", "data",
-		"level"} {
-		if fl := cmd.Flags().Lookup(name); fl != nil && fl.Changed {
+	for _, name := range []string{"council", "out", "number", "repeat", "sample", "seed", "form", "schema", "tools",
+		"data", "level", "members", "cell", "rounds", "substitute", "full", "parallel",
+		"no-preflight"} {
+		fl := cmd.Flags().Lookup(name)
+		switch {
+		case fl == nil || !fl.Changed:
+		case fl.Value.Type() == "bool":
+			words = append(words, "--"+name+"="+fl.Value.String())
+		default:
 			words = append(words, "--"+name, app.ShellWord(strings.Trim(fl.Value.String(), "[]")))
 		}
 	}

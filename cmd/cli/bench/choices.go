@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"synod.dev/synod"
 	"synod.dev/synod/bench"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/display"
@@ -36,7 +37,7 @@ func choices(run *bench.Run, usd map[string]float64) (all []display.Choice, err 
 		if r == nil {
 			continue
 		}
-		c := display.Choice{Aim: a.name, P: r.Stop, F: r.F, Right: r.Right, USD: r.USD,
+		c := display.Choice{Aim: a.name, P: r.Stop, F: r.F, Right: r.Right, USD: r.USD, Likelihood: r.Likelihood,
 			Single: models[r.Single.Model], SingleRight: r.Single.Right, SingleUSD: r.Single.USD}
 		for _, tier := range r.Tiers.Tiers {
 			c.Tiers = append(c.Tiers, names(tier))
@@ -73,6 +74,9 @@ func (c *calibration) writeCouncil(choice *display.Choice) error {
 	protocol := yaml.MapSlice{{Key: "name", Value: "single"}}
 	if !choice.Alone() {
 		protocol = yaml.MapSlice{{Key: "name", Value: "cascade"}, {Key: "tiers", Value: choice.Tiers}}
+	}
+	if choice.Likelihood && !choice.Alone() {
+		protocol = append(protocol, yaml.MapItem{Key: "probe", Value: synod.LikelihoodConfidence})
 	}
 	if choice.P > 0 {
 		protocol = append(protocol, yaml.MapItem{Key: "p", Value: min(max(choice.P, 0.5), 0.999)})

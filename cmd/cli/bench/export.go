@@ -38,7 +38,8 @@ func exportCommand(a *app.App) *cobra.Command {
 		Long: `Writes the figures of all cells as CSV (a line for every figure), as a LaTeX tabular (package
 booktabs) or as Markdown. With --vs paper the LaTeX and Markdown tables compare them
 with those of the paper; with --layout paper the LaTeX has the tables of the manifest, in the
-layout of its paper, with intervals in small type. With --questions the CSV has a row for every finished question;
+layout of its paper, with intervals in small type, and below a row with live members one for each of
+their models. With --questions the CSV has a row for every finished question;
 parquet writes these rows with typed columns, by the program synod-parquet beside synod.
 A single run is a grid of one cell, without preset and paper.
 

@@ -37,9 +37,6 @@ func (f *benchFlags) addManifest(fl *pflag.FlagSet, full *bool) {
 	fl.BoolVar(full, "full", false, "the complete form of the experiment, such as with more repeats")
 }
 
-// allPresets is the name that means every preset.
-const allPresets = "all"
-
 // runGrid makes the folder of an experiment, or takes the one that is there, and works on its cells.
 func runGrid(a *app.App, cmd *cobra.Command, m *manifest.Manifest, f benchFlags, o manifest.Options) error {
 	grid, err := m.Draft(o)
@@ -192,51 +189,6 @@ func bringFiles(a *app.App, cmd *cobra.Command, m *manifest.Manifest, grid *benc
 	}
 	a.Say(cmd, strings.TrimSpace(text+". "+grid.Note))
 	return nil
-}
-
-// runPresets runs every preset that has claims of a paper in its complete form, and prints one table of claims.
-func runPresets(a *app.App, cmd *cobra.Command, f benchFlags, o manifest.Options) error {
-	o.Full = true
-	var all report.Claims
-	for _, p := range manifest.Presets().All() {
-		if len(p.Manifest.Claims) == 0 {
-			continue
-		}
-		grid, err := p.Manifest.Draft(o)
-		if err != nil {
-			return app.ConfigError(err)
-		}
-		if f.dryRun {
-			fmt.Fprintf(cmd.OutOrStdout(), "\n%s\n", p.Name)
-			if err := display.PrintEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON, nil); err != nil {
-				return err
-			}
-			continue
-		}
-		one := f
-		one.out = filepath.Join(f.out, p.Name)
-		a.Say(cmd, p.Name)
-		if err := bringFiles(a, cmd, p.Manifest, grid, one); err != nil {
-			return err
-		}
-		if err := computeGrid(a, cmd, grid); err != nil {
-			return err
-		}
-		if len(grid.Cells) > 0 {
-			if err := benchWork(a, cmd, grid, one); err != nil {
-				return err
-			}
-		}
-		r, err := grid.Report()
-		if err != nil {
-			return unreportable(err)
-		}
-		all.Add(r)
-	}
-	if f.dryRun {
-		return nil
-	}
-	return all.Write(cmd.OutOrStdout(), "text")
 }
 
 func showCommand() *cobra.Command {

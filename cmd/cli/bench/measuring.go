@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"synod.dev/synod"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/cmd/cli/display"
 	"synod.dev/synod/council/plan"
@@ -34,6 +35,9 @@ func measuring(of *plan.Spec, without []display.Unmeasured) (plan.Spec, error) {
 	}
 	for _, name := range order {
 		spec.Models[name] = of.Models[name]
+		if reportsLikelihood(of.Models[name]) {
+			spec.Protocol["probe"] = string(synod.LikelihoodConfidence)
+		}
 		seat := plan.SeatSpec{ID: name, Model: name}
 		if seats[name] > 1 {
 			seat.ID, seat.Count = name+"-", 2
@@ -42,6 +46,9 @@ func measuring(of *plan.Spec, without []display.Unmeasured) (plan.Spec, error) {
 	}
 	return spec, nil
 }
+
+// reportsLikelihood reports whether a model, by its settings, says how likely its answers are.
+func reportsLikelihood(settings plan.Params) bool { return settings["logprobs"] == true }
 
 func measuredModel(m *seating.Measured, of *report.Model, finished int) display.CalibratedModel {
 	one := display.CalibratedModel{Model: of.Model, Kind: of.Kind, Served: of.Served, Accuracy: m.Accuracy(of.Model),

@@ -62,7 +62,7 @@ A manifest describes an experiment: a grid of cells, each a run with its own cou
 A preset (synod list presets) is that of a paper. Members are simulated, embedded (the
 embedded model), recorded, or models that a council file defines. "all" runs every
 preset with claims of a paper in the complete form (--full) into folders of -o, and prints
-one table of claims.
+one table of claims. The same command goes on after an interruption.
 
 A folder that has the same run already is resumed; one of another run is refused. That of
 an earlier version of a manifest is brought up to date: cells that have not changed are
@@ -182,7 +182,7 @@ func runBench(a *app.App, cmd *cobra.Command, name string, f benchFlags, full bo
 	}
 	o.Full = full
 	if name == allPresets {
-		return runPresets(a, cmd, f, o)
+		return runPresets(a, cmd, withClaims(), f, o)
 	}
 	m, err := experiment(name)
 	if err != nil {
@@ -437,6 +437,13 @@ func noRun(dir string) error {
 			"began; nothing was asked", dir), "give the command that was cut off once more; it begins the run in this "+
 			"folder:\n  synod bench run … -o "+app.ShellWord(dir))
 	}
+	if names := presetsIn(dir); len(names) > 0 {
+		first := app.ShellWord(filepath.Join(dir, names[0]))
+		return app.Fail(app.ExitFailure, fmt.Errorf("%s has %s of synod bench run all, each in a folder of its own", dir,
+			app.Count(len(names), "preset")), "report or resume one of them, as in: synod bench report "+first+
+			"\ngo on with all, and print the table of claims, with the command that began it: synod bench run all … "+
+			"-o "+app.ShellWord(dir))
+	}
 	return app.Fail(app.ExitFailure, fmt.Errorf("%s contains no run", dir),
 		"give the folder that -o named, as in: synod bench run builtin -o runs/first")
 }
@@ -485,7 +492,7 @@ func benchWork(a *app.App, cmd *cobra.Command, run work, f benchFlags) error {
 		}
 	}
 	if done.Failed > 0 {
-		return app.Fail(app.ExitFailure, fmt.Errorf("%d of %d questions failed", done.Failed, done.Total),
+		return app.Fail(app.ExitFailure, &failedError{done.Failed, done.Total},
 			"see the reasons with: synod bench report "+dir+"\ntry them again with:\n  "+resume)
 	}
 	return nil

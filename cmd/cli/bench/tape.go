@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary"
 	"synod.dev/synod/bench"
+	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/questions"
@@ -37,11 +39,13 @@ in the folder. The adversary of SAC's Appendix B.4 sends such answers to other q
 questions than those of the experiment: an answer is never replayed to its own question, and
 only to questions of the same form. Right answers are not on the tape. A call that fails is no
 answer. Replies are kept in the folder: the same command goes on and asks nothing twice.
+--json prints the counts, calls, tokens and cost as one object, also of an unfinished recording.
 
 Exit codes: 0 all questions are finished · 1 some failed, or the model made no mistake · 2
 usage · 5 the budget is used · 130 interrupted.`,
 		Example: `  synod bench tape gsm8k --model openai:gpt-3.5-turbo -n 100 -o runs/weak
   synod bench tape mine.jsonl -c council.yaml --model weak -o runs/weak
+  synod bench tape mine.jsonl -c council.yaml --model weak -o runs/weak --json | jq .wrong
   synod bench run study.yaml --set 'adversaries.adversary={name: replay, tape: runs/weak/tape.jsonl}' -o runs/study`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return recordTape(a, cmd, args[0], f) },
@@ -58,6 +62,7 @@ usage · 5 the budget is used · 130 interrupted.`,
 	fl.IntSliceVar(&f.Levels, "level", nil, "only questions of these levels, such as 4,5")
 	fl.Float64Var(&f.budget.USD, "budget-usd", 0, "begin no question when so many US dollars are used; 0: no bound")
 	fl.IntVar(&f.budget.Calls, "budget-calls", 0, "begin no question when so many calls are made; 0: no bound")
+	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -103,7 +108,7 @@ func recordTape(a *app.App, cmd *cobra.Command, name string, f benchFlags) error
 	if errors.As(worked, &how) && how.Code == app.ExitUsage {
 		return worked
 	}
-	return errors.Join(worked, writeTape(a, cmd, f.out))
+	return errors.Join(worked, writeTape(a, cmd, f))
 }
 
 // record makes the folder of a recording, or opens that of the same one, and asks what is not asked yet.
@@ -162,8 +167,8 @@ func weakModel(a *app.App, source app.CouncilFlags) (spec plan.Spec, from plan.O
 }
 
 // writeTape writes the tape of a finished or unfinished recording.
-func writeTape(a *app.App, cmd *cobra.Command, dir string) error {
-	run, err := bench.Open(dir)
+func writeTape(a *app.App, cmd *cobra.Command, f benchFlags) error {
+	run, err := bench.Open(f.out)
 	if err != nil {
 		return unreportable(err)
 	}
@@ -171,19 +176,65 @@ func writeTape(a *app.App, cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return unreportable(err)
 	}
-	path := filepath.Join(dir, tapeFile)
+	path := filepath.Join(f.out, tapeFile)
 	if err := app.WriteFile(path, func(w io.Writer) error { return t.Write(w) }); err != nil {
 		return app.Fail(app.ExitFailure, err)
 	}
-	kind := ""
-	if t.Kind == string(llm.Simulated) {
-		kind = " of a simulated member"
+	if err := printTape(a, cmd, run, t, path, f.asJSON); err != nil {
+		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s%s in %s · %d of %d questions answered, %d right, %d unreadable\n",
-		app.Count(len(t.Answers), "wrong answer"), kind, app.OneLine(path), t.Asked, run.N, t.Right, t.Unread)
 	if t.Asked == run.N && len(t.Answers) == 0 {
 		return app.Fail(app.ExitFailure, errors.New("the tape is empty: the model gave no wrong answer"),
 			"ask more or harder questions, or a weaker model")
+	}
+	return nil
+}
+
+// tapeResult is the JSON of "synod bench tape". Its keys are those of "synod bench report", where that has them.
+type tapeResult struct {
+	Version     int           `json:"version"`
+	Task        string        `json:"task"`
+	Seed        uint64        `json:"seed"`
+	Model       string        `json:"model"`
+	MembersKind []string      `json:"members_kind"`
+	Questions   int           `json:"questions"`
+	Finished    int           `json:"finished"`
+	Failed      int           `json:"failed"`
+	Unfinished  int           `json:"unfinished"`
+	Answered    int           `json:"answered"` // questions with a reply: wrong, right and unreadable ones
+	Wrong       int           `json:"wrong"`    // the answers on the tape
+	Right       int           `json:"right"`
+	Unreadable  int           `json:"unreadable"`
+	Tape        string        `json:"tape"` // the file
+	Calls       report.Calls  `json:"calls"`
+	Tokens      report.Tokens `json:"tokens"`
+	Cost        *llm.Cost     `json:"cost"` // null: a price is unknown
+	Money       llm.Money     `json:"money"`
+	Seconds     float64       `json:"seconds"`
+}
+
+// printTape prints what is on a tape, and of a JSON object also what that took.
+func printTape(a *app.App, cmd *cobra.Command, run *bench.Run, t *adversary.Tape, path string, asJSON bool) error {
+	if !asJSON {
+		kind := ""
+		if t.Kind == string(llm.Simulated) {
+			kind = " of a simulated member"
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s%s in %s · %d of %d questions answered, %d right, %d unreadable\n",
+			app.Count(len(t.Answers), "wrong answer"), kind, app.OneLine(path), t.Asked, run.N, t.Right, t.Unread)
+		return nil
+	}
+	run.Prices = a.Prices
+	r, err := run.Report()
+	if err != nil {
+		return unreportable(err)
+	}
+	err = app.WriteJSON(cmd.OutOrStdout(), tapeResult{Version: report.Version, Task: r.Task, Seed: r.Seed,
+		Model: t.Model, MembersKind: r.MembersKind, Questions: r.Questions, Finished: r.Finished, Failed: r.Failed,
+		Unfinished: r.Unfinished, Answered: t.Asked, Wrong: len(t.Answers), Right: t.Right, Unreadable: t.Unread,
+		Tape: path, Calls: r.Calls, Tokens: r.Tokens, Cost: r.Cost, Money: r.Money, Seconds: r.Seconds})
+	if err != nil {
+		return app.Fail(app.ExitFailure, err)
 	}
 	return nil
 }

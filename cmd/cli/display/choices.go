@@ -3,6 +3,7 @@ package display
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"synod.dev/synod/bench/metrics"
@@ -19,6 +20,8 @@ type Choice struct {
 	F     int           `json:"f"`
 	Right *metrics.Rate `json:"right"` // by nested splits: of questions that neither chose nor fitted it
 	USD   float64       `json:"usd"`   // of a question
+	// Likelihood says that probabilities count the log-probabilities of the models' answers.
+	Likelihood bool `json:"likelihood,omitempty"`
 	// Single is the best single model, by the same splits.
 	Single      string        `json:"single"`
 	SingleRight *metrics.Rate `json:"single_right"`
@@ -45,6 +48,9 @@ func (r *Calibration) printChoices(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  %-15s %s: %s %% right (95 %% %s), %s a question\n", c.Aim, what, inPercent(c.Right.Value),
 			ends(c.Right, inPercent), dollars(c.USD))
+	}
+	if slices.ContainsFunc(r.Choices, func(c Choice) bool { return c.Likelihood && !c.Alone() }) {
+		fmt.Fprintln(w, "  probabilities count the log-probabilities of the models' answers (probe: likelihood)")
 	}
 }
 

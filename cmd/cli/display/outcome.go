@@ -36,7 +36,12 @@ func Probability(o outcome.Outcome) string {
 	if !o.Answered() {
 		of = " of the leading answer"
 	}
-	return fmt.Sprintf("probability%s: %.2f (95 %%: %.2f to %.2f), from %s", of, p.Value, p.Low, p.High, labels(p))
+	also := ""
+	if p.Likelihood {
+		also = ", and log-probabilities of the models"
+	}
+	return fmt.Sprintf("probability%s: %.2f (95 %%: %.2f to %.2f), from %s%s", of, p.Value, p.Low, p.High, labels(p),
+		also)
 }
 
 // labels says where the labels of a probability come from.
