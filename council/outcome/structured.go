@@ -150,10 +150,10 @@ func (j *judgment) showValue(o *Outcome) {
 		}
 	default:
 		w := robust.Withstood(j.merged.Withstands)
-		o.Withstands, o.Fragile = &w, ""
+		o.Withstands, o.Fragile = j.withQuorum(&w), ""
 		for i := range o.Fields {
 			if w := o.Fields[i].Withstands; w != nil {
-				w.Ignored, w.Changed = plan.InVoices(j.plan, w.Ignored), plan.InVoices(j.plan, w.Changed)
+				*w = structured.Withstands(*withstoodVoices(j.plan, j.withQuorum((*robust.Withstood)(w))))
 			}
 		}
 	}
