@@ -150,10 +150,10 @@ func (j *judgment) showValue(o *Outcome) {
 		}
 	default:
 		w := robust.Withstood(j.merged.Withstands)
-		o.Withstands, o.Fragile = j.withQuorum(&w), ""
+		o.Withstands, o.Fragile = withQuorum(j, &w), ""
 		for i := range o.Fields {
 			if w := o.Fields[i].Withstands; w != nil {
-				*w = structured.Withstands(*withstoodVoices(j.plan, j.withQuorum((*robust.Withstood)(w))))
+				*w = structured.Withstands(*withstoodVoices(j.plan, withQuorum(j, (*robust.Withstood)(w))))
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 	case j.merged != nil && (plan.FirstHand(p) || !j.heard()):
 		return nil, "" // showValue says it
 	case j.staged() != nil:
-		return j.withSupport(j.staged().Withstands, decision), j.staged().Fragile
+		return withSupport(j, j.staged().Withstands, decision), j.staged().Fragile
 	case p.Full().Rule.Name == plan.ByProtocol && meanVote(p):
 		return j.withstandsByMean(decision)
 	case p.Full().Rule.Name == plan.ByProtocol:
@@ -46,20 +46,20 @@ func (j *judgment) withstandsBySeats(decision synod.Answer) (w *robust.Withstood
 		}
 	}
 	if got, wins := robust.Withstands(robust.VoteRule{Name: p.Full().Rule.Name}, voices, decision); wins {
-		return j.limited(&got, decision), ""
+		return limited(j, &got, decision), ""
 	}
 	return nil, "the members' last answers alone do not choose the decision"
 }
 
 // limited lowers what a vote withstands to what else the decision needs: answers of enough seats, and the rule's
 // support.
-func (j *judgment) limited(w *robust.Withstood, decision synod.Answer) *robust.Withstood {
-	return j.withSupport(j.withQuorum(w), decision)
+func limited(j *judgment, w *robust.Withstood, decision synod.Answer) *robust.Withstood {
+	return withSupport(j, withQuorum(j, w), decision)
 }
 
 // withQuorum lowers what a decision withstands to how many seats may be left out or fall silent before too few have an
 // answer. A majority of all seats has enough in any case, and so have those who asked in stages or signed replies.
-func (j *judgment) withQuorum(w *robust.Withstood) *robust.Withstood {
+func withQuorum(j *judgment, w *robust.Withstood) *robust.Withstood {
 	rule := j.plan.Full().Rule.Name
 	if w == nil || rule != plan.Plurality && (rule != plan.ByProtocol || j.ownStep().signed) {
 		return w
@@ -76,7 +76,7 @@ func (j *judgment) withQuorum(w *robust.Withstood) *robust.Withstood {
 
 // withSupport lowers what a decision withstands to what the rule's support does: as many voices must have given it in
 // round 0, and those with few seats are lost first.
-func (j *judgment) withSupport(w *robust.Withstood, decision synod.Answer) *robust.Withstood {
+func withSupport(j *judgment, w *robust.Withstood, decision synod.Answer) *robust.Withstood {
 	need := j.plan.Full().Rule.Support
 	if w == nil || need == 0 {
 		return w
@@ -160,7 +160,7 @@ func (j *judgment) withstandsByMean(decision synod.Answer) (*robust.Withstood, s
 	case j.plan.Full().Rule.Support > 0:
 		return nil, "support counts seats, and the protocol's own step counts mean confidences"
 	}
-	return j.limited(&w, decision), ""
+	return limited(j, &w, decision), ""
 }
 
 // missedFirst reports whether a member's last answer does not follow from all first answers.

@@ -149,3 +149,39 @@ func TestMeanVoteWithstands(t *testing.T) {
 		}
 	}
 }
+
+// What a hostile member says that nobody can read, or that fails a check, counts no more for Judge than for members: it
+// neither outweighs an answer in tiers nor is it one that somebody missed.
+func TestUnreadableFirstAnswers(t *testing.T) {
+	sure, certain := .9, 1.0
+	for _, bad := range []synod.Answer{"many", "13"} {
+		records := func(rounds int) (all []Record) {
+			for i, a := range []synod.Answer{bad, "7", "7", "7"} {
+				first := &synod.Opinion{Answer: a, Confidence: &sure}
+				if i == 0 {
+					first.Confidence = &certain
+				}
+				r := Record{Seat: synod.NodeID(i), Stopped: "rounds", Opinions: []Noted{{Opinion: first}}}
+				if rounds > 0 {
+					r.Opinions = append(r.Opinions, Noted{Tick: 1, Opinion: &synod.Opinion{Round: 1, Answer: "7",
+						Silent: []synod.NodeID{0}}})
+				}
+				all = append(all, r)
+			}
+			return all
+		}
+		in := plan.Instance{Question: synod.Question{Text: "?", Form: synod.Number}}
+		if bad == "13" {
+			in.Question.Checks = []synod.Check{{Name: "small", Regex: "^[0-9]$"}}
+		}
+		p := voiced(t, "abcd", "f: 0\nprotocol: {name: cascade, tiers: [[0, 1, 2], [3]], "+
+			"weights: {number: [9, 1, 1, 1]}}\n")
+		if o := Judge(p, in, records(0)); o.Decision != "7" || !strings.Contains(o.Reason, "all that answered agree") {
+			t.Errorf("%s is said in a tier: %q, %s", bad, o.Decision, o.Reason)
+		}
+		p = voiced(t, "abcd", "f: 0\nprotocol: {name: weighted-majority}\nrule: {name: majority}\n")
+		if o := Judge(p, in, records(1)); o.Withstands == nil {
+			t.Errorf("%s is said in a weighted vote: withstands nothing: %s", bad, o.Fragile)
+		}
+	}
+}
