@@ -48,12 +48,10 @@ func dropFailed(j *judgment) {
 				j.refused = make([]bool, len(j.seats))
 			}
 			j.refused[i] = true
-			silent := *o
-			silent.Answer = synod.None
-			j.last[i] = &silent
+			j.last[i], j.uncounted = silenced(o), append(j.uncounted, a)
 		}
 		if a := j.first[i]; a != synod.None && !passes(j, a) {
-			j.first[i] = synod.None
+			j.first[i], j.uncounted = synod.None, append(j.uncounted, a)
 		}
 	}
 }

@@ -162,14 +162,14 @@ func (j *judgment) take(p *plan.Plan, in plan.Instance, records []Record) {
 		}
 	}
 	j.dropUncommitted()
-	j.dropUntyped()
+	dropUntyped(j)
 	dropFailed(j)
 }
 
-// dropUntyped takes the answers from last opinions that cannot be read in the form of the question, with the defence
-// typed. Honest members do not take over such a text, and a vote for it must not win either. An answer that fails a
-// check can be read: dropFailed takes it out, because it is no silence.
-func (j *judgment) dropUntyped() {
+// dropUntyped takes the answers from first and last opinions that cannot be read in the form of the question, with the
+// defence typed. Honest members do not take over such a text, and a vote for it must not win either. An answer that
+// fails a check can be read: dropFailed takes it out, because it is no silence.
+func dropUntyped(j *judgment) {
 	plain := j.in.Question
 	plain.Checks = nil
 	q := &plain
@@ -177,18 +177,24 @@ func (j *judgment) dropUntyped() {
 		return
 	}
 	readable := synod.None // the answer that was read last
-	for i, o := range j.last {
-		a := AnswerOf(o)
+	untyped := func(a synod.Answer) bool {
 		if a == synod.None || a == readable {
-			continue
+			return false
 		}
-		if _, ok := read.Canonical(q, string(a)); ok {
-			readable = a
-			continue
+		if _, ok := read.Canonical(q, string(a)); !ok {
+			j.uncounted = append(j.uncounted, a)
+			return true
 		}
-		silent := *o
-		silent.Answer = synod.None
-		j.last[i] = &silent
+		readable = a
+		return false
+	}
+	for i, o := range j.last {
+		if untyped(AnswerOf(o)) {
+			j.last[i] = silenced(o)
+		}
+		if untyped(j.first[i]) {
+			j.first[i] = synod.None
+		}
 	}
 }
 

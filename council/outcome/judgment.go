@@ -58,7 +58,8 @@ type judgment struct {
 	needless int
 	// uncommitted has the seats that are not in first because they did not commit to their answer in time; nil: none.
 	uncommitted []bool
-	refused     []bool // by seat: its last answer was taken out because it fails a check; nil: none was
+	uncounted   []synod.Answer // that members do not count: they cannot be read, or fail a check
+	refused     []bool         // by seat: its last answer was taken out because it fails a check; nil: none was
 }
 
 // callCost is calls and tokens.
@@ -84,13 +85,22 @@ func (j *judgment) staged() *protocol.StagedDecision {
 				if o.Round == 0 && j.uncommitted != nil && j.uncommitted[i] {
 					continue // the others have not counted it either
 				}
-				noted[i] = append(noted[i], o.Opinion)
+				if noted[i] = append(noted[i], o.Opinion); slices.Contains(j.uncounted, o.Answer) {
+					noted[i][len(noted[i])-1] = silenced(o.Opinion)
+				}
 			}
 		}
 		d := p.Decide(&j.in.Question, noted, j.plan.Full().F)
 		j.stages = &d
 	}
 	return j.stages
+}
+
+// silenced is an opinion without its answer.
+func silenced(o *synod.Opinion) *synod.Opinion {
+	silent := *o
+	silent.Answer = synod.None
+	return &silent
 }
 
 // lastOpinions returns what every seat noted last.

@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -20,7 +21,7 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 	case j.merged != nil && (plan.FirstHand(p) || !j.heard()):
 		return nil, "" // showValue says it
 	case j.staged() != nil:
-		return j.staged().Withstands, j.staged().Fragile
+		return withSupport(j, j.staged().Withstands, decision), j.staged().Fragile
 	case p.Full().Rule.Name == plan.ByProtocol && meanVote(p):
 		return j.withstandsByMean(decision)
 	case p.Full().Rule.Name == plan.ByProtocol:
@@ -44,11 +45,54 @@ func (j *judgment) withstandsBySeats(decision synod.Answer) (w *robust.Withstood
 			voices = append(voices, robust.Voice{Answer: j.stand(AnswerOf(j.last[i])), Weight: 1})
 		}
 	}
-	rule := robust.VoteRule{Name: p.Full().Rule.Name, Support: p.Full().Rule.Support}
-	if got, wins := robust.Withstands(rule, voices, decision); wins {
-		return &got, ""
+	if got, wins := robust.Withstands(robust.VoteRule{Name: p.Full().Rule.Name}, voices, decision); wins {
+		return limited(j, &got, decision), ""
 	}
-	return nil, "answers of members without a vote support the decision"
+	return nil, "the members' last answers alone do not choose the decision"
+}
+
+// limited lowers what a vote withstands to what else the decision needs: answers of enough seats, and the rule's
+// support.
+func limited(j *judgment, w *robust.Withstood, decision synod.Answer) *robust.Withstood {
+	return withSupport(j, withQuorum(j, w), decision)
+}
+
+// withQuorum lowers what a decision withstands to how many seats may be left out or fall silent before too few have an
+// answer. A majority of all seats has enough in any case, and so have those who asked in stages or signed replies.
+func withQuorum(j *judgment, w *robust.Withstood) *robust.Withstood {
+	rule := j.plan.Full().Rule.Name
+	if w == nil || rule != plan.Plurality && (rule != plan.ByProtocol || j.ownStep().signed) {
+		return w
+	}
+	present := failedVotes(j)
+	for i, o := range j.last {
+		if !j.plan.Seats()[i].NonVoting && AnswerOf(o) != synod.None {
+			present++
+		}
+	}
+	spare := max(0, 2*present-j.plan.Voters()-1) // more than half of the seats that are left must have an answer
+	return &robust.Withstood{Ignored: min(w.Ignored, spare), Changed: min(w.Changed, spare/2)}
+}
+
+// withSupport lowers what a decision withstands to what the rule's support does: as many voices must have given it in
+// round 0, and those with few seats are lost first.
+func withSupport(j *judgment, w *robust.Withstood, decision synod.Answer) *robust.Withstood {
+	need := j.plan.Full().Rule.Support
+	if w == nil || need == 0 {
+		return w
+	}
+	seats := map[int]int{} // by voice
+	for i, a := range j.first {
+		if a != synod.None && j.stand(a) == decision {
+			seats[j.plan.VoiceOf(i)]++
+		}
+	}
+	spare := -1 // seats that can be lost
+	for _, n := range slices.Sorted(maps.Values(seats))[:max(0, len(seats)-need+1)] {
+		spare += n
+	}
+	spare = max(0, spare)
+	return &robust.Withstood{Ignored: min(w.Ignored, spare), Changed: min(w.Changed, spare)}
 }
 
 // weightedVote returns the protocol if its members take the first answer with the largest weight; nil for others.
@@ -75,7 +119,7 @@ func (j *judgment) withstandsByWeight(decision synod.Answer) (w *robust.Withstoo
 		return nil, "a member did not hear a first answer, or has not taken one over yet"
 	}
 	voices := weighedAnswers(j)
-	vote := robust.VoteRule{Name: robust.Plurality, Support: p.Full().Rule.Support, Claim: claimable}
+	vote := robust.VoteRule{Name: robust.Plurality, Claim: claimable}
 	first, wins := robust.Withstands(vote, voices, decision)
 	if !wins {
 		return nil, "the weighted vote of the first answers does not choose the decision, or only by a tie"
@@ -116,7 +160,7 @@ func (j *judgment) withstandsByMean(decision synod.Answer) (*robust.Withstood, s
 	case j.plan.Full().Rule.Support > 0:
 		return nil, "support counts seats, and the protocol's own step counts mean confidences"
 	}
-	return &w, ""
+	return limited(j, &w, decision), ""
 }
 
 // missedFirst reports whether a member's last answer does not follow from all first answers.
