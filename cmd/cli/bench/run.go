@@ -439,8 +439,8 @@ func noRun(dir string) error {
 	}
 	if names := presetsIn(dir); len(names) > 0 {
 		first := app.ShellWord(filepath.Join(dir, names[0]))
-		return app.Fail(app.ExitFailure, fmt.Errorf("%s has %s of synod bench run all, each in a folder of its own", dir,
-			app.Count(len(names), "preset")), "report or resume one of them, as in: synod bench report "+first+
+		return app.Fail(app.ExitFailure, fmt.Errorf("%s has %s of synod bench run all, each in a folder of its own",
+			dir, app.Count(len(names), "preset")), "report or resume one of them, as in: synod bench report "+first+
 			"\ngo on with all, and print the table of claims, with the command that began it: synod bench run all … "+
 			"-o "+app.ShellWord(dir))
 	}
