@@ -7,9 +7,13 @@ import (
 	"sync"
 	"testing"
 
+	"synod.dev/synod"
 	"synod.dev/synod/core/odds"
+	"synod.dev/synod/council"
+	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/nightly"
+	"synod.dev/synod/llm"
 )
 
 // tiered is a council of three tiers with odds in which the members' likelihoods count.
@@ -79,5 +83,36 @@ func TestPlayByLikelihood(t *testing.T) {
 	}
 	if other == 0 {
 		t.Error("the likelihoods never matter")
+	}
+}
+
+// A trust file learns the likelihoods that members report, of any protocol that asks for them, and no confidence that a
+// member states in its own words.
+func TestLearnsLikelihoods(t *testing.T) {
+	for _, c := range []struct {
+		protocol plan.Params
+		want     bool
+	}{
+		{plan.Params{"name": "majority", "probe": "likelihood"}, true},
+		{plan.Params{"name": "majority"}, false},
+		{plan.Params{"name": "cp-wbft", "probe": "likelihood"}, true},
+		{plan.Params{"name": "cp-wbft", "probe": "stated"}, false},
+	} {
+		spec := seven("", 1, 0.7)
+		spec.Protocol, spec.F = c.protocol, 0
+		convened, err := council.Convene(spec, llm.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := convened.Plan()
+		convened.Close()
+		o := ask(t, spec, 1, filepath.Join(t.TempDir(), "j"))
+		q := synod.Question{ID: "q1", Text: "What is 17 + 25?", Form: synod.Number}
+		for i, seen := range outcome.FirstAnswers(p, &q, &o, nil) {
+			sure := o.Members[i].Likelihood
+			if (sure != nil) != c.want || c.want && seen.Sure != *sure || !c.want && seen.Sure != 0 {
+				t.Errorf("%v: %s has %v, and %v is learned", c.protocol, seen.Member, sure, seen.Sure)
+			}
+		}
 	}
 }
