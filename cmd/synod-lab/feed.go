@@ -3,20 +3,31 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 )
 
 // batch is how many units are added to the queue between two looks at the context.
 const batch = 64
 
+// mostRefused is how often in a row an own queue may take no unit. It is in the same process, so its disk has failed.
+const mostRefused = 3
+
 // feed keeps the queue filled until the sweep is over.
 func (h *hub) feed(ctx context.Context) {
 	look := time.NewTicker(h.lease)
 	defer look.Stop()
 	empty := false // the queue was empty the last time, though it should not have been
+	refused := 0   // how often in a row no unit could be added
 	for ctx.Err() == nil {
 		added, err := h.fill(ctx)
+		if refused++; err == nil {
+			refused = 0
+		}
 		switch {
+		case refused == mostRefused && h.nats == "" && ctx.Err() == nil:
+			h.fail(fmt.Errorf("the queue in %s takes nothing, as after a failure of the disk: %w", filepath.Join(h.dir, "queue"), err))
+			return
 		case err != nil && ctx.Err() == nil:
 			fmt.Fprintf(h.log, "the queue: %v; trying again\n", err)
 			h.mend(ctx)
