@@ -65,6 +65,7 @@ const (
 	claimCounted   = "DE-3"
 	claimWithstood = "DE-4"
 	claimSpelled   = "DE-5"
+	claimProbable  = "DE-6"
 
 	claimTree  = "LE-8"
 	claimHeads = "LE-9"
@@ -303,6 +304,10 @@ var ClaimTable = []Claim{
 		Property: "a decision is printed as most of those wrote it that end on it, if more than F did and it reads " +
 			"as the decision",
 		Source: "own"},
+	{ID: claimProbable, Model: Any,
+		Property: "the stated probability of an answer of tiers is that of a slow reference, without the votes of F " +
+			"members that may lie, and after n questions at most (n+1)/(n+2)",
+		Source: "own (docs/research/cascade.md)"},
 
 	// Claims of graphs.
 	{ID: claimRobust, Model: Any,

@@ -201,7 +201,7 @@ func (p *ExecutionPlayer) decide(t *trace) {
 		"from the first answers %q and the last ones %q", rule, got, want, first, last)
 	if !step.Decides && o.Withstands != nil && t.Protocol.(protocol.Protocol).MaxRounds() == 0 &&
 		t.x.sampled(withstandShare) {
-		t.withstands(rule, &step, &o, last)
+		t.withstands(rule, &step, &o, last, first)
 	}
 }
 
@@ -209,15 +209,18 @@ func (p *ExecutionPlayer) decide(t *trace) {
 const withstandShare = 8
 
 // withstands compares what a decision withstands with the reference. Members have not heard one another.
-func (t *trace) withstands(rule reference.Rule, step *reference.Step, o *outcome.Outcome, last []synod.Answer) {
-	var votes []synod.Answer
+func (t *trace) withstands(rule reference.Rule, step *reference.Step, o *outcome.Outcome, last, first []synod.Answer) {
+	votes := &reference.Poll{}
 	for i, a := range last {
 		if step.Voting == nil || step.Voting[i] {
-			votes = append(votes, a)
+			votes.First, votes.Last = append(votes.First, first[i]), append(votes.Last, a)
+			votes.Voice = append(votes.Voice, i)
 		}
 	}
-	ignored, changed := reference.Withstands(rule, votes, o.Decision)
+	ignored, changed := votes.Withstands(o.Decision, func(b *reference.Poll) synod.Answer {
+		return reference.Judge(rule, b).Answer
+	})
 	t.Claim(t.subject.Decision, o.Withstands.Ignored == ignored && o.Withstands.Changed == changed,
-		"%q of %q withstands %+v by %+v; by the reference %d ignored and %d changed", o.Decision, votes, *o.Withstands,
+		"%q of %q withstands %+v by %+v; by the reference %d ignored and %d changed", o.Decision, last, *o.Withstands,
 		rule, ignored, changed)
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary/defence"
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council/outcome"
 	"synod.dev/synod/council/plan"
@@ -16,74 +18,117 @@ import (
 )
 
 // judgeSubject judges ballots that are drawn, with the settings of councils that no execution of a protocol has: voices
-// with several seats, answers that members call the same, answers that checks refuse, and spellings.
+// with several seats, answers that members call the same, answers that checks refuse or nobody can read, spellings,
+// weights of first answers, and tiers with probabilities.
 func judgeSubject() *subject {
 	return pieceSubject(judgeName, .3, []string{reference.Agreed, reference.Undecided, reference.Degraded, "joined",
-		"one voice with several seats", "a check refuses an answer", "support is missing", "spelled otherwise"},
-		playJudge, claimCounted, claimWithstood, claimSpelled)
+		"one voice with several seats", "a check refuses an answer", "an answer is unreadable", "support is missing",
+		"spelled otherwise", "weighted", "a first answer is missed", "by mean", "tiers", "a tier ends early",
+		"improbable", "probability", "a change is withstood"},
+		playJudge, claimCounted, claimWithstood, claimSpelled, claimProbable)
 }
 
 // comparing is the protocol whose members can compare answers; it counts votes, and nothing else.
-func comparing() string {
+var comparing = sync.OnceValue(func() string {
+	return nameWhere("", func(p synod.Protocol) bool {
+		_, ok := p.(protocol.Joining)
+		return ok
+	})
+})
+
+// nameWhere returns the first protocol of the catalogue of which something is true with parameters.
+func nameWhere(params string, is func(p synod.Protocol) bool) string {
 	for _, e := range catalog.Protocols.All() {
-		if _, ok := e.New().(protocol.Joining); ok {
+		if p, err := built(e)(nil, "{"+params+"}"); err == nil && is(p) {
 			return e.Name
 		}
 	}
-	panic("campaign: no protocol compares answers")
+	panic("campaign: there is no such protocol with {" + params + "}")
 }
 
 // drawn is a council with ballots.
 type drawn struct {
 	reference.Poll
-	rule     reference.Rule
-	question synod.Question
-	surfaces []string // by seat
-	refusal  synod.Answer
-	early    []bool // by seat: its first answer is the refused one
-	compared []synod.Record
-	plan     *plan.Plan
+	rule       reference.Rule
+	protocol   string // with its parameters, as in a council file
+	question   synod.Question
+	said       [2][]synod.Answer // by seat: the first and last answers in its record, which do not all count
+	surfaces   []string          // by seat
+	compared   []synod.Record
+	silent     []synod.NodeID // whom seat 0 did not hear
+	rounds     bool           // members note a second opinion
+	unreadable bool
+	cascade    *reference.Cascaded // what tiers come to; nil: there are none
+	plan       *plan.Plan
+
+	// decides is what seats decide, as far as what it withstands can be said.
+	decides func(b *reference.Poll) synod.Answer
 }
 
 func playJudge(p *piece) {
 	d := p.ballots()
-	if d.plan == nil {
+	if d.plan == nil || d.unreadable && d.plan.Full().Defences["typed"] != defence.On {
 		return // no council may have such settings
 	}
+	if d.cascade != nil && d.cascade.Near {
+		return
+	}
+	p.State("an answer is unreadable", d.unreadable)
 	want, o := reference.Judge(d.rule, &d.Poll), outcome.Judge(d.plan, plan.Instance{Question: d.question},
 		d.records())
 	p.State(want.Status, true)
 	p.counted(d, &want, &o)
 	p.withstood(d, &want, &o)
 	p.spelled(d, &want, &o)
+	d.probable(p, &o)
 }
 
 // ballots draws a council and what its seats gave.
 func (p *piece) ballots() *drawn {
 	n := 3 + p.rand.IntN(5)
 	d := &drawn{rule: reference.Rule{Name: among(p, plan.Plurality, plan.Majority, plan.Supermajority),
-		Support: max(0, p.rand.IntN(5)-1)}, surfaces: make([]string, n), compared: make([]synod.Record, n)}
+		Support: max(0, p.rand.IntN(5)-1)}, surfaces: make([]string, n), compared: make([]synod.Record, n),
+		protocol: comparing(), rounds: true}
 	d.F = p.rand.IntN(3)
-	d.First, d.Last = make([]synod.Answer, n), make([]synod.Answer, n)
-	d.Failed, d.early = make([]bool, n), make([]bool, n)
+	d.First, d.Last, d.Failed = make([]synod.Answer, n), make([]synod.Answer, n), make([]bool, n)
 	voices := among(p, n, n, 2, 3)
 	for i := range n {
 		d.Voice = append(d.Voice, i%voices)
 	}
-	p.State("one voice with several seats", voices < n)
 	d.question = synod.Question{Text: "Which?", Form: synod.Number}
-	joins := p.one(3)
+	kind := p.rand.IntN(12)
+	joins := kind < 3
 	if joins {
 		d.question.Form = synod.Text
 	}
+	d.decides = func(b *reference.Poll) synod.Answer { return reference.Judge(d.rule, b).Answer }
 	p.answers(d, 2+p.rand.IntN(3))
+	switch kind {
+	case 8, 9:
+		d.weigh(p)
+	case 10:
+		d.mean(p)
+	}
+	d.said = [2][]synod.Answer{slices.Clone(d.First), slices.Clone(d.Last)}
 	switch {
 	case joins:
 		p.compare(d)
 	case p.one(3):
 		p.refuse(d)
+	case p.one(4):
+		d.garble(p)
 	}
-	d.plan = judged(d, voices, joins)
+	d.spell(p)
+	switch kind {
+	case 8, 9:
+		d.hear(p)
+	case 10:
+		d.step(p)
+	case 11:
+		d.tier(p)
+	}
+	p.State("one voice with several seats", slices.Max(d.Voice)+1 < n)
+	d.plan = judged(d, joins)
 	return d
 }
 
@@ -104,6 +149,12 @@ func (p *piece) answers(d *drawn, kinds int) {
 		if d.Last[i] = d.First[i]; p.one(3) {
 			d.Last[i] = draw()
 		}
+	}
+}
+
+// spell draws how seats wrote their last answers.
+func (d *drawn) spell(p *piece) {
+	for i := range d.Last {
 		if a := string(d.Last[i]); d.question.Form == synod.Number && a != "" && p.one(2) {
 			d.surfaces[i] = among(p, a+".0", "+"+a, a, "about "+a)
 		}
@@ -144,11 +195,10 @@ func (p *piece) refuse(d *drawn) {
 	if bad == synod.None {
 		return
 	}
-	d.refusal = bad
 	d.question.Checks = []synod.Check{{Name: "other", Regex: "^[^" + string(bad) + "]"}}
 	for i := range d.First {
 		if d.First[i] == bad {
-			d.First[i], d.early[i] = synod.None, true
+			d.First[i] = synod.None
 		}
 		if d.Last[i] == bad {
 			d.Last[i], d.Failed[i] = synod.None, true
@@ -157,16 +207,29 @@ func (p *piece) refuse(d *drawn) {
 	}
 }
 
+// garble has seats say in place of one of the answers what nobody can read as a number.
+func (d *drawn) garble(p *piece) {
+	bad := d.First[p.rand.IntN(len(d.First))]
+	d.unreadable = bad != synod.None
+	for k, answers := range [][]synod.Answer{d.First, d.Last} {
+		for i, a := range answers {
+			if a == bad && a != synod.None {
+				answers[i], d.said[k][i] = synod.None, "very many"
+			}
+		}
+	}
+}
+
 // judged returns the plan of the council; nil if no council may be like that. Nobody is asked.
-func judged(d *drawn, voices int, joins bool) *plan.Plan {
+func judged(d *drawn, joins bool) *plan.Plan {
 	var file strings.Builder
 	fmt.Fprintf(&file, "protocol: {name: %s}\ngraph: {family: complete}\nf: %d\nrule: {name: %s, support: %d}\n",
-		comparing(), d.F, d.rule.Name, d.rule.Support)
+		d.protocol, d.F, d.rule.Name, d.rule.Support)
 	if joins {
 		file.WriteString("form: text\nsame: members\n")
 	}
 	file.WriteString("models:\n")
-	for k := range voices {
+	for k := range slices.Max(d.Voice) + 1 {
 		fmt.Fprintf(&file, "  m%d: {provider: openai, url: 'http://localhost:1/v1', model: m%d}\n", k, k)
 	}
 	file.WriteString("seats:\n")
@@ -180,16 +243,20 @@ func judged(d *drawn, voices int, joins bool) *plan.Plan {
 func (d *drawn) records() (all []outcome.Record) {
 	for i := range d.First {
 		r := outcome.Record{Seat: synod.NodeID(i), Stopped: sim.Finished}
-		first, last := d.First[i], d.Last[i]
-		if d.early[i] {
-			first = d.refusal
+		first := &synod.Opinion{Answer: d.said[0][i]}
+		if d.Sure != nil && d.cascade == nil {
+			first.Confidence = &d.Sure[i]
 		}
-		if d.Failed[i] {
-			last = d.refusal
+		r.Opinions = append(r.Opinions, outcome.Noted{Opinion: first})
+		if last := first; d.rounds {
+			last = &synod.Opinion{Round: 1, Answer: d.said[1][i], Surface: d.surfaces[i], Record: d.compared[i]}
+			if i == 0 {
+				last.Silent = d.silent
+			}
+			r.Opinions = append(r.Opinions, outcome.Noted{Tick: 1, Opinion: last})
+		} else {
+			last.Surface = d.surfaces[i]
 		}
-		r.Opinions = append(r.Opinions, outcome.Noted{Opinion: &synod.Opinion{Answer: first}},
-			outcome.Noted{Tick: 1, Opinion: &synod.Opinion{Round: 1, Answer: last, Surface: d.surfaces[i],
-				Record: d.compared[i]}})
 		all = append(all, r)
 	}
 	return all
@@ -224,18 +291,29 @@ func (p *piece) counted(d *drawn, want *reference.Judged, o *outcome.Outcome) {
 		d.Poll, d.rule, got, o.Reason, *want)
 }
 
+// withstoodShare is one of how many decisions is checked for what it withstands, which takes long.
+const withstoodShare = 3
+
 // withstood compares what a decision withstands, where members have not compared answers.
 func (p *piece) withstood(d *drawn, want *reference.Judged, o *outcome.Outcome) {
 	p.Applies(claimWithstood)
-	if want.Status != reference.Agreed || d.Same != nil {
+	if want.Status != reference.Agreed || d.Same != nil || !p.one(withstoodShare) {
 		return
 	}
-	ignored, changed := reference.Withstands(d.rule, d.Last, want.Answer)
-	wins := len(want.Supporters) >= d.rule.Support
-	ok := o.Withstands == nil && !wins || o.Withstands != nil && wins &&
-		o.Withstands.Ignored == d.InVoices(ignored) && o.Withstands.Changed == d.InVoices(changed)
-	p.Claim(claimWithstood, ok, "%q of %q withstands %+v by %+v; by the reference %d and %d seats, voices %v",
-		o.Decision, d.Last, o.Withstands, d.rule, ignored, changed, d.Voice)
+	if d.decides(&d.Poll) != want.Answer {
+		p.Claim(claimWithstood, o.Withstands == nil, "%+v withstands %+v, and by the reference it is not known what",
+			d.Poll, o.Withstands)
+		return
+	}
+	ignored, changed := d.Withstands(want.Answer, d.decides)
+	ignored, changed = d.InVoices(ignored), d.InVoices(changed)
+	got := o.Withstands
+	p.State("a change is withstood", changed > 0)
+	p.Claim(claimWithstood, got != nil && got.Ignored == ignored && got.Changed == changed,
+		"%q by %+v of %s withstands %+v (%s); by the reference %d and %d voices: %+v", o.Decision, d.rule, d.protocol,
+		got, o.Fragile, ignored, changed, d.Poll)
+	p.Claim(claimWithstood, d.VoicesStay(want.Answer, ignored, changed, d.decides),
+		"%q by %+v is said to withstand %d and %d voices: %+v", o.Decision, d.rule, ignored, changed, d.Poll)
 }
 
 // spelled compares how a decision is printed.

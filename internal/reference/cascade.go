@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
@@ -10,7 +11,7 @@ import (
 	"synod.dev/synod"
 )
 
-// Cascade is protocol cascade as docs/research/cascade.md describes it, without graded questions.
+// Cascade is protocol cascade as docs/research/cascade.md describes it.
 type Cascade struct {
 	F        int
 	Certain  bool              // stop: certain; else probable
@@ -21,6 +22,7 @@ type Cascade struct {
 	Prices   []float64         // by seat; nil: all are equal
 	Together [][2]synod.NodeID // pairs that err together
 	Tiers    [][]synod.NodeID  // nil: F+1 drawn seats, then one at a time
+	Odds     []*Odds           // by tier: of its seats and those before, in the order of tiers; later ones have none
 	Question *synod.Question   // its hash draws the first seats
 }
 
@@ -38,6 +40,10 @@ type Cascaded struct {
 	Contest bool // several answers had more than F supporters
 	Lacking bool // undecided only because members that were asked gave no answer
 	Near    bool // it hangs on the last bits of a number, so it may differ
+	// With Odds: how likely the answer is right, or the likeliest that had more than F supporters, and how many
+	// questions say so; Labels is 0 where that is not known.
+	Probability float64
+	Labels      int
 }
 
 // Decide decides from the first answers of all seats and what they hold at the end.
@@ -52,9 +58,15 @@ func (c *Cascade) Decide(first []synod.Answer, last []Last) (d Cascaded) {
 		for _, id := range d.Order[:d.Asked] {
 			s.votes[id] = first[id]
 		}
+		if s.odds = nil; k < len(c.Odds) {
+			s.odds, s.asked = c.Odds[k], d.Order[:d.Asked]
+		}
 		ended, a := s.stop(d.Order[d.Asked:], k == len(stages)-1)
 		if !ended {
 			continue
+		}
+		if some := s.candidates(); s.odds != nil && len(some) > 0 {
+			d.Probability, d.Labels = s.odds.Stated(s.likely(some[0])), s.odds.Labels
 		}
 		switch d.Answer = a; {
 		case a == synod.None && s.contested():
@@ -165,6 +177,8 @@ type standing struct {
 	groups  []int
 	votes   []synod.Answer // by seat
 	near    *bool
+	odds    *Odds          // of those asked; nil: not known
+	asked   []synod.NodeID // with odds, in their order
 }
 
 // weight is W(x).
@@ -208,11 +222,30 @@ func (s *standing) missing() (seats int, weight int64) {
 	return seats, weight
 }
 
-// ranked returns the answers by weight, the heaviest first; of equal ones the first by its bytes.
+// ranked returns the answers by weight, the heaviest first, or by probability where that is known; of equal ones the
+// first by its bytes.
 func (s *standing) ranked() []synod.Answer {
 	all := distinct(s.votes)
 	slices.SortStableFunc(all, func(a, b synod.Answer) int { return int(sign(s.weight(b) - s.weight(a))) })
+	if s.odds != nil {
+		slices.SortStableFunc(all, func(a, b synod.Answer) int {
+			x, y := s.likely(a), s.likely(b)
+			if x != y && math.Abs(x-y) < 1e-9 {
+				*s.near = true
+			}
+			return cmp.Compare(y, x)
+		})
+	}
 	return all
+}
+
+// likely is how likely an answer is right by the odds of those asked.
+func (s *standing) likely(a synod.Answer) float64 {
+	var votes []synod.Answer
+	for _, id := range s.asked {
+		votes = append(votes, s.votes[id])
+	}
+	return s.odds.Trimmed(votes, a, s.F)
 }
 
 func sign(x int64) int64 { return min(1, max(-1, x)) }
@@ -345,12 +378,21 @@ func (s *standing) unchangeable() bool {
 	return false
 }
 
-// stopTier says whether the asking ends after a tier, where no probability is known: an answer with more than F
-// supporters stands if all agree, and after the last tier in any case, unless a probability is demanded.
+// stopTier says whether the asking ends after a tier: on the likeliest answer with more than F supporters, if it is
+// right with probability P, or, where that is not known, if all agree; after the last tier in any case. It must be as
+// probable as is demanded.
 func (s *standing) stopTier(last bool) (bool, synod.Answer) {
 	some := s.candidates()
+	if len(some) == 0 {
+		return last, synod.None
+	}
+	enough, sure := s.AtLeast == 0, len(distinct(s.votes)) == 1
+	if s.odds != nil {
+		p := s.likely(some[0])
+		enough, sure = s.atLeast(s.odds.Stated(p), s.AtLeast), s.atLeast(p, s.P)
+	}
 	switch {
-	case len(some) > 0 && s.AtLeast == 0 && (last || len(distinct(s.votes)) == 1):
+	case enough && (last || sure):
 		return true, some[0]
 	case last:
 		return true, synod.None

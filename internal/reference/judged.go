@@ -16,6 +16,9 @@ type Poll struct {
 	Voice  []int               // by seat: seats with one number are one voice
 	Same   [][][2]synod.Answer // by seat: the pairs of answers that it calls the same; nil: members compare nothing
 	F      int
+	Sure   []float64 // by seat: the weight of its first answer; nil: none is weighed
+	Fixed  bool      // a seat that says something else keeps its weight; else it may claim 1
+	Step   *Step     // what the protocol itself says; nil: the rule counts all seats
 }
 
 // Counted is an answer with the seats that end on it, and the voices that gave it before they heard others.
@@ -44,19 +47,39 @@ func Judge(r Rule, b *Poll) (v Judged) {
 		return cmp.Or(cmp.Compare(len(y.Seats), len(x.Seats)), cmp.Compare(y.Independent, x.Independent),
 			cmp.Compare(x.Answer, y.Answer))
 	})
-	refused := 0
-	for _, failed := range b.Failed {
-		if failed {
-			refused++
-		}
-	}
+	refused := b.refused()
 	v.Verdict = r.verdict(v.Votes, given(last)+refused, len(last))
+	if b.Step != nil {
+		v.Verdict = b.Step.stepped(v.Votes, refused, given(last), len(last))
+	}
 	if v.Status == Agreed {
 		if v.Voices = b.voices(first, v.Answer); v.Voices < r.Support {
 			v.Verdict, v.Voices = Verdict{Status: Undecided}, 0
 		}
 	}
 	return v
+}
+
+// refused is how many last answers checks refused.
+func (b *Poll) refused() (n int) {
+	for _, failed := range b.Failed {
+		if failed {
+			n++
+		}
+	}
+	return n
+}
+
+// stepped is the verdict on what the protocol's own step chose. Who gave an answer that was refused has taken part.
+func (s *Step) stepped(votes []Counted, refused, given, n int) Verdict {
+	i := slices.IndexFunc(votes, func(c Counted) bool { return c.Answer == s.Answer })
+	switch {
+	case s.Lacking && refused == 0, !s.Lacking && !s.Alone && 2*(given+refused) <= n:
+		return Verdict{Status: Degraded}
+	case s.Lacking, i < 0:
+		return Verdict{Status: Undecided}
+	}
+	return Verdict{Status: Agreed, Answer: s.Answer, Supporters: votes[i].Seats}
 }
 
 // verdict decides on counted answers. present is how many of n seats gave an answer, refused ones among them.
@@ -148,28 +171,6 @@ func (b *Poll) linked(x, y synod.Answer) bool {
 		}
 	}
 	return says > b.F
-}
-
-// InVoices returns the largest number of voices of which any have at most so many seats together.
-func (b *Poll) InVoices(seats int) (voices int) {
-	sizes := map[int]int{}
-	for _, voice := range b.Voice {
-		sizes[voice]++
-	}
-	for len(sizes) > 0 { // the voices with the most seats are the worst
-		most := -1
-		for voice, n := range sizes {
-			if most < 0 || n > sizes[most] {
-				most = voice
-			}
-		}
-		if seats -= sizes[most]; seats < 0 {
-			break
-		}
-		delete(sizes, most)
-		voices++
-	}
-	return voices
 }
 
 // Spelling returns how a decision is printed: the spelling that most of the seats that end on it wrote last, if more

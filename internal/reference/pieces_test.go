@@ -3,6 +3,7 @@ package reference_test
 import (
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -160,5 +161,58 @@ func TestAgent(t *testing.T) {
 	a.Replied(2, 1, "why", false)
 	if len(a.Results) != 3 || !slices.Equal(a.Results[2].Replies, []string{"one", "why", "why"}) {
 		t.Errorf("%+v", a.Results)
+	}
+}
+
+// A decision withstands what all ways of leaving seats out or having them say something else leave of it.
+func TestPollWithstands(t *testing.T) {
+	for _, c := range []struct {
+		rule             reference.Rule
+		last             string
+		voice            []int
+		ignored, changed int
+	}{
+		{reference.Rule{Name: "plurality"}, "aaab", []int{0, 1, 2, 3}, 1, 0},
+		{reference.Rule{Name: "plurality"}, "aaa..", []int{0, 1, 2, 3, 4}, 0, 0}, // one more that is silent is too many
+		{reference.Rule{Name: "majority"}, "aaaab", []int{0, 1, 2, 3, 4}, 2, 1},
+		{reference.Rule{Name: "plurality", Support: 4}, "aaaaaaa", []int{0, 0, 1, 1, 2, 2, 3}, 0, 0},
+		{reference.Rule{Name: "plurality", Support: 3}, "aaaaaaa", []int{0, 0, 1, 1, 2, 2, 3}, 2, 2},
+	} {
+		b := &reference.Poll{First: answers(c.last), Last: answers(c.last), Voice: c.voice}
+		decides := func(b *reference.Poll) synod.Answer { return reference.Judge(c.rule, b).Answer }
+		ignored, changed := b.Withstands("a", decides)
+		if ignored != c.ignored || changed != c.changed {
+			t.Errorf("%s by %+v: %d and %d, want %d and %d", c.last, c.rule, ignored, changed, c.ignored, c.changed)
+		}
+		if !b.VoicesStay("a", b.InVoices(ignored), b.InVoices(changed), decides) {
+			t.Errorf("%s by %+v: voices change it", c.last, c.rule)
+		}
+	}
+	b := &reference.Poll{First: answers("aab"), Last: answers("aab"), Voice: []int{0, 1, 2},
+		Sure: []float64{.5, .4, .6}}
+	if b.Heaviest() != "a" || b.ByMean() != "b" {
+		t.Errorf("the heaviest is %q, and the highest mean has %q", b.Heaviest(), b.ByMean())
+	}
+	b.Sure[2] = .9
+	if b.Heaviest() != synod.None {
+		t.Error("a tie of weights is a win")
+	}
+}
+
+// The probability of an answer is that of a logit, here computed by hand, and the F votes that carry it do not count.
+func TestOdds(t *testing.T) {
+	o := &reference.Odds{Labels: 98, LogOdds: []float64{1, 1, 2}, Own: []float64{0, 0, 0}, Ability: 1,
+		Same: [][]float64{{0, .5, 0}, {.5, 0, 0}, {0, 0, 0}}, Together: 2}
+	e := math.Exp(1.0) // of two votes with log-odds 1 that are half the time wrong alike, as of one
+	for f, want := range []float64{e / (1 + e + math.Exp(2)), e / (1 + e)} {
+		if p := o.Trimmed(answers("aab"), "a", f); math.Abs(p-want) > 1e-12 {
+			t.Errorf("F = %d: %v, want %v", f, p, want)
+		}
+	}
+	if p := o.Trimmed(answers("aab"), "b", 1); p != 0 {
+		t.Errorf("without its only vote an answer has the probability %v", p)
+	}
+	if p := o.Stated(1); p != .99 {
+		t.Errorf("after 98 questions 1 is stated as %v", p)
 	}
 }
