@@ -188,9 +188,13 @@ func (s *Statement) mergeWithstands(m structured.Merged) *Withstands {
 	return &Withstands{Ignored: uint64(m.Withstands.Ignored), Changed: uint64(m.Withstands.Changed)}
 }
 
-// mergedAsStated merges by the rule of today or the earlier one, whichever gives what is stated.
+// mergedAsStated merges by the rule of today or, before version 3, by the earlier one, whichever gives what is stated.
 func (s *Statement) mergedAsStated() (m structured.Merged, w *Withstands, err error) {
-	for _, parts := range []bool{true, false} {
+	rules := []bool{true, false}
+	if s.three() {
+		rules = rules[1:]
+	}
+	for _, parts := range rules {
 		if m, err = s.merged(parts); err != nil {
 			continue
 		}

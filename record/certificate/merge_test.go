@@ -165,3 +165,28 @@ func TestSupportOfNobody(t *testing.T) {
 		}
 	}
 }
+
+// Since version 3 nobody can certify a combination of parts that F members alone gave, as the rule of earlier versions
+// allowed: each part has a majority, and one member, who may be Byzantine, gave all of them.
+func TestCombinationOfLiars(t *testing.T) {
+	for domain, valid := range map[string]bool{certificate.DomainMerged: true, certificate.DomainThree: false} {
+		w := mergedWorld(t, certificate.Owner, true)
+		w.s.Domain = domain
+		for i := range w.s.Members {
+			text := `{"note":"q","total":1,"vendor":"x"}`
+			switch {
+			case i == 3:
+				text = `{"note":"p","total":1,"vendor":"x"}`
+			case i > 3:
+				text = `{"note":"p","total":1,"vendor":"y"}`
+			}
+			hash := certificate.AnswerHash(text)
+			w.s.Members[i].First, w.s.Members[i].Final, w.s.Merge.Values[i] = hash, hash, []byte(text)
+		}
+		w.s.Answer, w.s.Support = certificate.AnswerHash(`{"note":"p","total":1,"vendor":"x"}`), 1
+		err := judge(w.file(t))
+		if (err == nil) != valid || err != nil && !strings.Contains(err.Error(), "gave them together") {
+			t.Errorf("%s: %v", domain, err)
+		}
+	}
+}
