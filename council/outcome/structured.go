@@ -39,8 +39,8 @@ func (j *judgment) merge(v *verdict) {
 			f.Author = p.Name(synod.NodeID(f.Seat))
 		}
 	}
-	if m.Composed && p.Full().Compose == "never" {
-		m.Value, m.Reason = nil, fmt.Sprintf("no member gave the whole value %s, and compose is never", m.Value)
+	if p.Full().Compose == "never" && m.Value != nil {
+		wholly(&m, in)
 	}
 	v.answer, v.status = synod.None, Undecided
 	v.reason = "no decision field by field: " + m.Reason
@@ -49,6 +49,21 @@ func (j *judgment) merge(v *verdict) {
 		v.reason = mergedBy(&m, by.Count(in), rule.Name)
 	}
 	j.merged = &m
+}
+
+// wholly takes a value back that no member gave as a whole. It withstands that all but one of those who did are left
+// out or say something else.
+func wholly(m *structured.Merged, in []structured.Given) {
+	spare := -1
+	for _, g := range in {
+		if g.Value.String() == m.Value.String() {
+			spare++
+		}
+	}
+	m.Withstands.Ignored, m.Withstands.Changed = min(m.Withstands.Ignored, spare), min(m.Withstands.Changed, spare)
+	if m.Composed {
+		m.Value, m.Reason = nil, fmt.Sprintf("no member gave the whole value %s, and compose is never", m.Value)
+	}
 }
 
 // mergedBy says how a value was decided.

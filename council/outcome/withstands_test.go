@@ -185,3 +185,22 @@ func TestUnreadableFirstAnswers(t *testing.T) {
 		}
 	}
 }
+
+// With compose: never the last member that gave the whole value is needed, although others gave each of its parts.
+func TestComposeNeverWithstands(t *testing.T) {
+	for compose, ignored := range map[string]int{"fields": 2, "never": 0} {
+		p := voiced(t, "abcde", "f: 0\nprotocol: {name: majority}\nrule: {name: majority}\ncompose: "+compose+"\n")
+		q := synod.Question{Text: "Which?", Form: synod.JSON,
+			Schema: []byte(`{"type":"object","properties":{"x":{"type":"number"},"y":{"type":"number"}}}`)}
+		var records []Record
+		for i, text := range []string{"1,5", "2,5", "2,4", "2,6", "3,5"} { // the second one is the middle of both
+			x, y, _ := strings.Cut(text, ",")
+			o := &synod.Opinion{Answer: synod.Answer(`{"x":` + x + `,"y":` + y + `}`)}
+			records = append(records, Record{Seat: synod.NodeID(i), Opinions: []Noted{{Opinion: o}}, Stopped: "rounds"})
+		}
+		o := Judge(p, plan.Instance{Question: q}, records)
+		if o.Decision != `{"x":2,"y":5}` || o.Withstands == nil || o.Withstands.Ignored != ignored {
+			t.Errorf("%s: %q withstands %+v %s", compose, o.Decision, o.Withstands, o.Reason)
+		}
+	}
+}
