@@ -24,7 +24,7 @@ var subjects = sync.OnceValue(func() []*subject {
 	}
 	slices.SortStableFunc(all, func(a, b *subject) int { return placeOf(a) - placeOf(b) })
 	return append(all, ledgerDisk(), journalDisk(), callersSubject(),
-		graphSubject(), judgeSubject(), logSubject(), signSubject(), evidenceSubject(),
+		graphSubject(), judgeSubject(), mergeSubject(), logSubject(), signSubject(), evidenceSubject(),
 		fieldSubject(), agentSubject(), diarySubject(),
 		readerSubject())
 })

@@ -67,6 +67,10 @@ const (
 	claimSpelled   = "DE-5"
 	claimProbable  = "DE-6"
 
+	claimMerged      = "DE-7"
+	claimMergeStays  = "DE-8"
+	claimMergeSigned = "CE-9"
+
 	claimTree  = "LE-8"
 	claimHeads = "LE-9"
 	claimEnter = "LE-10"
@@ -308,6 +312,20 @@ var ClaimTable = []Claim{
 		Property: "the stated probability of an answer of tiers is that of a slow reference, without the votes of F " +
 			"members that may lie, and after n questions at most (n+1)/(n+2)",
 		Source: "own (docs/research/cascade.md)"},
+
+	// Claims of structured answers.
+	{ID: claimMerged, Model: Any,
+		Property: "a JSON value is decided as a slow reference decides it: as a whole, or part by part by votes, " +
+			"numbers without the F lowest and highest, and items, and no combination that only F members gave",
+		Source: "own (docs/use/forms.md)"},
+	{ID: claimMergeStays, Model: Any,
+		Property: "a merged value is the same without as many seats, and whatever as many say, as it is said to " +
+			"withstand",
+		Source: "own (docs/use/forms.md)"},
+	{ID: claimMergeSigned, Model: Any,
+		Property: "a certificate of a merged value is valid if, and only if, the answers of which it has the hashes " +
+			"give the value, and what it withstands is that of these answers",
+		Source: "own (docs/operate/certificates.md)"},
 
 	// Claims of graphs.
 	{ID: claimRobust, Model: Any,

@@ -59,6 +59,7 @@ type drawn struct {
 	rounds     bool           // members note a second opinion
 	unreadable bool
 	cascade    *reference.Cascaded // what tiers come to; nil: there are none
+	more       string              // of the council file
 	plan       *plan.Plan
 
 	// decides is what seats decide, as far as what it withstands can be said.
@@ -228,7 +229,7 @@ func judged(d *drawn, joins bool) *plan.Plan {
 	if joins {
 		file.WriteString("form: text\nsame: members\n")
 	}
-	file.WriteString("models:\n")
+	file.WriteString(d.more + "models:\n")
 	for k := range slices.Max(d.Voice) + 1 {
 		fmt.Fprintf(&file, "  m%d: {provider: openai, url: 'http://localhost:1/v1', model: m%d}\n", k, k)
 	}

@@ -10,6 +10,7 @@ const (
 	// pieces of what protocols rest on
 	graphName    = "graphs"
 	judgeName    = "judge"
+	mergeName    = "merges"
 	logName      = "logs"
 	fieldName    = "certificate-fields"
 	agentName    = "agents"

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"testing"
 
@@ -214,5 +215,43 @@ func TestOdds(t *testing.T) {
 	}
 	if p := o.Stated(1); p != .99 {
 		t.Errorf("after 98 questions 1 is stated as %v", p)
+	}
+}
+
+// A value is merged as docs/use/forms.md says.
+func TestMerger(t *testing.T) {
+	text, number := &reference.Part{How: "vote"}, &reference.Part{How: "median"}
+	top := &reference.Part{How: "object", Slots: []reference.Slot{{Name: "n", Required: true, Part: number},
+		{Name: "t", Part: text}}}
+	value := func(n int64, t string) map[string]any {
+		v := map[string]any{"n": big.NewRat(n, 1)}
+		if t != "" {
+			v["t"] = t
+		}
+		return v
+	}
+	for _, c := range []struct {
+		f     int
+		never bool
+		in    []map[string]any
+		want  string
+	}{
+		{0, false, []map[string]any{value(1, "x"), value(1, "x"), value(2, "y")}, `{"n":1,"t":"x"}`}, // whole
+		{0, false, []map[string]any{value(1, "x"), value(2, "x"), value(3, "y")}, `{"n":2,"t":"x"}`},
+		{0, false, []map[string]any{value(1, "x"), value(2, "y"), value(3, "z")}, `{"n":2}`}, // t is optional
+		{0, false, []map[string]any{value(1, ""), value(2, ""), value(3, "y")}, `{"n":2}`},
+		{1, false, []map[string]any{value(9, "x"), value(2, "x"), value(1, "x")}, `{"n":2,"t":"x"}`},
+		{2, false, []map[string]any{value(9, "x"), value(2, "x"), value(1, "x")}, "null"}, // too few numbers
+		{0, true, []map[string]any{value(1, "x"), value(2, "y"), value(3, "x")}, "null"},  // nobody gave 2 and x
+	} {
+		m := &reference.Merger{Rule: reference.Rule{Name: "majority"}, F: c.f, Seats: len(c.in), Top: top,
+			Never: c.never}
+		var in []reference.Gave
+		for i, v := range c.in {
+			in = append(in, reference.Gave{Seat: i, Value: v, Weight: 1e9})
+		}
+		if _, got := m.Decide(in, len(in)); reference.Text(got) != c.want {
+			t.Errorf("F=%d of %v: %s, want %s", c.f, c.in, reference.Text(got), c.want)
+		}
 	}
 }
