@@ -128,7 +128,7 @@ func (d *drawn) tier(p *piece) {
 	one := 1 + r.IntN(2)
 	seats := r.Perm(n)
 	tiers := [][]int{seats[:one], seats[one : one+1], seats[one+1:]}
-	c := &reference.Cascade{F: d.F, P: []float64{.6, .9}[r.IntN(2)], AtLeast: among(p, 0, .3+r.Float64()/2),
+	c := &reference.Cascade{F: d.F, P: []float64{.6, .9}[r.IntN(2)], AtLeast: among(p, 0, .5+r.Float64()/2),
 		Question: &d.question, Weights: slices.Repeat([]float64{1}, n)}
 	params := fmt.Sprintf("tiers: %s, p: %v, at_least: %v", inJSON(tiers), c.P, c.AtLeast)
 	if r.IntN(2) == 0 {

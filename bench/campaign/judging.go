@@ -97,7 +97,7 @@ func (p *piece) ballots() *drawn {
 		d.Voice = append(d.Voice, i%voices)
 	}
 	d.question = synod.Question{Text: "Which?", Form: synod.Number}
-	kind := p.rand.IntN(12)
+	kind := p.rand.IntN(13)
 	joins := kind < 3
 	if joins {
 		d.question.Form = synod.Text
@@ -125,7 +125,7 @@ func (p *piece) ballots() *drawn {
 		d.hear(p)
 	case 10:
 		d.step(p)
-	case 11:
+	case 11, 12:
 		d.tier(p)
 	}
 	p.State("one voice with several seats", slices.Max(d.Voice)+1 < n)

@@ -88,7 +88,25 @@ func geometricMedians(vectors [][]float64) (from, to []float64) {
 	if on, direction := line(vectors); on {
 		return medians(vectors, direction)
 	}
-	at, before, last := vectors[0], 0.0, 0.0
+	at, before, last := blurred(vectors)
+	// Nearly on one line, or where the vectors pull on one of them with nearly as much as holds it, steps hardly get
+	// shorter: then neither this point nor that of the code, which stops at steps of 1e-5 and after 1000 of them, is
+	// where they would end. Then each point counts whose sum is almost the least.
+	ratio := last / max(before, 1e-300)
+	left := max(last, 1e-5) / max(1-ratio, 1e-9)
+	if ratio > 0.99 {
+		left = max(left, flatness(vectors, at, 0.01)/float64(len(at)))
+	}
+	from, to = slices.Clone(at), slices.Clone(at)
+	for k := range at {
+		from[k], to[k] = from[k]-left, to[k]+left
+	}
+	return from, to
+}
+
+// blurred is the point to which the steps lead, and how long the last two were.
+func blurred(vectors [][]float64) (at []float64, before, last float64) {
+	at = vectors[0]
 	for step := range 2000 {
 		blur := max(1e-9, math.Pow(0.98, float64(step)))
 		next, weights := make([]float64, len(at)), 0.0
@@ -104,19 +122,23 @@ func geometricMedians(vectors [][]float64) (from, to []float64) {
 		}
 		before, last, at = last, distance(next, at), next
 	}
-	// Nearly on one line, or where the vectors pull on one of them with nearly as much as holds it, steps hardly get
-	// shorter: then neither this point nor that of the code, which stops at steps of 1e-5 and after 1000 of them, is
-	// where they would end. Then each point counts whose sum is almost the least.
-	ratio := last / max(before, 1e-300)
-	left := max(last, 1e-5) / max(1-ratio, 1e-9)
-	if ratio > 0.99 {
-		left = max(left, flatness(vectors, at, 0.01)/float64(len(at)))
+	return at, before, last
+}
+
+// Excess returns how much larger the sum of distances to all vectors is at a point than where it is least.
+func Excess(vectors [][]float64, at []float64) float64 {
+	sumAt := func(point []float64) (s float64) {
+		for _, v := range vectors {
+			s += distance(point, v)
+		}
+		return s
 	}
-	from, to = slices.Clone(at), slices.Clone(at)
-	for k := range at {
-		from[k], to[k] = from[k]-left, to[k]+left
+	least, _, _ := blurred(vectors)
+	best := sumAt(least)
+	for _, v := range vectors {
+		best = min(best, sumAt(v))
 	}
-	return from, to
+	return sumAt(at) - best
 }
 
 // flatness returns how far a total may be from that of the point with the least sum of distances, at a point towards

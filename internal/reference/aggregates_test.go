@@ -154,3 +154,13 @@ func TestSlowGeometricMedian(t *testing.T) {
 		t.Errorf("the total is %v, and by the reference %v ± %v", got.Total, want, within)
 	}
 }
+
+// The median of three points on a line is the middle one, and beside it the sum of distances grows.
+func TestExcess(t *testing.T) {
+	line := [][]float64{{0, 0}, {1, 0}, {5, 0}}
+	for x, want := range map[float64]float64{1: 0, 2: 1, 5: 4} {
+		if got := reference.Excess(line, []float64{x, 0}); math.Abs(got-want) > 1e-6 {
+			t.Errorf("at %v the sum is by %v larger, not by %v", x, got, want)
+		}
+	}
+}

@@ -50,6 +50,15 @@ func (e *Election) Check(c *SignedVotes, v synod.Verifier) error {
 	return nil
 }
 
+// Enough reports whether members are a quorum.
+func (e *Election) Enough(ids []synod.NodeID) bool {
+	voted := map[synod.NodeID]bool{}
+	for _, id := range ids {
+		voted[id] = true
+	}
+	return e.enough(voted)
+}
+
 // enough reports whether members are a quorum.
 func (e *Election) enough(voted map[synod.NodeID]bool) bool {
 	if !e.TwoThirds {

@@ -64,6 +64,9 @@ func Elected(s check.Subject, id string, elected func(*check.Trace) (reference.E
 				a.playAgain()
 			}
 		}
+		if t.Case.Sampled(4) {
+			tempt(t, id, &e, name)
+		}
 	}
 	return s.Deciding(id, "what members propose, vote for, lock and decide, signed by a quorum", "DecentLLMs §II",
 		nil)

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -97,14 +98,38 @@ func faithful(t *check.Trace, by synod.NodeID, q *synod.Prompt, r synod.Reply) s
 	return r
 }
 
-// listAgain compares the verdicts on the sentences of the decision with the records of all seats.
+// listAgain compares the verdicts on the sentences of the decision with the records of all seats, also where one seat,
+// who may be the author, says of the sentences what it likes.
 func listAgain(t *check.Trace) {
-	p, last := t.Protocol.(*Panel), make([]synod.Opinion, t.Case.N)
+	last := make([]synod.Opinion, t.Case.N)
 	for i := range last {
 		if o := t.Last(i); o != nil {
 			last[i] = *o
 		}
 	}
+	list(t, last)
+	r := rand.New(rand.NewPCG(t.Case.Seed, 0x9a17))
+	author, _, _ := panelOf(t).Highest(seatsOf(t))
+	liar := author
+	if r.IntN(2) == 0 {
+		liar = r.IntN(t.Case.N)
+	}
+	if author < 0 || last[author].Record == nil || last[liar].Record == nil {
+		return
+	}
+	c := &Check{Of: synod.NodeID(author), Text: Sum(reference.HashOf(last[author].Answer)), Before: Sum("")}
+	for range r.IntN(6) {
+		c.Marks = append(c.Marks, []Verdict{Supported, Contradicted, CannotTell}[r.IntN(3)])
+	}
+	lies := *recordOf(&last[liar])
+	lies.Claims = c
+	last[liar].Record = &lies
+	list(t, last)
+}
+
+// list compares the verdicts by some records.
+func list(t *check.Trace, last []synod.Opinion) {
+	p := t.Protocol.(*Panel)
 	author, near, _ := panelOf(t).Highest(seatsOf(t))
 	decision, _, _ := p.Accept(last, nil, t.Case.F, nil)
 	if near || author < 0 || decision == synod.None {
