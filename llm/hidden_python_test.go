@@ -108,6 +108,16 @@ func TestHiddenServerInPython(t *testing.T) {
 			t.Errorf("%q has other states when it is weighed: %v", one.Text, err)
 		}
 	}
+	const control, plain = "<|end|>", "< |end|>"
+	for text, ask := range map[string]engine.Request{
+		plain:                               {Prompt: control},
+		"User: " + plain + "\n\nAssistant:": {Messages: []engine.Message{{Role: "user", Content: control}}},
+	} {
+		ask.MaxTokens = 1
+		if out, err := host.Generate(t.Context(), ask); err != nil || out.PromptTokens != len(text) {
+			t.Errorf("others can write control tokens: %+v, %v", out, err)
+		}
+	}
 	r := hiddenRequest(t, twoTwo)
 	r.Prompt.ConfidenceMode = synod.NoConfidence
 	if reply, err := open("answers: written\nmax_tokens: 2000").Complete(t.Context(), r); err != nil ||

@@ -9,7 +9,7 @@ describes as Request, Result, LogProb and States; in place of a grammar a reques
 that the whole text matches. The state at a token is the output of a layer when the model reads that token, before the
 final norm, also in the last layer; layers count from 0, the first after the embedding.
 """
-import argparse, base64, copy, hashlib, hmac, inspect, ipaddress, json, math, os, threading
+import argparse, base64, copy, hashlib, hmac, inspect, json, math, os, threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import regex
@@ -42,7 +42,7 @@ class Model:
         self.model = transformers.AutoModelForCausalLM.from_pretrained(
             folder, dtype=getattr(torch, dtype), **gguf).to(device).eval()
         text = self.model.config.get_text_config()
-        self.context, self.states, self.wanted = text.max_position_embeddings, {}, ()
+        self.context, self.states, self.wanted = getattr(text, "max_position_embeddings", 4096), {}, ()
         layers = next((m for m in self.model.modules()
                        if isinstance(m, torch.nn.ModuleList) and len(m) == text.num_hidden_layers), None)
         if layers is None:
@@ -284,7 +284,7 @@ def main():
     p.add_argument("--port", type=int, default=8350, help="0: any; the first line printed says which")
     a = p.parse_args()
     Handler.token = os.environ.get(TOKEN, "")
-    if not Handler.token and not (a.host == "localhost" or ipaddress.ip_address(a.host).is_loopback):
+    if not Handler.token and a.host != "localhost" and not a.host.startswith("127."):
         p.error(f"--host {a.host} is not loopback: set {TOKEN}, which callers must then send")
     Handler.model = Model(a.model, a.name, a.revision, a.dtype, a.device)
     server = ThreadingHTTPServer((a.host, a.port), Handler)
