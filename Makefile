@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: modules nightly presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants detection endless bugs bench slow-members rehearsal transcript inspect probe clean
+.PHONY: modules nightly presets again trials million help overhead soak build synod FORCE nodes perturbed soak-nodes change install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants detection endless bugs bench slow-members rehearsal transcript inspect probe probe-check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -297,6 +297,9 @@ transcript: ## renew the transcripts; read the diff
 
 probe: build ## collect, train and measure a probe; TASK=arc-easy DATA=folder N=500 for another task
 	$(BIN) research probe train runs/probe-$(or $(TASK),builtin) --collect $(or $(TASK),builtin) -n $(or $(N),300) --components 16,64,256 $(if $(DATA),--data $(DATA))
+
+probe-check: ## fit the probes in DIR, which synod research probe train wrote, with scikit-learn of PYTHON, and compare AUCs
+	$(or $(PYTHON),python3) llm/probe/testdata/sklearn_check.py $(DIR)
 
 inspect: build ## have the released inspect_ai read exported logs (fetches it into a throw-away environment)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \

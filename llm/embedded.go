@@ -3,7 +3,6 @@ package llm
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -56,18 +55,24 @@ probe        a file from "synod research probe train", for protocols that read a
 
 // embeddedConfig are the settings of an embedded model.
 type embeddedConfig struct {
-	Common      `yaml:",inline"`
-	Model       string  `yaml:"model" doc:"a model of this machine: synod models list" names:"models" example:"smollm2-135m-instruct"`
-	Path        string  `yaml:"path" doc:"a GGUF file, instead of model" example:"models/mine.gguf"`
-	Library     string  `yaml:"library" doc:"folder with llama.cpp's libraries, instead of the pulled one"`
+	Common  `yaml:",inline"`
+	Model   string `yaml:"model" doc:"a model of this machine: synod models list" names:"models" example:"smollm2-135m-instruct"`
+	Path    string `yaml:"path" doc:"a GGUF file, instead of model" example:"models/mine.gguf"`
+	Library string `yaml:"library" doc:"folder with llama.cpp's libraries, instead of the pulled one"`
+	Speech  `yaml:",inline"`
+	Context int `yaml:"context" doc:"tokens of prompt and reply together" range:"1:" unit:"tokens"`
+	Threads int `yaml:"threads" doc:"threads of the engine; more than one rarely helps a small model" range:"1:"`
+	Seqs    int `yaml:"seqs" doc:"requests decoded together" range:"1:"`
+}
+
+// Speech are the settings of how a model whose texts can be weighed and whose states can be read is asked, wherever it
+// runs.
+type Speech struct {
 	Temperature float64 `yaml:"temperature" doc:"sampling temperature; 0 is greedy" range:"0:100" example:"0.7"`
 	TopP        float64 `yaml:"top_p" doc:"nucleus sampling" range:"0:1"`
 	MaxTokens   int     `yaml:"max_tokens" doc:"tokens of one reply" range:"1:1048576" unit:"tokens"`
 	Answers     string  `yaml:"answers" doc:"short: continue a few examples by one line, options by likelihood; written: JSON with reasoning" enum:"short|written"`
 	Refine      string  `yaml:"refine" doc:"choose: the likeliest of the shown answers; written: JSON with reasoning" enum:"choose|written"`
-	Context     int     `yaml:"context" doc:"tokens of prompt and reply together" range:"1:" unit:"tokens"`
-	Threads     int     `yaml:"threads" doc:"threads of the engine; more than one rarely helps a small model" range:"1:"`
-	Seqs        int     `yaml:"seqs" doc:"requests decoded together" range:"1:"`
 	Probe       string  `yaml:"probe" doc:"file from synod research probe train, for protocols that read a confidence from hidden states"`
 }
 
@@ -83,15 +88,28 @@ const (
 
 func embeddedDefaults() embeddedConfig {
 	return embeddedConfig{
-		Common: Common{Timeout: embeddedTimeout}, Temperature: 0.6, TopP: 0.95, MaxTokens: 300,
-		Answers: short, Refine: choose, Context: 2048, Threads: 1, Seqs: 8,
+		Common: Common{Timeout: embeddedTimeout}, Speech: speechDefaults(false), Context: 2048, Threads: 1, Seqs: 8,
 	}
 }
 
+// speechDefaults returns the defaults, or those of the papers.
+func speechDefaults(exact bool) Speech {
+	if exact {
+		return Speech{Temperature: paperTemperature, TopP: paperTopP, MaxTokens: paperTokens, Answers: written,
+			Refine: written}
+	}
+	return Speech{Temperature: 0.6, TopP: 0.95, MaxTokens: 300, Answers: short, Refine: choose}
+}
+
 func (c *embeddedConfig) validate() error {
-	switch {
-	case c.Model == "" && c.Path == "":
+	if c.Model == "" && c.Path == "" {
 		return errors.New("an embedded model needs a name (model) or a file (path)")
+	}
+	return c.Speech.validate()
+}
+
+func (c *Speech) validate() error {
+	switch {
 	case !(c.Temperature >= 0 && c.Temperature <= 5):
 		return fmt.Errorf("temperature is %v; it must be between 0 and 5", c.Temperature)
 	case !(c.TopP > 0 && c.TopP <= 1):
@@ -108,10 +126,7 @@ func (c *embeddedConfig) validate() error {
 
 func openEmbedded(o Opening) (Opened, error) {
 	s := embeddedDefaults()
-	if o.Exact {
-		s.Temperature, s.TopP, s.MaxTokens = paperTemperature, paperTopP, paperTokens
-		s.Answers, s.Refine = written, written
-	}
+	s.Speech = speechDefaults(o.Exact)
 	if err := o.Decode(&s); err != nil {
 		return Opened{}, err
 	}
@@ -126,7 +141,7 @@ func openEmbedded(o Opening) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
-	m := &embedded{cfg: s}
+	m := &embedded{cfg: s.Speech, timeout: s.Timeout}
 	name := cmp.Or(s.Model, filepath.Base(s.Path))
 	m.info = Info{Kind: Embedded, Name: name, Identity: fmt.Sprintf("embedded %s sha256:%s llama.cpp %s "+
 		"temperature=%v top_p=%v max_tokens=%d answers=%s refine=%s seqs=%d threads=%d context=%d",
@@ -137,22 +152,28 @@ func openEmbedded(o Opening) (Opened, error) {
 			return Opened{}, err
 		}
 	}
-	if m.probe != nil {
-		weights := sha256.Sum256(fmt.Append(nil, m.probe.Weights))
-		m.info.Identity += fmt.Sprintf(" probe=%d/%s/%v/%x", m.probe.Layer, m.probe.Position, m.probe.Bias, weights)
-	}
-	m.engine = share(engine.Config{
+	m.host = share(engine.Config{
 		LibDir: at.LibDir, ModelPath: at.Model, AnyLibrary: at.AnyLibrary,
 		Context: s.Context, Seqs: s.Seqs, Threads: s.Threads, Hidden: m.probe != nil || o.Env.Hidden,
 	})
 	return Opened{Model: m, Common: s.Common, Account: at.Model, MaxTokens: s.MaxTokens}, nil
 }
 
-// embedded is an embedded model. Members of one model file share one engine, so
-// that seats that call at the same time are decoded in one batch.
+// host is where a model runs: a process of this machine, or a server that shows hidden states.
+type host interface {
+	completer() completer
+	// identify starts the model if need be, and completes what is known of it.
+	identify(context.Context, *probe.Subject) error
+	grammar(schema []byte) (string, error) // fails if the host cannot follow the schema
+	release() error
+}
+
+// embedded is a model whose texts can be weighed and whose states can be read. Members of one model file share one
+// engine, so that seats that call at the same time are decoded in one batch.
 type embedded struct {
-	cfg     embeddedConfig
-	engine  *sharedEngine
+	cfg     Speech
+	timeout time.Duration // of one request
+	host    host
 	info    Info
 	subject probe.Subject // describes the model, as far as it is known before it has started
 	probe   *probe.Probe  // nil: it gives no hidden confidence
@@ -170,7 +191,7 @@ func (m *embedded) Adapted() []string {
 
 func (m *embedded) Info() Info     { return m.info }
 func (m *embedded) CanWeigh() bool { return true }
-func (m *embedded) Close() error   { return m.engine.release() }
+func (m *embedded) Close() error   { return m.host.release() }
 
 // completer is what a call needs of an engine.
 type completer interface {
@@ -202,7 +223,7 @@ func (m *embedded) ask(ctx context.Context, r Request, want *engine.Capture) (sy
 	if err != nil {
 		return synod.Reply{}, nil, &Failure{Status: synod.Unreadable, Err: err}
 	}
-	x := &exchange{completer: m.engine.remembering(started{m.engine}), prompt: r.Prompt, want: want}
+	x := &exchange{completer: m.host.completer(), prompt: r.Prompt, want: want}
 	reply, err := m.reply(ctx, x, chat)
 	reply.Calls = 1
 	if err != nil {
@@ -273,7 +294,7 @@ func (m *embedded) write(ctx context.Context, x *exchange, chat prompt.Chat) (sy
 	}
 	if chat.Schema != nil {
 		var err error
-		if q.Grammar, err = engine.Grammar(chat.Schema); err != nil {
+		if q.Grammar, err = m.host.grammar(chat.Schema); err != nil {
 			if f := x.prompt.Question.Form; f != synod.JSON && f != synod.Action {
 				return synod.Reply{}, &Failure{Status: synod.Unreadable, Err: err}
 			}

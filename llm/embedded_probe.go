@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"synod.dev/synod/internal/durable"
 
@@ -51,28 +50,20 @@ func asksHidden(p *synod.Prompt) bool {
 	return p.ConfidenceMode == synod.HiddenConfidence && (p.Purpose == synod.Answering || p.Purpose == synod.Refining)
 }
 
-// Subject starts the engine and describes it.
+// Subject starts the model and describes it.
 func (m *embedded) Subject(ctx context.Context) (probe.Subject, error) {
-	c, err := m.engine.client(ctx)
-	if err != nil {
+	s := m.subject
+	if err := m.host.identify(ctx, &s); err != nil {
 		return probe.Subject{}, err
 	}
-	return m.running(c.Info()), nil
-}
-
-// running returns the subject once the engine runs.
-func (m *embedded) running(i engine.Info) probe.Subject {
-	s := m.subject
-	release, _, _ := strings.Cut(i.Library, "-") // builds may have names such as 0.5.0-dev
-	s.Engine, s.Layers, s.Width = "llama.cpp "+release, i.Layers, i.Width
-	return s
+	return s, nil
 }
 
 // Probe completes a request and returns the states of its answer.
 func (m *embedded) Probe(ctx context.Context, r Request, want engine.Capture) (synod.Reply, *engine.States, error) {
-	if m.cfg.Timeout > 0 { // no layer bounds it
+	if m.timeout > 0 { // no layer bounds it
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, m.cfg.Timeout, slowError{m.cfg.Timeout})
+		ctx, cancel = context.WithTimeoutCause(ctx, m.timeout, slowError{m.timeout})
 		defer cancel()
 	}
 	return m.ask(ctx, r, &want)
@@ -150,5 +141,7 @@ func (m *embedded) loadProbe() error {
 		return fmt.Errorf("%s: %w; train one for this member with: synod research probe train", m.cfg.Probe, err)
 	}
 	m.probe = p
+	weights := sha256.Sum256(fmt.Append(nil, p.Weights))
+	m.info.Identity += fmt.Sprintf(" probe=%d/%s/%v/%x", p.Layer, p.Position, p.Bias, weights)
 	return nil
 }

@@ -60,7 +60,7 @@ func TestStatesAreTheAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := &exchange{completer: &lines{likely: likely, written: written}, prompt: &c.p, want: want}
-		r, err := (&embedded{cfg: cold}).reply(t.Context(), x, chat)
+		r, err := (&embedded{cfg: cold.Speech}).reply(t.Context(), x, chat)
 		if err != nil || r.Answer != c.answer || x.states == nil || x.states.At(3, engine.Mean)[0] != c.state ||
 			r.Logprob == nil || math.Abs(*r.Logprob-c.logprob) > 1e-12 {
 			t.Errorf("%s: %+v, %+v, %v", name, r, x.states, err)

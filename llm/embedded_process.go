@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
+	"synod.dev/synod/llm/probe"
 )
 
 // engineProcess is a running engine.
@@ -76,6 +78,23 @@ func share(cfg engine.Config) *sharedEngine {
 	}
 	e.users++
 	return e
+}
+
+// completer returns an engine that starts with the first call.
+func (e *sharedEngine) completer() completer { return e.remembering(started{e}) }
+
+func (e *sharedEngine) grammar(schema []byte) (string, error) { return engine.Grammar(schema) }
+
+// identify starts the engine and describes it.
+func (e *sharedEngine) identify(ctx context.Context, s *probe.Subject) error {
+	c, err := e.client(ctx)
+	if err != nil {
+		return err
+	}
+	i := c.Info()
+	release, _, _ := strings.Cut(i.Library, "-") // builds may have names such as 0.5.0-dev
+	s.Engine, s.Layers, s.Width = "llama.cpp "+release, i.Layers, i.Width
+	return nil
 }
 
 func startEngine(ctx context.Context, cfg engine.Config) (engineProcess, error) {

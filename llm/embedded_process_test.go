@@ -56,7 +56,7 @@ func box(t *testing.T) (cool, warm *embedded) {
 // killed, as often as it answers in between.
 func TestSharedEngine(t *testing.T) {
 	cool, warm := box(t)
-	if cool.engine != warm.engine {
+	if cool.host != warm.host {
 		t.Fatal("two engines for one model file")
 	}
 	r := Request{Templates: boxTemplates(t), Prompt: &synod.Prompt{Template: "box/answer", Purpose: synod.Answering,
@@ -67,7 +67,7 @@ func TestSharedEngine(t *testing.T) {
 				t.Fatalf("start %d: %+v, %v", start, reply, err)
 			}
 		}
-		c := cool.engine.now.(*engine.Client)
+		c := cool.host.(*sharedEngine).now.(*engine.Client)
 		child, err := os.FindProcess(c.Pid())
 		if err != nil || child.Kill() != nil {
 			t.Fatal("the engine could not be killed")
@@ -120,7 +120,7 @@ func fakeEngine(t *testing.T, lives int, takes time.Duration) (m *embedded, star
 	}
 	c := embeddedDefaults()
 	c.Answers = written
-	return &embedded{cfg: c, engine: e}, starts
+	return &embedded{cfg: c.Speech, timeout: c.Timeout, host: e}, starts
 }
 
 func wordsOf(t *testing.T) Request {
@@ -147,9 +147,9 @@ func TestEngineRestarts(t *testing.T) {
 		if took := time.Since(begun); took < 16*time.Minute || took > 25*time.Minute {
 			t.Errorf("40 starts took %v; most wait for %v", took, maxBackOff)
 		}
-		m.engine.now.(*mortal).lives = -1
+		m.host.(*sharedEngine).now.(*mortal).lives = -1
 		time.Sleep(stableAfter)
-		close(m.engine.now.(*mortal).done)
+		close(m.host.(*sharedEngine).now.(*mortal).done)
 		begun = time.Now()
 		if _, err := stack.Complete(t.Context(), wordsOf(t)); err != nil || time.Since(begun) > 2*time.Second {
 			t.Errorf("after a stable time the restart took %v: %v", time.Since(begun), err)
@@ -228,7 +228,7 @@ func TestShare(t *testing.T) {
 // questions, after the examples and after the question alone: docs/use/models.md.
 func TestLikelihoodSeparates(t *testing.T) {
 	cool, _ := box(t)
-	client, err := cool.engine.client(t.Context())
+	client, err := cool.host.(*sharedEngine).client(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

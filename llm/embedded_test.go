@@ -70,7 +70,8 @@ func replyOf(t *testing.T, c embeddedConfig, e completer, p synod.Prompt) (synod
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (&embedded{cfg: c}).reply(t.Context(), &exchange{completer: e, prompt: &p}, chat)
+	m := &embedded{cfg: c.Speech, host: &sharedEngine{}}
+	return m.reply(t.Context(), &exchange{completer: e, prompt: &p}, chat)
 }
 
 var (
@@ -279,7 +280,7 @@ func TestSchemaWithoutGrammar(t *testing.T) {
 		`{"type":"array","items":{"type":"null"},"uniqueItems":true}`: "uniqueItems",
 	} {
 		e := &lines{written: engine.Result{Text: `"a"`, Finish: "stop"}}
-		m := &embedded{cfg: embeddedConfig{MaxTokens: 9}}
+		m := &embedded{cfg: Speech{MaxTokens: 9}, host: &sharedEngine{}}
 		p := synod.Prompt{Question: &synod.Question{Form: synod.JSON}}
 		if _, err := m.write(t.Context(), &exchange{completer: e, prompt: &p}, prompt.Chat{System: "x", User: "y",
 			Schema: json.RawMessage(schema)}); err != nil {

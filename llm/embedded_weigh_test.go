@@ -78,11 +78,12 @@ func TestLikelihoodsAreComputedOnce(t *testing.T) {
 func TestRememberedLikelihoodsNeedNoProcess(t *testing.T) {
 	m, starts := fakeEngine(t, -1, 0)
 	defer m.Close()
-	before := m.engine.remembering(&tallying{})
+	e := m.host.(*sharedEngine)
+	before := e.remembering(&tallying{})
 	if _, _, _, err := before.Weigh(t.Context(), "Capital?", []string{" Paris"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	x := m.engine.remembering(started{m.engine})
+	x := m.host.completer()
 	if _, _, _, err := x.Weigh(t.Context(), "Capital?", []string{" Paris"}, nil); err != nil || *starts != 0 {
 		t.Errorf("%d starts for what is remembered: %v", *starts, err)
 	}

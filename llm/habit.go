@@ -143,11 +143,12 @@ func (l *mannered) Complete(ctx context.Context, r Request) (synod.Reply, error)
 	return reply, err
 }
 
-// learn looks at one of the first replies. One that was cut off says nothing of the server.
+// learn looks at one of the first replies. One that was cut off, or is typed because the schema was not sent, says
+// nothing of the server.
 func (l *mannered) learn(r Request, reply *synod.Reply, err error) {
 	chat, bad := r.Chat()
 	switch {
-	case bad != nil || chat.Schema == nil || reply.Reused:
+	case bad != nil || chat.Schema == nil || reply.Reused || reply.Typed:
 	case l.RefusesSchema():
 		l.habits.learn(l.key, func(h *Habit) { h.Refused = true })
 	case err == nil && !reply.Cut && strings.TrimSpace(reply.Text) != "":

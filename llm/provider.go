@@ -8,6 +8,7 @@ import (
 var Providers = synod.NewCatalogue("provider",
 	embeddedProvider,
 	anthropicProvider,
+	hiddenProvider,
 	geminiProvider,
 	endpoint("openai", "any OpenAI-compatible server: OpenAI, vLLM, llama.cpp's server, gateways",
 		"https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),

@@ -19,9 +19,8 @@ func unprobed(spec *plan.Spec) string {
 	for _, s := range spec.Seats {
 		m := spec.Models[s.Model]
 		if m["provider"] != "simulated" && m["provider"] != "recorded" && m["probe"] == nil {
-			return fmt.Sprintf("model %s has no probe for hidden confidence: train one for an embedded model (synod "+
-				"research probe train) and use --members FILE with that model, {provider: embedded, probe: FILE}",
-				s.Model)
+			return fmt.Sprintf("model %s has no probe for hidden confidence: train one (synod research probe "+
+				"train) and use --members FILE with that model, {provider: embedded or hidden, probe: FILE}", s.Model)
 		}
 	}
 	return ""

@@ -27,6 +27,8 @@ var variables = []variable{
 	{"OPENROUTER_API_KEY", "API key of OpenRouter, for models without url and key_env"},
 	{"ANTHROPIC_API_KEY", "API key of Anthropic, for models without url and key_env"},
 	{"GEMINI_API_KEY", "API key of Gemini, for models without url and key_env"},
+	{"SYNOD_HIDDEN_TOKEN", "token that llm/hidden/server.py wants of its callers; members of provider hidden send it " +
+		"where they have no url and key_env"},
 	{"GROQ_API_KEY", "API key of Groq; synod init looks for it, and for MISTRAL_API_KEY, TOGETHER_API_KEY, " +
 		"DEEPSEEK_API_KEY and XAI_API_KEY"},
 	{"OLLAMA_HOST", "address of Ollama, for models without url (default: 127.0.0.1:11434)"},

@@ -26,7 +26,8 @@ func (h *hub) feed(ctx context.Context) {
 		}
 		switch {
 		case refused == mostRefused && h.nats == "" && ctx.Err() == nil:
-			h.fail(fmt.Errorf("the queue in %s takes nothing, as after a failure of the disk: %w", filepath.Join(h.dir, "queue"), err))
+			h.fail(fmt.Errorf("the queue in %s takes nothing, as after a failure of the disk: %w",
+				filepath.Join(h.dir, "queue"), err))
 			return
 		case err != nil && ctx.Err() == nil:
 			fmt.Fprintf(h.log, "the queue: %v; trying again\n", err)

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -60,6 +61,25 @@ func (s *States) At(layer int, p Position) []float32 {
 // whole reports whether Data has the right length.
 func (s *States) whole() bool {
 	return s != nil && len(s.Data) == s.Width*len(s.Layers)*len(s.Positions)
+}
+
+// Check returns an error unless the states are those that were asked for, of this width, and are numbers: a server may
+// send anything.
+func (s *States) Check(want Capture, width int) error {
+	switch {
+	case s == nil:
+		return errors.New("engine: the hidden states are missing")
+	case !slices.Equal(s.Layers, want.Layers) || !slices.Equal(s.Positions, want.Positions) || s.Width != width ||
+		!s.whole() || s.Tokens < 0:
+		return fmt.Errorf("engine: %d numbers for hidden states of layers %v at %v, of width %d; want layers %v at "+
+			"%v, of width %d", len(s.Data), s.Layers, s.Positions, s.Width, want.Layers, want.Positions, width)
+	}
+	for _, x := range s.Data {
+		if !(math.Abs(float64(x)) <= math.MaxFloat32) {
+			return errors.New("engine: the hidden states are not all finite numbers")
+		}
+	}
+	return nil
 }
 
 // check returns an error if a model with this number of layers and this width cannot

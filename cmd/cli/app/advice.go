@@ -201,7 +201,7 @@ var helps = map[plan.Help]string{
 	plan.HelpDefences: "; see: synod list defences",
 	plan.HelpSchema:   ": give --schema FILE, or the key schema in the council file",
 	plan.HelpTools:    ": give --tools FILE, or the key tools in the council file",
-	plan.HelpProbe:    "; a model in the box can have one: synod research probe train",
+	plan.HelpProbe:    "; a model of provider embedded or hidden can have one: synod research probe train",
 	plan.HelpRecord:   "; a run is recorded with: synod ask --record FILE",
 }
 

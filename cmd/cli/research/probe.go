@@ -16,7 +16,7 @@ func ProbeCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Train a probe that estimates confidence from hidden states",
-		Long: `Collects answers of the embedded model with their hidden states, trains a probe that
+		Long: `Collects answers of a model with their hidden states, trains a probe that
 distinguishes right from wrong answers by these states, and measures it on questions
 that were not used for training. A member with "probe: FILE" then reports its
 confidence to protocols that use hidden confidence. See docs/research/papers.md.`,

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,9 +41,9 @@ func (f *collectFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.source.Data, "data", "", "`file` of the task, or a folder that contains it (default: the file "+
 		"that synod data pull fetched)")
 	fl.IntSliceVar(&f.source.Levels, "level", nil, "only questions of these levels, such as 4,5")
-	fl.StringVar(&f.model, "model", models.Default, "`name` of the embedded model")
-	fl.StringArrayVar(&f.sets, "set", nil, "a setting of the model, such as temperature=0.6, path=FILE or "+
-		"answers=written (repeatable)")
+	fl.StringVar(&f.model, "model", models.Default, "`name` of the model")
+	fl.StringArrayVar(&f.sets, "set", nil, "a setting of the model, such as temperature=0.6, path=FILE, "+
+		"answers=written or provider=hidden (repeatable)")
 	fl.IntSliceVar(&f.layers, "layers", nil, "layers to collect, counted from 0 (default: all)")
 	fl.StringSliceVar(&f.positions, "positions", []string{"query", "last", "mean"},
 		"query (last token of the prompt), last (of the answer), mean (over the answer)")
@@ -61,7 +59,8 @@ func probeCollect(a *app.App) *cobra.Command {
 		Use:   "collect TASK|FILE",
 		Short: "Collect graded answers with their hidden states",
 		Long: `Asks the embedded model the first N questions of a task, at temperature 0 unless --set
-changes it. Records hidden states while it answers, grades the answers, and asks for
+changes it. With --set provider=hidden it asks any open model behind a server that shows
+hidden states ("synod explain hidden"). Records hidden states while it answers, grades the answers, and asks for
 its confidence in each answer (not with answers=written, where the confidence would be
 part of the reply whose states are read). A question with options is answered by the
 likelihood of the options; the tokens of the answer are those of the chosen option.
@@ -72,7 +71,9 @@ The same command continues an interrupted collection, or collects more with a la
 Exit codes: 0 ok · 1 a call failed, or the folder cannot be written · 2 usage · 130
 interrupted: collected answers are kept.`,
 		Example: `  synod research probe collect arc-easy --data ./data -n 500 -o runs/arc
-  synod research probe collect builtin -n 300 -o runs/builtin --layers 10,14,18 --positions mean`,
+  synod research probe collect builtin -n 300 -o runs/builtin --layers 10,14,18 --positions mean
+  synod research probe collect arc-easy --data ./data -n 500 -o runs/llama --set provider=hidden \
+    --model meta-llama/Llama-3.1-8B-Instruct`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
@@ -104,14 +105,17 @@ func collectAnswers(a *app.App, cmd *cobra.Command, name, dir string, f collectF
 	if len(items) == 0 {
 		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s has no questions", name))
 	}
-	spec := plan.Spec{Models: map[string]plan.Params{"m": {"provider": "embedded", "model": f.model}},
-		Seats: []plan.SeatSpec{{Model: "m"}}}
-	if !slices.ContainsFunc(f.sets, func(s string) bool { return strings.HasPrefix(s, "path=") }) {
-		if err := a.FetchModels(cmd, spec); err != nil {
-			return nil, err
-		}
+	settings, err := f.settings()
+	if err != nil {
+		return nil, app.Fail(app.ExitUsage, err)
 	}
-	member, err := openProber(a, f)
+	spec := plan.Spec{Models: map[string]plan.Params{"m": settings}, Seats: []plan.SeatSpec{{Model: "m"}}}
+	if err := a.FetchModels(cmd, spec); err != nil {
+		return nil, err
+	}
+	env := a.Env()
+	env.Hidden = true
+	member, err := council.OpenModel(settings, env)
 	if err != nil {
 		return nil, app.Fail(app.ExitUsage, err)
 	}
@@ -120,15 +124,15 @@ func collectAnswers(a *app.App, cmd *cobra.Command, name, dir string, f collectF
 	}
 	prober, can := llm.AsProber(member)
 	if !can {
-		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s is of kind %s and has no hidden states; only an embedded "+
-			"model has", member.Info().Name, member.Info().Kind))
+		return nil, app.Fail(app.ExitUsage, fmt.Errorf("%s is of kind %s and shows no hidden states; models "+
+			"of the providers embedded and hidden do", member.Info().Name, member.Info().Kind))
 	}
 	asker := collect.Asker{Member: prober, Seed: f.source.Seed}
 	return collectFrom(a, cmd, member.Info().Identity, filepath.Base(name), dir, items, asker, f)
 }
 
-// openProber opens the embedded model with access to its hidden states.
-func openProber(a *app.App, f collectFlags) (llm.Model, error) {
+// settings returns those of the model whose states are collected.
+func (f *collectFlags) settings() (plan.Params, error) {
 	settings, given := plan.Params{"provider": "embedded", "model": f.model, "temperature": 0}, plan.Params{}
 	layer, err := plan.Set("--set", f.sets)
 	if err == nil {
@@ -141,9 +145,7 @@ func openProber(a *app.App, f collectFlags) (llm.Model, error) {
 		delete(settings, "model")
 	}
 	maps.Copy(settings, given)
-	env := a.Env()
-	env.Hidden = true
-	return council.OpenModel(settings, env)
+	return settings, nil
 }
 
 // collectFrom creates a folder or continues the collection in it.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,9 +97,17 @@ func trainProbe(a *app.App, cmd *cobra.Command, dir string, f trainFlags) error 
 	if err := printTraining(cmd.OutOrStdout(), report, left); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "\nsaved: %s; plots and report in %s\nuse it: models: {m: {provider: embedded, "+
-		"model: %s, probe: %s}}\n", file, dir, app.OneLine(p.Subject.Model), file)
+	fmt.Fprintf(cmd.OutOrStdout(), "\nsaved: %s; plots and report in %s\nuse it: models: {m: {provider: %s, "+
+		"model: %s, probe: %s}}\n", file, dir, providerOf(p.Subject), app.OneLine(p.Subject.Model), file)
 	return nil
+}
+
+// providerOf returns the provider of the models that a probe is for.
+func providerOf(s probe.Subject) string {
+	if strings.HasPrefix(s.Engine, "llama.cpp ") {
+		return "embedded"
+	}
+	return "hidden"
 }
 
 // collectedData returns the usable answers in a folder.
