@@ -35,8 +35,8 @@ class Model:
             folder, gguf = os.path.dirname(source) or ".", {"gguf_file": os.path.basename(source)}
         elif not os.path.isdir(source):
             from huggingface_hub import snapshot_download
-            folder = snapshot_download(source, revision=revision, allow_patterns=["*.json", "*.safetensors", "*.model",
-                                                                                 "*.txt", "*.jinja"])
+            folder = snapshot_download(source, revision=revision, ignore_patterns=["*/*", "consolidated*"],
+                                       allow_patterns=["*.json", "*.safetensors", "*.model", "*.txt", "*.jinja"])
             commit = os.path.basename(folder)
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **gguf)
         self.model = transformers.AutoModelForCausalLM.from_pretrained(
