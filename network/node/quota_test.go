@@ -106,7 +106,7 @@ func TestChecksOfACaller(t *testing.T) {
 // A neighbour that was excluded is not read when it opens its stream again, and each time it is excluded for longer.
 func TestStrikesOutliveStreams(t *testing.T) {
 	n := &Node{observer: unobserved{}, roster: &roster.Roster{Members: []roster.Member{{ID: "a"}, {ID: "b"}}},
-		begun: time.Now()}
+		begun: time.Now(), log: slog.New(slog.DiscardHandler)}
 	p := &peer{node: n, id: 1}
 	last := time.Duration(0)
 	for i := range 5 {
