@@ -91,9 +91,37 @@ func Start(t testing.TB, h Handler, options ...Option) *Server {
 	return s
 }
 
+// ports are those that NewListener has given.
+var ports struct {
+	sync.Mutex
+	given map[string]bool
+}
+
+// NewListener listens on a free port of 127.0.0.1 that no other server of this process has had: what the process knows
+// of a server, such as that it has failed, outlives it.
+func NewListener() (net.Listener, error) {
+	ports.Lock()
+	defer ports.Unlock()
+	if ports.given == nil {
+		ports.given = map[string]bool{}
+	}
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		if address := l.Addr().String(); !ports.given[address] {
+			ports.given[address] = true
+			return l, nil
+		}
+		l.Close()
+	}
+	return nil, errors.New("llmtest: all free ports were given before")
+}
+
 // Listen serves on a free port of 127.0.0.1 until Close and sets URL.
 func (s *Server) Listen() error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := NewListener()
 	if err != nil {
 		return err
 	}

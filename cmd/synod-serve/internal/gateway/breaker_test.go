@@ -3,7 +3,6 @@ package gateway
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -13,7 +12,7 @@ import (
 // A key whose prompts draw a 500 is refused for a while; another key is served by the same model.
 func TestOnePromptBreaksNothing(t *testing.T) {
 	up := newUpstream(t)
-	poisoned := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	poisoned := serveModel(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		if strings.Contains(string(b), "poison") {
 			w.WriteHeader(500)

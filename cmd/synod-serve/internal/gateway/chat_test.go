@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -445,7 +444,7 @@ func TestLoop(t *testing.T) {
 	}
 
 	// a gateway whose council asks the gateway itself
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	front := serveModel(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.Handler().ServeHTTP(w, r)
 	}))
 	defer front.Close()

@@ -37,7 +37,7 @@ func (c *careless) tokens(v any) float64 {
 
 func newCareless(t *testing.T) *careless {
 	c := &careless{}
-	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c.Server = serveModel(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var all map[string]any
 		b, _ := io.ReadAll(r.Body)
 		if json.Unmarshal(b, &all) != nil {

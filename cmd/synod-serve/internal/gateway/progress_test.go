@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ func TestProgressCountsReplies(t *testing.T) {
 	inner := llmtest.New(llmtest.Fixed("42", 0.9))
 	var calls atomic.Int64
 	release := make(chan struct{})
-	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	up := serveModel(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if calls.Add(1) == 1 {
 			<-release
 			w.WriteHeader(400)

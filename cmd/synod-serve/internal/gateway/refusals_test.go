@@ -57,7 +57,7 @@ func TestErrorsOfServersStayInside(t *testing.T) {
 	const secret = "CUDA error in /opt/vllm/worker.py at 10.1.2.3:8000 of gpu-7.dc.internal, see " +
 		"http://10.1.2.3/debug?k=1"
 	for _, status := range []int{400, 500} {
-		up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		up := serveModel(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(status)
 			io.WriteString(w, `{"error": {"message": "`+secret+`"}}`)
 		}))

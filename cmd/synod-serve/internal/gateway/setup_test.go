@@ -227,7 +227,7 @@ type watched struct {
 // watch starts a server whose calls wait while hold is set.
 func watch(t *testing.T, handler llmtest.Handler, options ...llmtest.Option) *watched {
 	w := &watched{inner: llmtest.New(handler, options...)}
-	w.Server = httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, r *http.Request) {
+	w.Server = serveModel(t, http.HandlerFunc(func(res http.ResponseWriter, r *http.Request) {
 		w.total.Add(1)
 		w.open.Add(1)
 		defer w.open.Add(-1)
@@ -284,4 +284,16 @@ func (h *house) rows(t *testing.T) map[string][]store.Row {
 // removeFile removes a council file.
 func removeFile(h *house, name string) error {
 	return errors.Join(os.Remove(filepath.Join(h.dir, name+".yaml")), h.reg.Reload())
+}
+
+// serveModel serves a model on an address that no other test has.
+func serveModel(t testing.TB, h http.Handler) *httptest.Server {
+	t.Helper()
+	l, err := llmtest.NewListener()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: h}}
+	s.Start()
+	return s
 }

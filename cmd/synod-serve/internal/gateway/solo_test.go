@@ -27,7 +27,7 @@ type upstream struct {
 func newUpstream(t *testing.T) *upstream {
 	u := &upstream{whole: `{"id":"x","object":"chat.completion","model":"stub","choices":[{"index":0,"message":
 		{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":3}}`}
-	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	u.Server = serveModel(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u.calls.Add(1)
 		b, _ := io.ReadAll(r.Body)
 		u.body.Store(string(b))

@@ -28,7 +28,7 @@ var reported = regexp.MustCompile(`"(?:prompt|completion)_tokens":\s*(\d+)`)
 func newBilling(t *testing.T) *billing {
 	b := &billing{}
 	inner := llmtest.New(llmtest.Fixed("42", 0.9), llmtest.Latency(2*time.Millisecond))
-	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	b.Server = serveModel(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kept := httptest.NewRecorder()
 		inner.ServeHTTP(kept, r)
 		for _, m := range reported.FindAllStringSubmatch(kept.Body.String(), -1) {
@@ -113,7 +113,7 @@ func TestManyWithinTokens(t *testing.T) {
 // in money and in tokens.
 func TestSilentServersCount(t *testing.T) {
 	silent := llmtest.New(llmtest.Fixed("42", 0.9), llmtest.With(llmtest.Usage("null")))
-	up := httptest.NewServer(silent)
+	up := serveModel(t, silent)
 	t.Cleanup(up.Close)
 	h := open(t, map[string]string{"seven": stubbed(up.URL)})
 	for _, k := range []store.Key{{Name: "money", PerDay: store.USD(0.05)}, {Name: "tokens", TokensPerDay: 40_000}} {
