@@ -93,6 +93,11 @@ func (p *processes) same(res *call.Result, o *outcome.Outcome) {
 	a, _ := json.Marshal(o)
 	b, _ := json.Marshal(want)
 	if string(a) != string(b) {
-		p.t.Errorf("the outcomes differ:\n%.600s\n%.600s", a, b)
+		same := 0
+		for same < min(len(a), len(b)) && a[same] == b[same] {
+			same++
+		}
+		from := max(0, same-200)
+		p.t.Errorf("the outcomes differ, after what is the same:\n%.600s\n%.600s", a[from:], b[from:])
 	}
 }
