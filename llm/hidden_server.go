@@ -37,7 +37,7 @@ type servedModel struct {
 	Width    int    `json:"width"`
 }
 
-// Bounds of what is believed of a server.
+// The limits of what is accepted from a server.
 const (
 	maxStates = 16 << 20 // bytes of a reply
 	maxLayers = 1 << 10

@@ -24,7 +24,7 @@ import (
 var stubSHA = strings.Repeat("ab", 32)
 
 // stateStub is a server that shows hidden states: four layers of width 2. Option n of a question has the likelihood −n
-// and the state (n, 1). broken changes the replies.
+// and the state (n, 1). broken, if it is not nil, changes each reply before it is sent.
 type stateStub struct {
 	broken func(path string, reply map[string]any)
 	asked  map[string]map[string]any // the last request by path

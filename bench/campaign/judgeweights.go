@@ -61,7 +61,7 @@ func (d *drawn) few(p *piece) {
 	}
 }
 
-// weigh has most seats take over the first answer with the most confidence.
+// weigh draws that most seats take over the first answer whose confidences have the largest sum.
 func (d *drawn) weigh(p *piece) {
 	p.State("weighted", true)
 	d.protocol = weighing()
@@ -93,7 +93,7 @@ func (d *drawn) hear(p *piece) {
 	}
 }
 
-// mean has the highest mean of the confidences decide.
+// mean draws a council that decides by the highest mean of the confidences.
 func (d *drawn) mean(p *piece) {
 	p.State("by mean", true)
 	d.protocol, d.rule.Name, d.rounds = averaging()+", "+oneRound, plan.ByProtocol, false
