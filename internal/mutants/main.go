@@ -155,9 +155,9 @@ func detect(w io.Writer, o options) error {
 	return nil
 }
 
-// checks is the file of a protocol that campaigns play and check it with. A mutant in it changes the check and not what
-// is checked, so campaigns are not tried with it.
-const checks = "campaign.go"
+// checks is how the names of a protocol's files begin that campaigns play and check it with. A mutant in them changes
+// the check and not what is checked, so campaigns are not tried with it.
+const checks = "campaign"
 
 // draw lists the mutants of a package and its subfolders, and draws the sample.
 func (o options) draw(w io.Writer, dir, work string) ([]*mutant, error) {
@@ -166,7 +166,9 @@ func (o options) draw(w io.Writer, dir, work string) ([]*mutant, error) {
 		return nil, err
 	}
 	if o.campaign > 0 {
-		list = slices.DeleteFunc(list, func(m *mutant) bool { return filepath.Base(m.file) == checks })
+		list = slices.DeleteFunc(list, func(m *mutant) bool {
+			return strings.HasPrefix(filepath.Base(m.file), checks)
+		})
 	}
 	whole := len(list)
 	if list, err = o.choose(list); err != nil {
