@@ -246,7 +246,7 @@ mutants: $(GREMLINS) ## mutation tests; PKG=./council for one package, SAMPLE=15
 
 DETECTED := ./protocol/broadcast ./protocol/leader ./protocol/fixedleader ./protocol/rotatingleader ./protocol/decentllms ./protocol/game \
   ./protocol/cpwbft ./protocol/sac ./protocol/wmsr ./protocol/cascade ./protocol/panel ./protocol/debate ./protocol/majority \
-  ./protocol/weightedmajority ./core/sign ./core/script ./core/robust ./core/journal ./council/outcome ./graph ./record/ledger \
+  ./protocol/weightedmajority ./core/sign ./core/script ./core/robust ./core/journal ./council/outcome ./graph/robustness ./record/ledger \
   ./record/evidence ./record/certificate
 detection: $(GREMLINS) ## campaigns against mutants of protocols and core: SAMPLE (25) a package, LIMIT (1m) each; UNITS=1 adds unit tests; hours
 	$(GO) run ./internal/mutants -gremlins $(GREMLINS) -campaign $(or $(LIMIT),1m) -sample $(or $(SAMPLE),25) -seed $(SEED) \

@@ -176,7 +176,7 @@ func (d *drawn) asked(p *piece, c *reference.Cascade) {
 	for _, id := range came.Order[:came.Asked] {
 		d.Sure[id] = float64(capped[id]) / 1e6 // who was not asked has a vote without weight
 	}
-	d.decides = func(b *reference.Poll) synod.Answer { return b.Supported(d.rule) }
+	d.decides = func(b *reference.Poll) synod.Answer { return b.Staged(d.rule, c.F) }
 	p.State("a tier ends early", came.Answer != synod.None && came.Asked < len(d.First))
 	p.State("improbable", came.Answer == synod.None && came.Labels > 0)
 	p.State("probability", came.Answer != synod.None && came.Labels > 0)

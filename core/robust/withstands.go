@@ -66,6 +66,24 @@ func Withstands(rule VoteRule, voices []Voice, winner synod.Answer) (w Withstood
 	return w, true
 }
 
+// Spare returns how many seats can be lost, whichever, so that as many voices as needed are left. seats are the seats of
+// each voice, in any order; those with few seats are lost first. It is 0 if there are too few voices.
+func Spare(seats []int, need int) int {
+	if need <= 0 || len(seats) < need {
+		return 0
+	}
+	lost := -1
+	for _, n := range slices.Sorted(slices.Values(seats))[:len(seats)-need+1] {
+		lost += n
+	}
+	return lost
+}
+
+// AtMost returns w, lowered to a number of seats.
+func (w Withstood) AtMost(seats int) Withstood {
+	return Withstood{Ignored: min(w.Ignored, seats), Changed: min(w.Changed, seats)}
+}
+
 // vote is the voices of a vote as seen from its winner.
 type vote struct {
 	rule  VoteRule

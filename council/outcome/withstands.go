@@ -87,12 +87,8 @@ func withSupport(j *judgment, w *robust.Withstood, decision synod.Answer) *robus
 			seats[j.plan.VoiceOf(i)]++
 		}
 	}
-	spare := -1 // seats that can be lost
-	for _, n := range slices.Sorted(maps.Values(seats))[:max(0, len(seats)-need+1)] {
-		spare += n
-	}
-	spare = max(0, spare)
-	return &robust.Withstood{Ignored: min(w.Ignored, spare), Changed: min(w.Changed, spare)}
+	limited := w.AtMost(robust.Spare(slices.Collect(maps.Values(seats)), need))
+	return &limited
 }
 
 // weightedVote returns the protocol if its members take the first answer with the largest weight; nil for others.

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // fate is what became of a mutant.
@@ -85,6 +86,9 @@ func find(gremlins, dir, work string) ([]*mutant, error) {
 		if err != nil {
 			return nil, err
 		}
+		if ofAnotherModule(dir, path) {
+			continue
+		}
 		for _, m := range f.Mutations {
 			list = append(list, &mutant{file: path, line: m.Line, column: m.Column, kind: m.Type})
 		}
@@ -101,4 +105,18 @@ func find(gremlins, dir, work string) ([]*mutant, error) {
 		m.id = i + 1
 	}
 	return list, nil
+}
+
+// ofAnotherModule reports whether a folder between dir and a file in it is a module of its own.
+func ofAnotherModule(dir, file string) bool {
+	top, err := filepath.Abs(dir)
+	if err != nil {
+		return false
+	}
+	for at := filepath.Dir(file); at != top && strings.HasPrefix(at, top); at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return true
+		}
+	}
+	return false
 }

@@ -55,6 +55,20 @@ func (b *Poll) Supported(r Rule) synod.Answer {
 	return synod.None
 }
 
+// Staged returns what Supported does, if more than f voices of those that were asked gave it: those with a weight.
+func (b *Poll) Staged(r Rule, f int) synod.Answer {
+	asked := slices.Clone(b.First)
+	for i := range asked {
+		if b.Sure[i] == 0 {
+			asked[i] = synod.None
+		}
+	}
+	if a := b.Supported(r); b.voices(asked, a) > f {
+		return a
+	}
+	return synod.None
+}
+
 // Odds say how likely an answer is right, from who gave it (docs/research/cascade.md, Tiers): a conditional logit over
 // the answers and "none is right".
 type Odds struct {

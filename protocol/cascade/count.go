@@ -391,7 +391,8 @@ func (t *tally) leader(all []candidate) candidate {
 	return candidate{}
 }
 
-// withstands is what the leader's win among the votes that were cast withstands.
+// withstands is what the leader's win among the votes that were cast withstands: it must keep the most weight and more
+// than F supporters. How probable it is then does not count.
 func (t *tally) withstands(answer synod.Answer) (w *robust.Withstood, why string) {
 	voices := make([]robust.Voice, 0, len(t.asked))
 	for _, id := range t.asked {
@@ -404,5 +405,12 @@ func (t *tally) withstands(answer synod.Answer) (w *robust.Withstood, why string
 	if !wins {
 		return nil, "another answer has more weight, but not more than F supporters"
 	}
+	seats := make([]int, len(t.answers)) // by group
+	for _, id := range t.asked {
+		if t.answers[id] == answer {
+			seats[t.group[id]]++
+		}
+	}
+	got = got.AtMost(robust.Spare(slices.DeleteFunc(seats, func(n int) bool { return n == 0 }), t.f+1))
 	return &got, ""
 }
