@@ -63,19 +63,24 @@ func referenceOf(t *check.Trace) *reference.Cascade {
 	return r
 }
 
-// recount recomputes the decision from the first answers and those after a contest.
+// recount recomputes the decision from the first answers and those after a contest. An answer that is none of the
+// question's form counts as silence, as in a council.
 func recount(t *check.Trace) reference.Step {
 	p, n, r := t.Protocol.(*Cascade), t.Case.N, referenceOf(t)
 	first, last := make([]synod.Answer, n), make([]reference.Last, n)
 	noted := make([][]*synod.Opinion, n)
 	for i, notes := range t.Notes {
 		last[i].Round = -1
-		for _, o := range notes {
+		for _, note := range notes {
+			o := *note.Opinion
+			if _, ok := read.Canonical(t.Question, string(o.Answer)); !ok {
+				o.Answer = synod.None
+			}
 			if o.Round == 0 && last[i].Round < 0 {
 				first[i] = o.Answer
 			}
 			last[i] = reference.Last{Round: o.Round, Answer: o.Answer}
-			noted[i] = append(noted[i], o.Opinion)
+			noted[i] = append(noted[i], &o)
 		}
 	}
 	want, got := r.Decide(first, last), p.Decide(t.Question, noted, t.Case.F)
