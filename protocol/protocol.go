@@ -8,14 +8,14 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/param"
 	"synod.dev/synod/core/robust"
 	"synod.dev/synod/protocol/check"
 )
 
-// Protocol is a protocol with its parameters as documented struct fields.
+// Protocol is a protocol with its parameters as documented struct fields. Their tags range and enum say what they may be.
 type Protocol interface {
 	synod.Protocol
-	Validate() error
 	// Paper sets what the council key "exact: paper" means for this protocol.
 	Paper()
 	// Calls returns the largest number of model calls of a run, without retries, for
@@ -42,6 +42,12 @@ type Electorate interface {
 type Respondents interface {
 	// Asks reports whether a seat is asked for its own answer to the question.
 	Asks(seat synod.NodeID, cast []synod.Role) bool
+}
+
+// Validating is implemented by a protocol whose parameters restrict one another, or that tags do not describe.
+type Validating interface {
+	// Validate returns an error that begins with the protocol's name.
+	Validate() error
 }
 
 // Formal is implemented by a protocol that decides questions of certain forms only.
@@ -446,6 +452,18 @@ type Entry struct {
 	Campaigns []check.Subject
 	// Variable says that what is guaranteed depends on the parameters, so that nobody knows it from the name.
 	Variable bool
+}
+
+// Verify returns an error for the first parameter of p, a protocol of this entry, that is outside what its tag says, or
+// that does not go with the others.
+func (e *Entry) Verify(p Protocol) error {
+	if err := param.VerifySet(p); err != nil {
+		return fmt.Errorf("%s: %w", e.Name, err)
+	}
+	if v, ok := p.(Validating); ok {
+		return v.Validate()
+	}
+	return nil
 }
 
 // Claim returns the name of what the protocol guarantees with its default parameters, for the bound f on a graph of

@@ -137,7 +137,7 @@ func built(e protocol.Entry) func(*ExecutionPlayer, string) (synod.Protocol, err
 				return nil, fmt.Errorf("campaign: %s: %w", e.Name, err)
 			}
 		}
-		return p, p.Validate()
+		return p, e.Verify(p)
 	}
 }
 

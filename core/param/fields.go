@@ -152,17 +152,20 @@ func durationText(d time.Duration) string {
 // Verify returns an *Error for the first number or time of the struct that v points to, at any depth, which is outside
 // the range in its tag, or is no finite number, and for the first text that is none of the values in its tag enum. An
 // empty text is accepted: it stands for the default.
-func Verify(v any) error { return verify("", reflect.Indirect(reflect.ValueOf(v))) }
+func Verify(v any) error { return verify("", reflect.Indirect(reflect.ValueOf(v)), false) }
 
-func verify(path string, v reflect.Value) error {
+// VerifySet is Verify of a struct that has all defaults, in which no text with a tag enum may be empty.
+func VerifySet(v any) error { return verify("", reflect.Indirect(reflect.ValueOf(v)), true) }
+
+func verify(path string, v reflect.Value, set bool) error {
 	for f, value := range v.Fields() {
 		key, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		var err error
 		switch {
 		case options == "inline":
-			err = verify(path, value)
+			err = verify(path, value, set)
 		case f.IsExported() && key != "" && key != "-":
-			err = verifyField(path+key, f.Tag, value)
+			err = verifyField(path+key, f.Tag, value, set)
 		}
 		if err != nil {
 			return err
@@ -171,7 +174,7 @@ func verify(path string, v reflect.Value) error {
 	return nil
 }
 
-func verifyField(key string, tag reflect.StructTag, v reflect.Value) error {
+func verifyField(key string, tag reflect.StructTag, v reflect.Value, set bool) error {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return nil
@@ -180,17 +183,17 @@ func verifyField(key string, tag reflect.StructTag, v reflect.Value) error {
 	}
 	switch {
 	case v.Kind() == reflect.Struct:
-		return verify(key+".", v)
+		return verify(key+".", v, set)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
 		for i := range v.Len() {
-			if err := verify(fmt.Sprintf("%s[%d].", key, i), v.Index(i)); err != nil {
+			if err := verify(fmt.Sprintf("%s[%d].", key, i), v.Index(i), set); err != nil {
 				return err
 			}
 		}
 		return nil
 	case v.Kind() == reflect.String:
 		list := strings.Split(tag.Get("enum"), "|")
-		if s := v.String(); tag.Get("enum") != "" && s != "" && !slices.Contains(list, s) {
+		if s := v.String(); tag.Get("enum") != "" && (s != "" || set) && !slices.Contains(list, s) {
 			return &Error{0, "", fmt.Sprintf("%s is %q; it must be one of %s%s", key, s, strings.Join(list, ", "),
 				synod.Hint(s, list))}
 		}

@@ -185,7 +185,7 @@ func configure(p *Plan) error {
 	if err := param.Decode(rest, p.protocol); err != nil {
 		return err
 	}
-	if err := p.protocol.Validate(); err != nil {
+	if err := p.entry.Verify(p.protocol); err != nil {
 		return err
 	}
 	return p.entry.CheckTraits(p.protocol)

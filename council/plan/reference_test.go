@@ -112,7 +112,7 @@ func TestReferenceIsEnforced(t *testing.T) {
 		if err := param.Decode(params, p); err != nil {
 			return err
 		}
-		return p.Validate()
+		return e.Verify(p)
 	})
 	changing := []plan.Variant{{Name: "schedule", Fields: r.Changing}}
 	check("graph", changing, func(_ string, params map[string]any) error {

@@ -11,12 +11,11 @@ import (
 	"synod.dev/synod/core/sim"
 )
 
-// Check tests a protocol with its transcripts, the ranges of its parameters and the invariants. vary sets random
+// Check tests a protocol with its transcripts and the invariants. vary sets random
 // parameters of a new protocol; nil: defaults. It fails if goroutines remain.
 func Check[P Protocol](t *testing.T, fresh func() P, vary func(*rapid.T, P)) {
 	t.Cleanup(func() { goleak.VerifyNone(t) })
 	t.Run("transcripts", func(t *testing.T) { Transcripts(t, func() Protocol { return fresh() }) })
-	t.Run("parameters", func(t *testing.T) { Parameters(t, func() Protocol { return fresh() }) })
 	Invariants(t, func(t *rapid.T) Protocol {
 		p := fresh()
 		if vary != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"synod.dev/synod"
@@ -244,17 +243,6 @@ func TestEnd(t *testing.T) {
 	for t2, want := range map[[2]int]synod.Tick{{0, 1}: 207, {0, 3}: 207, {1, 1}: 314, {2, 3}: 821} {
 		if got := answer.End(pace, t2[0], t2[1]); got != want {
 			t.Errorf("round %d with %d calls ends at %d, want %d", t2[0], t2[1], got, want)
-		}
-	}
-}
-
-// The first parameter that is out of its range is named, and both ends are in it.
-func TestCheck(t *testing.T) {
-	for value, refused := range map[int]bool{0: true, 1: false, 9: false, 10: true} {
-		err := answer.Check("test", answer.Range{Key: "first", Value: 5, Low: 5, High: 5},
-			answer.Range{Key: "second", Value: value, Low: 1, High: 9})
-		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "second is") {
-			t.Errorf("%d: %v", value, err)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package answer
 import (
 	"embed"
 	"errors"
-	"fmt"
 	"io/fs"
 )
 
@@ -65,27 +64,8 @@ type Plain struct {
 // Paper sets Exact.
 func (p *Plain) Paper() { p.Exact = true }
 
-// Validate returns nil: there is nothing to check.
-func (p *Plain) Validate() error { return nil }
-
 // MaxRounds returns 0.
 func (p *Plain) MaxRounds() int { return 0 }
 
 // Settles returns false: no round could repeat itself.
 func (p *Plain) Settles() bool { return false }
-
-// Range is a parameter that must be a whole number from Low to High.
-type Range struct {
-	Key              string
-	Value, Low, High int
-}
-
-// Check returns an error for the first parameter of a protocol that is out of its range.
-func Check(protocol string, ranges ...Range) error {
-	for _, r := range ranges {
-		if r.Value < r.Low || r.Value > r.High {
-			return fmt.Errorf("%s: %s is %d; it must be between %d and %d", protocol, r.Key, r.Value, r.Low, r.High)
-		}
-	}
-	return nil
-}

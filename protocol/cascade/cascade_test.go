@@ -93,9 +93,6 @@ func TestTogether(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for want, change := range map[string]func(*Cascade){
-		"stop is":                  func(p *Cascade) { p.Stop = "soon" },
-		"p is 1":                   func(p *Cascade) { p.P = 1 },
-		"rounds is -1":             func(p *Cascade) { p.Rounds = -1 },
 		"no form of question":      func(p *Cascade) { p.Weights = map[string][]float64{"maths": {1}} },
 		"weights: number[1] is -1": func(p *Cascade) { p.Weights = map[string][]float64{"number": {1, -1}} },
 		"prices[0] is 0":           func(p *Cascade) { p.Prices = []float64{0} },

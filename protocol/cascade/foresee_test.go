@@ -133,8 +133,4 @@ func TestDoubt(t *testing.T) {
 	if calls[0] <= calls[0.05] || calls[0.05] <= calls[0.5] {
 		t.Errorf("first answers by doubt: %v", calls)
 	}
-	p := New()
-	if p.Doubt = -0.1; p.Validate() == nil {
-		t.Error("a negative doubt is valid")
-	}
 }

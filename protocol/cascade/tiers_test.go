@@ -179,7 +179,6 @@ func TestTiersRefused(t *testing.T) {
 		"stop must be":         func(p *Cascade) { p.Tiers, p.Stop = [][]synod.NodeID{{0, 1, 2}}, Certain },
 		"need tiers":           func(p *Cascade) { p.AtLeast = 0.5 },
 		"race need tiers":      func(p *Cascade) { p.Race = true },
-		"at_least is 2":        func(p *Cascade) { p.Tiers, p.AtLeast = [][]synod.NodeID{{0, 1, 2}}, 2 },
 		"odds has 2 entries": func(p *Cascade) {
 			p.Tiers, p.Odds = [][]synod.NodeID{{0, 1, 2}}, graded([]synod.NodeID{0, 1}, []synod.NodeID{2})
 		},

@@ -41,10 +41,10 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s: its line is not complete", e.Name)
 		}
 		p := e.New()
-		if err := p.Validate(); err != nil {
+		if err := e.Verify(p); err != nil {
 			t.Errorf("%s: the defaults: %v", e.Name, err)
 		}
-		if p.Paper(); p.Validate() != nil || p.Settles() {
+		if p.Paper(); e.Verify(p) != nil || p.Settles() {
 			t.Errorf("%s: to the paper's letter it must be valid, and stop only when it is over", e.Name)
 		}
 		if b, err := prompt.NewTemplates(e.Name, e.Prompts()); err != nil || len(b.Names()) == 0 {

@@ -100,20 +100,11 @@ func New() *CPWBFT {
 // text, a lenient reader, every call afresh.
 func (p *CPWBFT) Paper() { p.Exact = true }
 
-// Validate returns an error for the first parameter that is out of its range.
+// Validate returns an error for parameters that do not go together.
 func (p *CPWBFT) Validate() error {
-	switch {
-	case p.Rounds < 0 || p.Rounds > 1000:
-		return fmt.Errorf("cp-wbft: rounds is %d; it must be between 0 and 1000", p.Rounds)
-	case !slices.Contains([]Probe{StatedProbe, HiddenProbe, LikelihoodProbe, RandomProbe, NoProbe}, p.Probe):
-		return fmt.Errorf("cp-wbft: probe is %q; it must be stated, hidden, likelihood, random or none", p.Probe)
-	case !slices.Contains([]Adopt{Surest, Pooled, ByNumber, Nothing}, p.Adopt):
-		return fmt.Errorf("cp-wbft: adopt is %q; it must be paper, pooled, majority or none", p.Adopt)
-	case p.Probe == NoProbe && (p.Adopt == Surest || p.Adopt == Pooled):
+	if p.Probe == NoProbe && (p.Adopt == Surest || p.Adopt == Pooled) {
 		return fmt.Errorf("cp-wbft: adopt is %q, which goes by confidence, and probe: none asks for none; use "+
 			"majority or none", p.Adopt)
-	case !slices.Contains([]Weigh{Everyone, Half}, p.Weigh):
-		return fmt.Errorf("cp-wbft: weigh is %q; it must be paper or reference", p.Weigh)
 	}
 	return nil
 }

@@ -38,10 +38,6 @@ func TestTranscripts(t *testing.T) {
 	simtest.Transcripts(t, func() simtest.Protocol { return cpwbft.New() })
 }
 
-func TestParameters(t *testing.T) {
-	simtest.Parameters(t, func() simtest.Protocol { return cpwbft.New() })
-}
-
 // I-CP-2: a message whose confidence is not in [0,1] is ignored.
 func TestBadConfidenceIsIgnored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -73,14 +69,10 @@ func TestBadConfidenceIsIgnored(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for want, change := range map[string]func(*cpwbft.CPWBFT){
-		"rounds is -1": func(p *cpwbft.CPWBFT) { p.Rounds = -1 },
-		"probe is":     func(p *cpwbft.CPWBFT) { p.Probe = "guess" },
-		"adopt is":     func(p *cpwbft.CPWBFT) { p.Adopt = "best" },
-		"goes by":      func(p *cpwbft.CPWBFT) { p.Probe = cpwbft.NoProbe },
+		"goes by": func(p *cpwbft.CPWBFT) { p.Probe = cpwbft.NoProbe },
 		`adopt is "pooled", which`: func(p *cpwbft.CPWBFT) {
 			p.Probe, p.Adopt = cpwbft.NoProbe, cpwbft.Pooled
 		},
-		"weigh is": func(p *cpwbft.CPWBFT) { p.Weigh = "" },
 	} {
 		p := cpwbft.New()
 		change(p)

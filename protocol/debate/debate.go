@@ -39,12 +39,6 @@ func New() *Debate { return &Debate{Rounds: 2, Rationale: 600} }
 // Paper sets Exact.
 func (p *Debate) Paper() { p.Exact = true }
 
-// Validate returns an error for the first parameter that is out of its range.
-func (p *Debate) Validate() error {
-	return answer.Check("debate", answer.Range{Key: "rounds", Value: p.Rounds, High: 1000},
-		answer.Range{Key: "rationale", Value: p.Rationale, High: 4000})
-}
-
 // Join returns the machine of one member.
 func (p *Debate) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)

@@ -84,23 +84,15 @@ func (p *DecentLLMs) Paper() {
 // maxRationale limits the size of the broadcast messages.
 const maxRationale = 4000
 
-// Validate returns an error for the first parameter that is out of its range.
+// Validate returns an error for an unknown rule, and for parameters that do not go together.
 func (p *DecentLLMs) Validate() error {
 	_, err := robust.Catalogue.Find(p.Aggregate)
 	switch {
 	case err != nil:
 		return fmt.Errorf("decentllms: aggregate is %q; it must be one of %v%s", p.Aggregate, robust.Catalogue.Names(),
 			synod.Hint(p.Aggregate, robust.Catalogue.Names()))
-	case p.Judge != One && p.Judge != All:
-		return fmt.Errorf("decentllms: judge is %q; it must be one or all", p.Judge)
-	case p.Score != Stated && p.Score != Likelihood:
-		return fmt.Errorf("decentllms: score is %q; it must be stated or likelihood", p.Score)
 	case p.Score == Likelihood && p.Judge == All:
 		return errors.New("decentllms: score: likelihood weighs one answer at a time; use judge: one")
-	case p.Rationale < 0 || p.Rationale > maxRationale:
-		return fmt.Errorf("decentllms: rationale is %d bytes; it must be between 0 and %d", p.Rationale, maxRationale)
-	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist:
-		return fmt.Errorf("decentllms: caution is %q; it must be none or may-exist", p.Caution)
 	}
 	return nil
 }

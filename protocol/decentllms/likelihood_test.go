@@ -50,8 +50,4 @@ func TestGradesByLikelihood(t *testing.T) {
 	if err := x.p.Validate(); err == nil || !strings.Contains(err.Error(), "judge: one") {
 		t.Errorf("all answers in one call: %v", err)
 	}
-	x.p.Score = "loud"
-	if err := x.p.Validate(); err == nil || !strings.Contains(err.Error(), "stated or likelihood") {
-		t.Errorf("an unknown score: %v", err)
-	}
 }

@@ -27,7 +27,6 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/check"
 	"synod.dev/synod/protocol/leader"
 )
@@ -35,21 +34,12 @@ import (
 // FixedLeader holds the protocol's parameters.
 type FixedLeader struct {
 	leader.Params `yaml:",inline"`
-	Leaders       int `yaml:"leaders" json:"leaders" doc:"the most leaders, one after another; more than f" range:"1:"`
-	Rounds        int `yaml:"rounds" json:"rounds" doc:"rounds of each leader" range:"1:"`
+	Leaders       int `yaml:"leaders" json:"leaders" doc:"the most leaders, one after another; more than f" range:"1:100"`
+	Rounds        int `yaml:"rounds" json:"rounds" doc:"rounds of each leader" range:"1:10"`
 }
 
 // New returns the defaults: the paper's three rounds for each leader.
 func New() *FixedLeader { return &FixedLeader{Params: leader.Defaults(), Leaders: 4, Rounds: 3} }
-
-// Validate returns an error for the first parameter that is out of its range.
-func (p *FixedLeader) Validate() error {
-	if err := answer.Check("fixed-leader", answer.Range{Key: "leaders", Value: p.Leaders, Low: 1, High: 100},
-		answer.Range{Key: "rounds", Value: p.Rounds, Low: 1, High: 10}); err != nil {
-		return err
-	}
-	return p.Check("fixed-leader")
-}
 
 // CheckCast returns an error if this number of seats cannot tolerate the bound f. The error names
 // the largest f that it can.

@@ -390,11 +390,6 @@ func TestSuits(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	p := New()
-	p.Propose = "bset"
-	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), `did you mean "best"`) {
-		t.Error(err)
-	}
 }
 
 // [LB-3] The rank that a majority accepts in Fig. 6.

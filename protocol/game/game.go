@@ -29,6 +29,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/script"
@@ -97,39 +98,19 @@ func New() *Game {
 // Paper sets the threshold that the paper's prompts name, and the paper's end.
 func (g *Game) Paper() { g.Stop, g.End = Percent66, PaperEnd }
 
-// Validate returns an error for the first parameter that is out of its range.
+// Validate returns an error for an unknown rule, and for numbers of the game among which is none.
 func (g *Game) Validate() error {
-	within := func(name string, v, low, high int) error {
-		if v < low || v > high {
-			return fmt.Errorf("game: %s is %d; it must be between %d and %d", name, v, low, high)
+	switch rules := Rules(); {
+	case g.High < g.Low:
+		return fmt.Errorf("game: no number is between low, %d, and high, %d", g.Low, g.High)
+	case !slices.Contains(rules, g.Rule):
+		var names []string
+		for _, r := range rules {
+			names = append(names, string(r))
 		}
-		return nil
-	}
-	for _, err := range []error{
-		within("rounds", g.Rounds, 1, 1000), within("low", g.Low, -1_000_000, 1_000_000),
-		within("high", g.High, g.Low, 1_000_000),
-		within("history", g.History, 0, 1000), within("reason", g.Reason, 0, 4000),
-		within("attempts", g.Attempts, 1, 10),
-		oneOf("variant", g.Variant, MayExist, NoAdversary, Unmentioned), oneOf("stop", g.Stop, TwoThirds, Percent66),
-		oneOf("rule", g.Rule, Rules()...), oneOf("threat", g.Threat, Restricted, Open),
-		oneOf("end", g.End, AgreedEnd, PaperEnd),
-	} {
-		if err != nil {
-			return err
-		}
+		return fmt.Errorf("game: rule is %q%s; it must be one of %v", g.Rule, synod.Hint(string(g.Rule), names), names)
 	}
 	return nil
-}
-
-func oneOf[T ~string](name string, got T, known ...T) error {
-	var names []string
-	for _, k := range known {
-		if got == k {
-			return nil
-		}
-		names = append(names, string(k))
-	}
-	return fmt.Errorf("game: %s is %q%s; it must be one of %v", name, got, synod.Hint(string(got), names), names)
 }
 
 // Join returns the machine of one player.

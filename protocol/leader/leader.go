@@ -161,19 +161,6 @@ func Defaults() Params {
 	return Params{Propose: Own, Rationale: 600, Caution: synod.CautionNone}
 }
 
-// Check returns an error for the first parameter that is out of its range.
-func (p *Params) Check(protocol string) error {
-	choices := []string{Own, Best, Quorum}
-	switch {
-	case p.Propose != Own && p.Propose != Best && p.Propose != Quorum:
-		return fmt.Errorf("%s: propose is %q%s; it must be one of %v", protocol, p.Propose,
-			synod.Hint(p.Propose, choices), choices)
-	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist:
-		return fmt.Errorf("%s: caution is %q; it must be none or may-exist", protocol, p.Caution)
-	}
-	return answer.Check(protocol, answer.Range{Key: "rationale", Value: p.Rationale, High: 4000})
-}
-
 // Rules returns the rules of a protocol as far as these parameters set them.
 func (p *Params) Rules(templates string) Rules {
 	return Rules{

@@ -52,9 +52,6 @@ type Majority struct {
 // New returns the protocol.
 func New() *Majority { return &Majority{Probe: answer.NoProbe} }
 
-// Validate checks the parameters.
-func (p *Majority) Validate() error { return p.Probe.Check("majority") }
-
 // ConfidenceMode says what an answer comes with.
 func (p *Majority) ConfidenceMode() synod.ConfidenceMode { return p.Probe.Mode() }
 

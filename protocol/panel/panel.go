@@ -61,15 +61,13 @@ func New() *Panel { return &Panel{Aggregate: "trimmed-mean", Caution: synod.Caut
 // Paper sets the aggregate of DecentLLMs' paper. No paper has this protocol.
 func (p *Panel) Paper() { p.Exact, p.Aggregate = true, "geometric-median" }
 
-// Validate returns an error for the first parameter that is out of its range.
+// Validate returns an error for an unknown rule, and for parameters that do not go together.
 func (p *Panel) Validate() error {
 	_, err := robust.Catalogue.Find(p.Aggregate)
 	switch {
 	case err != nil:
 		return fmt.Errorf("panel: aggregate is %q; it must be one of %v%s", p.Aggregate, robust.Catalogue.Names(),
 			synod.Hint(p.Aggregate, robust.Catalogue.Names()))
-	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist:
-		return fmt.Errorf("panel: caution is %q; it must be none or may-exist", p.Caution)
 	case p.Drop && !p.Claims:
 		return fmt.Errorf("panel: drop-disputed needs claims: true, which finds what is disputed")
 	}

@@ -21,8 +21,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestParameters(t *testing.T) { simtest.Parameters(t, func() simtest.Protocol { return New() }) }
-
 // trial is a run of the protocol by members that are functions.
 type trial struct {
 	p     *Panel

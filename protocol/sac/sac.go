@@ -77,19 +77,10 @@ func New() *SAC {
 // Paper sets the protocol of the paper, apart from the wording of prompts.
 func (p *SAC) Paper() { p.Exact, p.Caution = true, synod.CautionBound }
 
-// Validate returns an error for the first parameter that is out of its range.
+// Validate returns an error for parameters that do not go together.
 func (p *SAC) Validate() error {
-	switch {
-	case p.Rounds < 0 || p.Rounds > 1000:
-		return fmt.Errorf("sac: rounds is %d; it must be between 0 and 1000", p.Rounds)
-	case p.Score != Stated && p.Score != Likelihood && p.Score != Random:
-		return fmt.Errorf("sac: score is %q; it must be stated, likelihood or random", p.Score)
-	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist && p.Caution != synod.CautionBound:
-		return fmt.Errorf("sac: caution is %q; it must be none, may-exist or bound", p.Caution)
-	case p.Asynchronous && p.Exact:
+	if p.Asynchronous && p.Exact {
 		return fmt.Errorf("sac: asynchronous is not in the paper, so it cannot stand beside exact: paper")
-	case p.Rationale < 0 || p.Rationale > 4000:
-		return fmt.Errorf("sac: rationale is %d bytes; it must be between 0 and 4000", p.Rationale)
 	}
 	return nil
 }

@@ -11,6 +11,3 @@ func TestTranscripts(t *testing.T) {
 	simtest.Transcripts(t, func() simtest.Protocol { return sac.New() })
 }
 
-func TestParameters(t *testing.T) {
-	simtest.Parameters(t, func() simtest.Protocol { return sac.New() })
-}

@@ -14,8 +14,6 @@
 package selfconsistency
 
 import (
-	"fmt"
-
 	"synod.dev/synod"
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/internal/reference"
@@ -96,15 +94,6 @@ type SelfConsistency struct {
 
 // New returns the defaults: five samples; SAC's six rounds.
 func New() *SelfConsistency { return &SelfConsistency{Budget: Fixed, Samples: 5, Rounds: 6} }
-
-// Validate returns an error for the first parameter that is out of its range.
-func (p *SelfConsistency) Validate() error {
-	if p.Budget != Fixed && p.Budget != SAC {
-		return fmt.Errorf("self-consistency: budget is %q; it must be samples or sac", p.Budget)
-	}
-	return answer.Check("self-consistency", answer.Range{Key: "samples", Value: p.Samples, Low: 1, High: 1000},
-		answer.Range{Key: "rounds", Value: p.Rounds, High: 1000})
-}
 
 // Join returns the machine of one member. It does not answer prompts from memory, because
 // it asks the same prompt several times.

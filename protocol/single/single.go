@@ -9,8 +9,6 @@
 package single
 
 import (
-	"fmt"
-
 	"synod.dev/synod"
 	"synod.dev/synod/core/script"
 	"synod.dev/synod/internal/reference"
@@ -55,14 +53,6 @@ type Single struct {
 
 // New returns the protocol in which the first seat answers.
 func New() *Single { return &Single{} }
-
-// Validate returns an error if Member is negative.
-func (p *Single) Validate() error {
-	if p.Member < 0 {
-		return fmt.Errorf("single: member is %d; seats count from 0", p.Member)
-	}
-	return nil
-}
 
 // Join returns the machine of one member.
 func (p *Single) Join(seat synod.Seat) synod.Machine {

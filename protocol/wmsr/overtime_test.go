@@ -217,7 +217,4 @@ func TestGuaranteeOverTime(t *testing.T) {
 	if p = New(); p.Window != 1 || p.Validate() != nil {
 		t.Error("defaults")
 	}
-	if p.Window = 0; p.Validate() == nil {
-		t.Error("window 0")
-	}
 }

@@ -92,15 +92,13 @@ func New() *WMSR { return &WMSR{Rounds: 20, Decimals: 3, Window: 1} }
 // Paper makes members ask and read as the papers do.
 func (p *WMSR) Paper() { p.Exact = true }
 
-// Validate returns an error for the first parameter that is out of its range.
+// Validate returns an error for parameters that do not go together.
 func (p *WMSR) Validate() error {
 	if p.Exact && p.Window > 1 {
 		return fmt.Errorf("w-msr: window is %d; numbers of earlier rounds are not in the paper, so it must be 1 "+
 			"beside exact: paper", p.Window)
 	}
-	return answer.Check("w-msr", answer.Range{Key: "rounds", Value: p.Rounds, High: 1000},
-		answer.Range{Key: "decimals", Value: p.Decimals, High: 12},
-		answer.Range{Key: "window", Value: p.Window, Low: 1, High: 1000})
+	return nil
 }
 
 // Forms returns the forms of the questions that it can decide.
