@@ -13,7 +13,8 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// Protocol is a protocol with its parameters as documented struct fields. Their tags range and enum say what they may be.
+// Protocol is a protocol with its parameters as documented struct fields. Their tags range and enum say what they may
+// be.
 type Protocol interface {
 	synod.Protocol
 	// Paper sets what the council key "exact: paper" means for this protocol.

@@ -66,8 +66,8 @@ func Withstands(rule VoteRule, voices []Voice, winner synod.Answer) (w Withstood
 	return w, true
 }
 
-// Spare returns how many seats can be lost, whichever, so that as many voices as needed are left. seats are the seats of
-// each voice, in any order; those with few seats are lost first. It is 0 if there are too few voices.
+// Spare returns how many seats can be lost, whichever, so that as many voices as needed are left. seats are the seats
+// of each voice, in any order; those with few seats are lost first. It is 0 if there are too few voices.
 func Spare(seats []int, need int) int {
 	if need <= 0 || len(seats) < need {
 		return 0

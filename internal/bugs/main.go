@@ -27,8 +27,9 @@ import (
 func main() {
 	only := flag.String("only", "", "play only the bugs whose name matches this regular expression")
 	keep := flag.String("keep", "", "keep what was built in this folder; default: a temporary one, which is removed")
-	subject := flag.String("campaign", "", "play executions of this subject until a claim is violated, and print it")
-	length := flag.Duration("for", 0, "with -campaign: the longest time; 0: no limit")
+	subject := flag.String("campaign", "", "play executions of this subject until a claim is violated, and "+
+		"print it; trials: the claims that need none")
+	length := flag.Duration("for", 0, "with -campaign: the most processor time; 0: no limit")
 	executions := flag.Uint64("executions", bugExecutions, "with -campaign: the most executions")
 	flag.Parse()
 	if *subject != "" {

@@ -10,11 +10,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"synod.dev/synod/bench/campaign"
 	"synod.dev/synod/internal/altered"
 )
+
+// trials is the subject of that program which stands for the claims that need no run of a council.
+const trials = "trials"
 
 // What a mutant that shows without a claim is found by.
 const (
@@ -22,6 +26,8 @@ const (
 	loops    = "no end"
 	baseline = 5 * time.Second // how long each subject is played without a mutant, to learn what it reaches
 	shortest = 4 * time.Second // how long each subject is played at least with a mutant
+	// endlessAfter is the processor time beyond that length after which an execution has no end.
+	endlessAfter = 20 * time.Second
 )
 
 // detector plays campaigns with mutants: the program of internal/bugs, which plays executions of one subject until a
@@ -39,7 +45,7 @@ func (d *detector) prepare(text map[string]string) error {
 		return err
 	}
 	d.reach = map[string][]int{}
-	for _, name := range campaign.Subjects() {
+	for _, name := range append(campaign.Subjects(), trials) {
 		seen := filepath.Join(d.work, "reached-"+name)
 		by, err := d.play(program, name, baseline, 0, "MUTANT_REACHED="+seen)
 		if err != nil {
@@ -102,7 +108,7 @@ func (d *detector) try(program string, id int, all bool) (string, error) {
 // play plays executions of a subject with a mutant for some time; 0: without one.
 func (d *detector) play(program, subject string, length time.Duration, id int, env ...string) (string, error) {
 	p := altered.Process{Path: program, Dir: d.work, Env: append(env, "MUTANT="+strconv.Itoa(id)),
-		CPU: slower*length + patience, Wall: slower*length + wall, Memory: memory,
+		CPU: length + endlessAfter, Wall: slower*length + wall, Memory: memory,
 		Args: []string{"-campaign", subject, "-executions", "1000000000", "-for", length.String()}}
 	r, err := p.Run()
 	switch {
@@ -147,11 +153,15 @@ func (d *detection) report(w io.Writer) {
 	}) {
 		fmt.Fprintf(w, "%6d %s\n", d.killed[name], name)
 	}
+	var none []string
 	for _, c := range campaign.Claims() {
-		if d.killed[c.ID] == 0 {
-			fmt.Fprintf(w, "  NONE %s\n", c.ID)
-		}
+		none = append(none, c.ID)
 	}
+	for _, c := range campaign.Trials() {
+		none = append(none, c.ID)
+	}
+	none = slices.DeleteFunc(none, func(id string) bool { return d.killed[id] > 0 })
+	fmt.Fprintf(w, "claims that found none: %s\n", strings.Join(none, ", "))
 	all := d.count[byCampaign] + d.count[killed] + d.count[endless] + d.count[lived] + d.count[unreached]
 	fmt.Fprintf(w, "%d viable mutants: %d found by campaigns, %d more by unit tests, %d not found\n", all,
 		d.count[byCampaign], d.count[killed]+d.count[endless], d.count[lived]+d.count[unreached])

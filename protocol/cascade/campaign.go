@@ -22,7 +22,7 @@ var campaign = func() check.Subject {
 	answered := s.Check
 	s.Check = func(t *check.Trace) { answered(t); playAgain(t) }
 	return s.Deciding("I-CA-D", "the credible answer of more than F independent supporters, or what a contest chose",
-		"docs/research/cascade.md", recount)
+		"docs/research/cascade.md", recount).Saying("I-CA-T", "docs/research/cascade.md", tryTerms)
 }()
 
 // settings are parameters of councils with any number of seats. There are few, because a plan is made for each.

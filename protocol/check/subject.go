@@ -101,6 +101,15 @@ func (s Subject) Deciding(id, property, source string, step func(*Trace) referen
 	return s
 }
 
+// Saying returns the subject with the trial of a claim about what the protocol says of a council before it runs. try
+// draws a council.
+func (s Subject) Saying(id, source string, try func(t *Tried)) Subject {
+	s.Trials = append(slices.Clip(s.Trials), Trial{Claim: Claim{ID: id, Model: Any, Source: source,
+		Property: "which bounds a council accepts, what it guarantees and how many calls it makes at most are what a " +
+			"second program computes"}, Kind: Rules, Try: try})
+	return s
+}
+
 // At returns the subject with a place in reports.
 func (s Subject) At(place int) Subject {
 	s.Place = place

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 )
 
 // Trial checks a claim that needs no run of a council: about a rule, or all small cases of a filter. A number
@@ -53,3 +54,23 @@ func (t *Tried) Need(err error) bool {
 	}
 	return err == nil
 }
+
+// Tolerates checks that a bound on Byzantine seats is refused if it is not between 0 and most, or if the council does
+// not fit, and only then. The error for a bound that is too high must name the largest.
+func (t *Tried) Tolerates(err error, f, most int, fits bool) {
+	t.Check((err == nil) == (fits && 0 <= f && f <= most), "f = %d, of at most %d, and that it fits is %v: %v", f, most,
+		fits, err)
+	t.Check(!fits || most < 0 || f <= most || err == nil || strings.HasSuffix(err.Error(), fmt.Sprint(" ", most)),
+		"f = %d: the error does not name %d: %v", f, most, err)
+}
+
+// Says checks a guarantee: its name, and what its sentence must have.
+func (t *Tried) Says(name, note, want string, parts ...string) {
+	t.Check(name == want, "it guarantees %q, and by the formula %q: %s", name, want, note)
+	for _, p := range parts {
+		t.Check(strings.Contains(note, p), "the sentence does not say %q: %s", p, note)
+	}
+}
+
+// Among draws one of several.
+func Among[T any](t *Tried, all ...T) T { return all[t.Rand.IntN(len(all))] }

@@ -67,7 +67,7 @@ var inCampaigns = check.Subject{
 	Check:   checkReplies, Watch: check.KeepDiary, Trials: grinding,
 	Within: []reflect.Type{reflect.TypeFor[synod.Response](), reflect.TypeFor[marksBody]()},
 }.Deciding("I-DL-D", "the answer with the highest total at each evaluator, and what f+1 of them reply to the user",
-	"DecentLLMs §III.C", accept)
+	"DecentLLMs §III.C", accept).Saying("I-DL-T", "DecentLLMs §III", tryTerms)
 
 // panelist is an honest evaluator at the end.
 type panelist struct {
@@ -354,4 +354,34 @@ func accept(t *check.Trace) reference.Step {
 	}
 	s.Answer, s.Lacking = reference.Accept(signed, t.Case.F)
 	return s
+}
+
+// tryTerms checks which casts a council accepts, and its number of calls.
+func tryTerms(t *check.Tried) {
+	p, f := New(), t.Rand.IntN(6)-1
+	p.Aggregate, p.Judge = check.Among(t, robust.Catalogue.Names()...), check.Among(t, One, All)
+	cast := make([]synod.Role, t.Rand.IntN(10))
+	workers := 0
+	for i := range cast {
+		if cast[i] = check.Among(t, Worker, Evaluator, Evaluator); cast[i] == Worker {
+			workers++
+		}
+	}
+	rule, err := robust.Catalogue.Find(p.Aggregate)
+	if !t.Need(err) {
+		return
+	}
+	most := rule.Bound(len(cast) - workers)
+	t.Tolerates(p.CheckCast(cast, f), f, most, workers > 0 && most >= 0)
+	name, note := p.Guarantee(f, 0, true)
+	t.Says(name, note, "agreement", fmt.Sprintf("F=%d ", f))
+
+	calls := len(cast) // by the paper an evaluator judges all answers in one call
+	for w := range len(cast) + 1 {
+		if p.Judge == One {
+			calls = max(calls, w+(len(cast)-w)*w)
+		}
+	}
+	t.Check(len(cast) == 0 || p.Calls(make([]int, len(cast))) == calls, "%d seats, judge %s: at most %d calls, and by "+
+		"the formula %d", len(cast), p.Judge, p.Calls(make([]int, len(cast))), calls)
 }

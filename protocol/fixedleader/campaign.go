@@ -28,5 +28,5 @@ func campaign() check.Subject {
 		p := t.Protocol.(*FixedLeader)
 		return reference.Election{N: t.Case.N, F: t.Case.F, Rounds: p.Leaders * p.Rounds, Turns: p.Rounds}, p.Params,
 			"fixed-leader/1"
-	})
+	}).Saying("I-FL-T", "DecentLLMs §II", tryTerms)
 }

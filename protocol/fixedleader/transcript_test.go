@@ -9,4 +9,3 @@ import (
 func TestTranscripts(t *testing.T) {
 	simtest.Transcripts(t, func() simtest.Protocol { return New() })
 }
-

@@ -54,7 +54,7 @@ var campaign = check.Subject{
 			Margin: "thirds of a vote from the threshold"}, Cases: 100, Kind: check.Rules, Try: stopAlone},
 	},
 }.Deciding("I-GM-D", "how the game ended, and the number of enough players if they ended it",
-	"Can AI Agents Agree? §3", ended)
+	"Can AI Agents Agree? §3", ended).Saying("I-GM-T", "Can AI Agents Agree? §3; own (GM-7)", tryTerms)
 
 func checkGame(t *check.Trace) {
 	g := t.Protocol.(*Game)
@@ -154,5 +154,27 @@ func stopAlone(t *check.Tried) {
 		t.Check(g.Stops(n-b, n) == (b <= n/3), "%d honest players of %d vote to stop: stops is %v", n-b, n,
 			g.Stops(n-b, n))
 		t.Spare(math.Abs(float64(3*(n-b) - 2*n)))
+	}
+}
+
+// tryTerms checks which bounds a game accepts, and what it guarantees.
+func tryTerms(t *check.Tried) {
+	g, n := New(), 1+t.Rand.IntN(9)
+	f := t.Rand.IntN(n+2) - 1
+	g.End, g.Low, g.High = check.Among(t, AgreedEnd, PaperEnd), t.Rand.IntN(3), t.Rand.IntN(3)
+	g.Rounds, g.Attempts, g.Rule = 1+t.Rand.IntN(4), 1+t.Rand.IntN(3), check.Among(t, Rules()...)
+	t.Check((g.Validate() == nil) == (g.Low <= g.High), "numbers from %d to %d: %v", g.Low, g.High, g.Validate())
+	t.Check(g.Calls(make([]int, n)) == n*g.Rounds*2*g.Attempts, "at most %d calls", g.Calls(make([]int, n)))
+	last := g.Rounds
+	if g.Rule == FinalVote {
+		last++
+	}
+	t.Check(g.MaxRounds() == last, "rule %s: at most %d rounds, and by the rules %d", g.Rule, g.MaxRounds(), last)
+	t.Tolerates(g.CheckCast(make([]synod.Role, n), f), f, n-1, true)
+	name, note := g.Guarantee(f, 0, true)
+	if g.End == PaperEnd && f > 0 {
+		t.Says(name, note, "", "no guarantee")
+	} else {
+		t.Says(name, note, AgreedEnd, fmt.Sprintf("F=%d ", f))
 	}
 }

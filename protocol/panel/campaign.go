@@ -28,7 +28,7 @@ var campaign = func() check.Subject {
 	s.Check = func(t *check.Trace) { answered(t); playAgain(t); listAgain(t) }
 	s.Watch, s.Reply = check.KeepDiary, faithful
 	return s.Deciding("I-PA-D", "the text with the highest total of its grades, word for word", "docs/use/forms.md",
-		regrade)
+		regrade).Saying("I-PA-T", "docs/use/forms.md", tryTerms)
 }()
 
 // seatsOf is what all seats noted last, in the terms of the reference: the text that was graded, also if its author has

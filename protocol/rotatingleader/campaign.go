@@ -28,7 +28,7 @@ func campaigns() []check.Subject {
 		})
 	one.Place = 4
 	one.Claims = append([]check.Claim{agreement}, one.Claims...)
-	return []check.Subject{elected(one), elected(twins())}
+	return []check.Subject{elected(one).Saying("I-RL-T", "DecentLLMs §II", tryTerms), elected(twins())}
 }
 
 // weights are those of some executions: one seat weighs more than the others.

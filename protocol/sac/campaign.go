@@ -51,7 +51,7 @@ var campaign = check.Subject{
 	Changes: []check.Change{{Claim: "I-SAC-5", Double: true}, {Claim: "I-SAC-6", Message: otherConfidence}},
 	Relies:  []string{"TX-1"}, Council: "{name: sac, rounds: 2}", Trials: smallCases,
 }.Deciding("I-SAC-D", "whom members drop by Eq. 3 and 4, and the answer that enough of them end on", "SAC Algorithm 1",
-	nil)
+	nil).Saying("I-SAC-T", "SAC §4.2, §5; finding F2", tryTerms)
 
 // checkFilter checks the claims about the filter, in each round at each honest member.
 func checkFilter(t *check.Trace) {

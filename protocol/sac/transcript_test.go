@@ -10,4 +10,3 @@ import (
 func TestTranscripts(t *testing.T) {
 	simtest.Transcripts(t, func() simtest.Protocol { return sac.New() })
 }
-

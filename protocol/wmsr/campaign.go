@@ -27,7 +27,7 @@ var campaign = check.Subject{
 	Horizon: func(*check.Case) synod.Tick { return 30 },
 	Check:   func(t *check.Trace) { checkRange(t); checkSteps(t) }, Watch: check.KeepDiary,
 }.Deciding("I-WR-D", "the number that each member holds after a round, and the one that enough end on",
-	"LeBlanc et al. 2013", nil)
+	"LeBlanc et al. 2013", nil).Saying("I-WR-T", "LeBlanc et al. 2013", tryTerms)
 
 // checkRange checks validity: it needs no synchrony, and no robustness of the graph.
 func checkRange(t *check.Trace) {
