@@ -146,3 +146,46 @@ func Said(t *check.Trace, g *Group, self synod.NodeID) []byte {
 	}
 	return nil
 }
+
+// TryGroup checks which groups are accepted: those with ascending parties, a bound that leaves an honest member, and
+// values whose chains fit into the messages of a round. It encodes the largest messages.
+func TryGroup(t *check.Tried) {
+	g := Group{Protocol: "trial/1", Name: "values", F: t.Rand.IntN(4) - 1, Start: synod.Tick(t.Rand.IntN(3) - 1),
+		Within: synod.Tick(1 + t.Rand.IntN(3)), MaxValue: check.Among(t, 0, 1, 64, 1000, 4000, 1<<14, 1<<15, 1<<16)}
+	for i := range 1 + t.Rand.IntN(check.Among(t, 4, 130)) {
+		g.Members = append(g.Members, synod.NodeID(2*i))
+	}
+	for i := range 1 + t.Rand.IntN(check.Among(t, 4, 130)) {
+		g.Senders = append(g.Senders, synod.NodeID(3*i))
+	}
+	ordered := true
+	if ids := check.Among(t, g.Members, g.Senders); t.Rand.IntN(6) == 0 {
+		ids[t.Rand.IntN(len(ids))] = synod.NodeID(check.Among(t, -1, 3))
+		ordered = slices.IsSorted(ids) && ids[0] >= 0 && len(slices.Compact(slices.Clone(ids))) == len(ids)
+	}
+	size := func(senders int) int { // of a message with the chains of so many senders
+		var p parcel
+		for range 2 * senders {
+			c := chain{value: make([]byte, g.MaxValue)}
+			for range len(g.Members) + 1 {
+				c.links = append(c.links, link{sig: make([]byte, synod.MaxSignature)})
+			}
+			p = append(p, c)
+		}
+		b, _ := p.AppendBinary(nil) // never fails
+		return len(b)
+	}
+	most := g.share()
+	t.Check(size(most) <= synod.MaxBody && size(most+1)+2*parcelHeader*(most+1) > synod.MaxBody, "chains of %d senders "+
+		"have %d bytes, and %d are said to fit", most+1, size(most+1), most)
+	messages := 0
+	for left := len(g.Senders); most > 0 && left > 0; left -= most {
+		messages++
+	}
+	fits := ordered && 0 <= g.F && g.F < len(g.Members) && g.Start >= 0 && g.Within > 1 && g.MaxValue > 0 && most > 0 &&
+		messages <= maxParts
+	err := g.Validate()
+	t.Check((err == nil) == fits, "%d members, %d senders, f = %d, from %d with rounds of %d, values of %d bytes, %d "+
+		"messages, in order %v: %v", len(g.Members), len(g.Senders), g.F, g.Start, g.Within, g.MaxValue, messages, ordered,
+		err)
+}
