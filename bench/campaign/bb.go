@@ -19,9 +19,9 @@ var broadcastCampaign = check.Subject{
 	Also:   []string{"silent", "late-revealer", "replayer", "malformed", "selective-silence"},
 	States: []string{"value of the honest", "no value of a Byzantine sender", "value of a Byzantine sender", "evidence",
 		"unsafe", "disagreement when late", "outside sender", "f = 0"},
-	Trials: []check.Trial{{Claim: check.Claim{ID: "BB-T", Model: check.Any, Source: "own", Property: "a group is accepted " +
-		"exactly if its parties are in order, an honest member is left, and the largest messages of a round fit"},
-		Kind: check.Rules, Try: broadcast.TryGroup}},
+	Trials: []check.Trial{{Claim: check.Claim{ID: "BB-T", Model: check.Any, Source: "own", Property: "a group is " +
+		"accepted exactly if its parties are in order, an honest member is left, and the largest messages of a round " +
+		"fit"}, Kind: check.Rules, Try: broadcast.TryGroup}},
 }
 
 func broadcastSubject() *subject {

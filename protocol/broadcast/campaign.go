@@ -176,16 +176,17 @@ func TryGroup(t *check.Tried) {
 		return len(b)
 	}
 	most := g.share()
-	t.Check(size(most) <= synod.MaxBody && size(most+1)+2*parcelHeader*(most+1) > synod.MaxBody, "chains of %d senders "+
-		"have %d bytes, and %d are said to fit", most+1, size(most+1), most)
+	t.Check(size(most) <= synod.MaxBody, "chains of %d senders are said to fit, and have %d bytes", most, size(most))
+	t.Check(size(most+1)+2*parcelHeader*(most+1) > synod.MaxBody, "chains of %d senders have only %d bytes", most+1,
+		size(most+1))
 	messages := 0
 	for left := len(g.Senders); most > 0 && left > 0; left -= most {
 		messages++
 	}
-	fits := ordered && 0 <= g.F && g.F < len(g.Members) && g.Start >= 0 && g.Within > 1 && g.MaxValue > 0 && most > 0 &&
-		messages <= maxParts
+	fits := ordered && 0 <= g.F && g.F < len(g.Members) && g.Start >= 0 && g.Within > 1 && g.MaxValue > 0 &&
+		most > 0 && messages <= maxParts
 	err := g.Validate()
-	t.Check((err == nil) == fits, "%d members, %d senders, f = %d, from %d with rounds of %d, values of %d bytes, %d "+
-		"messages, in order %v: %v", len(g.Members), len(g.Senders), g.F, g.Start, g.Within, g.MaxValue, messages, ordered,
-		err)
+	t.Check((err == nil) == fits, "%d members, %d senders, f = %d, from %d with rounds of %d, values of %d bytes, "+
+		"%d messages, in order %v: %v", len(g.Members), len(g.Senders), g.F, g.Start, g.Within, g.MaxValue, messages,
+		ordered, err)
 }
