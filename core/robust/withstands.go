@@ -16,8 +16,7 @@ const (
 
 // VoteRule says when an answer wins a vote.
 type VoteRule struct {
-	Name    string // Plurality, Majority or Supermajority
-	Support int    // the least number of seats, whatever their weights, that must have given the answer; 0: any
+	Name string // Plurality, Majority or Supermajority
 	// Claim is the largest weight that a seat can claim where weights are what seats say of themselves, such as
 	// confidences; no voice may have more. 0: a seat that says something else keeps its weight. By plurality only.
 	Claim int64
@@ -157,7 +156,7 @@ func heaviest(w []int64, k int) (sum int64) {
 // another seat a rival or the total is only smaller.
 func (v *vote) ignores(k int) bool {
 	gone := heaviest(v.own, k)
-	if len(v.own)-k < max(1, v.rule.Support) {
+	if len(v.own)-k < 1 {
 		return false
 	}
 	if v.rule.Name == Plurality {
@@ -173,7 +172,7 @@ func (v *vote) ignores(k int) bool {
 
 // changes reports whether the winner wins whatever any k seats say instead.
 func (v *vote) changes(k int) bool {
-	if len(v.own)-k < max(1, v.rule.Support) {
+	if len(v.own)-k < 1 {
 		return false
 	}
 	if v.rule.Name == Plurality {

@@ -21,7 +21,7 @@ func wins(rule robust.VoteRule, voices []robust.Voice, winner synod.Answer) bool
 			seats++
 		}
 	}
-	if seats == 0 || seats < rule.Support || weight[winner] == 0 {
+	if seats == 0 || weight[winner] == 0 {
 		return false
 	}
 	switch rule.Name {
@@ -152,8 +152,7 @@ func kinds(answers []synod.Answer, weights ...int64) (all []robust.Voice) {
 	return all
 }
 
-var rules = []robust.VoteRule{{Name: robust.Plurality}, {Name: robust.Majority}, {Name: robust.Supermajority},
-	{Name: robust.Plurality, Support: 2}, {Name: robust.Plurality, Support: 4}, {Name: robust.Majority, Support: 3}}
+var rules = []robust.VoteRule{{Name: robust.Plurality}, {Name: robust.Majority}, {Name: robust.Supermajority}}
 
 // Withstands is what removing and changing any seats gives, for every vote of up to seven seats on up to four answers
 // and silence, and with unequal weights.
@@ -186,22 +185,20 @@ func TestWithstandsExhaustively(t *testing.T) {
 func TestWithstandsClaimsExhaustively(t *testing.T) {
 	won, less := 0, 0
 	three := []synod.Answer{"a", "b", synod.None}
+	rule := robust.VoteRule{Name: robust.Plurality, Claim: 4}
 	for n := 1; n <= 5; n++ {
-		for _, support := range []int{0, 2} {
-			rule := robust.VoteRule{Name: robust.Plurality, Claim: 4, Support: support}
-			votes(n, kinds(three, 0, 1, 3, 4), func(v []robust.Voice) {
-				if !check(t, rule, v, append(three, "c")) {
-					return
-				}
-				won++
-				fixed := rule
-				fixed.Claim = 0
-				a, _ := robust.Withstands(rule, v, "a")
-				if b, _ := robust.Withstands(fixed, v, "a"); a.Changed < b.Changed {
-					less++
-				}
-			})
-		}
+		votes(n, kinds(three, 0, 1, 3, 4), func(v []robust.Voice) {
+			if !check(t, rule, v, append(three, "c")) {
+				return
+			}
+			won++
+			fixed := rule
+			fixed.Claim = 0
+			a, _ := robust.Withstands(rule, v, "a")
+			if b, _ := robust.Withstands(fixed, v, "a"); a.Changed < b.Changed {
+				less++
+			}
+		})
 	}
 	if won == 0 || less == 0 {
 		t.Errorf("%d decided, and in %d a claim changes more than the seat's own weight", won, less)
@@ -303,4 +300,34 @@ func ExampleWithstands() {
 	w, _ := robust.Withstands(robust.VoteRule{Name: robust.Plurality}, voices, "yes")
 	fmt.Printf("any %d may be ignored, any %d may change\n", w.Ignored, w.Changed)
 	// Output: any 2 may be ignored, any 1 may change
+}
+
+// The fewest seats whose loss leaves too few voices are one more than may be lost, as all sets show.
+func TestSpareExhaustively(t *testing.T) {
+	for _, seats := range [][]int{{}, {1}, {3}, {1, 1}, {2, 1, 1}, {3, 2, 2}, {1, 4, 1, 2}} {
+		var voice []int // of each seat
+		for v, n := range seats {
+			voice = append(voice, slices.Repeat([]int{v}, n)...)
+		}
+		for need := 1; need <= 5; need++ {
+			want := len(voice) + 1 // the fewest
+			for set := range 1 << len(voice) {
+				left, lost := map[int]bool{}, 0
+				for i, v := range voice {
+					if set>>i&1 == 0 {
+						left[v] = true
+					} else {
+						lost++
+					}
+				}
+				if len(left) < need {
+					want = min(want, lost)
+				}
+			}
+			if got := robust.Spare(seats, need); got != max(0, want-1) {
+				t.Errorf("voices with %v seats, of which %d are needed: %d may be lost, want %d", seats, need, got,
+					max(0, want-1))
+			}
+		}
+	}
 }
