@@ -63,6 +63,9 @@ func checkDecision(t *check.Trace) {
 				t.Margin("I-CP-2", min(c, 1-c))
 			}
 			t.State("no confidence", n.Confidence == nil && n.Answer != synod.None)
+			t.Claim("I-CP-2", p.Probe != RandomProbe || n.Round > 0 || !t.Plain(synod.NodeID(i)) ||
+				(n.Confidence != nil) == (n.Answer != synod.None), "n%d gives %q with the drawn confidence %v", i, n.Answer,
+				n.Confidence)
 		}
 	}
 	got := p.Conclude(last)
@@ -121,13 +124,17 @@ func checkAdopted(t *check.Trace) {
 				until = call.Heard
 			}
 			var heard []reference.Confident
-			_, all := t.Responses(i, k-1, until)
-			for _, r := range all {
+			var compared []synod.Judged
+			from, all := t.Responses(i, k-1, until)
+			for n, r := range all {
 				if a, ok := read.Canonical(t.Question, string(r.Answer)); ok {
 					heard = append(heard, reference.Confident{Answer: a, Sure: r.Confidence})
+					compared = append(compared, synod.Judged{Of: from[n], Score: synod.Score(r.Confidence)})
 				}
 			}
 			own = reflected(t, i, k, own, heard, call)
+			compared = append(compared, synod.Judged{Of: synod.NodeID(i), Score: synod.Score(own.Sure)})
+			checkCompared(t, i, notes[k].Scores, compared)
 			got := confident([]synod.Opinion{*notes[k].Opinion})[0]
 			want := reference.AdoptConfident(string(p.Adopt), own, heard)
 			same := got.Answer == want.Answer && (p.Probe == NoProbe || math.Abs(got.Sure-want.Sure) < 1e-9)
@@ -135,6 +142,15 @@ func checkAdopted(t *check.Trace) {
 				want)
 		}
 	}
+}
+
+// checkCompared compares the confidences that a member notes with its own and those that it heard.
+func checkCompared(t *check.Trace, i int, noted, want []synod.Judged) {
+	slices.SortFunc(want, func(a, b synod.Judged) int { return int(a.Of - b.Of) })
+	if t.Protocol.(*CPWBFT).Probe == NoProbe {
+		want = nil
+	}
+	t.Claim("I-CP-D", slices.Equal(noted, want), "n%d notes the confidences %v, and by the reference %v", i, noted, want)
 }
 
 // reflection returns the call in which a member thinks again in a round; nil: there is none.

@@ -127,6 +127,13 @@ func checkPanelist(t *check.Trace, h, first *panelist) {
 	t.Claim("I-DL-3", t.Verifier.Verify(h.id, ReplyBytes(h.Answer), h.record.Signature),
 		"the reply of n%d is not signed", h.id)
 	broadcast.Framed(t, "I-DL-E", h.id, h.record.Evidence)
+	var gave []synod.NodeID
+	for _, a := range h.record.Answers {
+		if h.Answer != synod.None && a.Answer == h.Answer && a.Total != nil {
+			gave = append(gave, a.Of)
+		}
+	}
+	t.Claim("I-DL-D", slices.Equal(h.From, gave), "n%d replies the answer of %v, which %v gave", h.id, h.From, gave)
 	t.State("decision", h.Answer != synod.None)
 	t.State("no decision", h.Answer == synod.None)
 	for _, a := range h.record.Answers {

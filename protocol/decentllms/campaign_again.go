@@ -289,10 +289,11 @@ func (m *marksBody) UnmarshalBinary(b []byte) error {
 
 // checkVerified checks that a third party accepts the record of an honest evaluator, and none that was changed.
 func checkVerified(t *check.Trace, h *panelist) {
+	question := t.Question
 	verify := func(answer synod.Answer, r *Record) error {
 		o := *h.Opinion
 		o.Answer, o.Record = answer, r
-		_, err := t.Protocol.(*DecentLLMs).Verify(protocol.VerifyInput{Self: h.id, Opinion: &o, Question: t.Question,
+		_, err := t.Protocol.(*DecentLLMs).Verify(protocol.VerifyInput{Self: h.id, Opinion: &o, Question: question,
 			N: t.Case.N, Cast: t.Case.Cast, F: t.Case.F, Check: t.Verifier,
 			Name: func(id synod.NodeID) string { return "n" + strconv.Itoa(int(id)) }})
 		return err
@@ -302,6 +303,11 @@ func checkVerified(t *check.Trace, h *panelist) {
 	if answer, r, what := changed(h, t.Case.Seed); what != "" {
 		t.Claim("I-DL-3", verify(answer, r) != nil, "a third party accepts the record of n%d with %s", h.id, what)
 	}
+	other := *t.Question
+	other.Salt = "another head of the ledger"
+	question = &other
+	t.Claim("I-DL-3", verify(h.Answer, h.record) != nil, "a third party accepts the record of n%d for a question that "+
+		"names another head of the ledger", h.id)
 }
 
 // changed returns an answer and a record that say something else than those of an evaluator; "": it has nothing to

@@ -95,7 +95,9 @@ func checkGame(t *check.Trace) {
 		}
 		t.Applies("I-GM-E")
 	}
-	if r := g.Judge(notes, honest); r.Outcome == Valid {
+	r := g.Judge(notes, honest)
+	t.Claim("I-GM-2", r.Split == splits(g, notes, honest), "the game is said to end together: %v", !r.Split)
+	if r.Outcome == Valid {
 		if r.Code {
 			stop = g.MaxRounds()
 		}
@@ -155,6 +157,27 @@ func stopAlone(t *check.Tried) {
 			g.Stops(n-b, n))
 		t.Spare(math.Abs(float64(3*(n-b) - 2*n)))
 	}
+}
+
+// splits reports whether a vote ended the game for some honest players only, or for some after another round.
+func splits(g *Game, notes [][]*synod.Opinion, honest []bool) bool {
+	after := map[int]bool{} // the rounds after which it ended; 0: it did not
+	for i, of := range notes {
+		last, over := 0, false
+		for _, o := range of {
+			if o.Round <= g.Rounds { // what code decides is no vote
+				last, over = o.Round, recordOf(o).Over
+			}
+		}
+		switch {
+		case !honest[i]:
+		case over || last < g.Rounds:
+			after[last+1] = true
+		default:
+			after[0] = true
+		}
+	}
+	return len(after) > 1
 }
 
 // tryTerms checks which bounds a game accepts, and what it guarantees.

@@ -87,7 +87,9 @@ func checkDecisions(t *check.Trace) {
 			verified(t, "LB-C", id, o)
 		}
 		for _, n := range t.Notes[i] {
-			broadcast.Framed(t, "I-LB-2", id, RecordOf(n.Opinion).Evidence)
+			broadcast.Framed(t, "I-LB-2", id, Accusations(n.Opinion))
+			t.Claim("I-LB-2", len(Accusations(n.Opinion)) == len(RecordOf(n.Opinion).Evidence), "of n%d's evidence %d "+
+				"proofs are shown", i, len(Accusations(n.Opinion)))
 		}
 		t.State("decided", o.Answer != synod.None)
 		t.State("undecided", o.Answer == synod.None)
