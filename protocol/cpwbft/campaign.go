@@ -64,8 +64,8 @@ func checkDecision(t *check.Trace) {
 			}
 			t.State("no confidence", n.Confidence == nil && n.Answer != synod.None)
 			t.Claim("I-CP-2", p.Probe != RandomProbe || n.Round > 0 || !t.Plain(synod.NodeID(i)) ||
-				(n.Confidence != nil) == (n.Answer != synod.None), "n%d gives %q with the drawn confidence %v", i, n.Answer,
-				n.Confidence)
+				(n.Confidence != nil) == (n.Answer != synod.None), "n%d gives %q with the drawn confidence %v", i,
+				n.Answer, n.Confidence)
 		}
 	}
 	got := p.Conclude(last)
@@ -150,7 +150,8 @@ func checkCompared(t *check.Trace, i int, noted, want []synod.Judged) {
 	if t.Protocol.(*CPWBFT).Probe == NoProbe {
 		want = nil
 	}
-	t.Claim("I-CP-D", slices.Equal(noted, want), "n%d notes the confidences %v, and by the reference %v", i, noted, want)
+	t.Claim("I-CP-D", slices.Equal(noted, want), "n%d notes the confidences %v, and by the reference %v", i, noted,
+		want)
 }
 
 // reflection returns the call in which a member thinks again in a round; nil: there is none.
