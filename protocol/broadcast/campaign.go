@@ -152,14 +152,14 @@ func Said(t *check.Trace, g *Group, self synod.NodeID) []byte {
 func TryGroup(t *check.Tried) {
 	g := Group{Protocol: "trial/1", Name: "values", F: t.Rand.IntN(4) - 1, Start: synod.Tick(t.Rand.IntN(3) - 1),
 		Within: synod.Tick(1 + t.Rand.IntN(3)), MaxValue: check.Among(t, 0, 1, 64, 1000, 4000, 1<<14, 1<<15, 1<<16)}
-	for i := range 1 + t.Rand.IntN(check.Among(t, 4, 130)) {
+	for i := range t.Rand.IntN(check.Among(t, 5, 131)) {
 		g.Members = append(g.Members, synod.NodeID(2*i))
 	}
-	for i := range 1 + t.Rand.IntN(check.Among(t, 4, 130)) {
+	for i := range t.Rand.IntN(check.Among(t, 5, 131)) {
 		g.Senders = append(g.Senders, synod.NodeID(3*i))
 	}
-	ordered := true
-	if ids := check.Among(t, g.Members, g.Senders); t.Rand.IntN(6) == 0 {
+	ordered := len(g.Members) > 0 && len(g.Senders) > 0
+	if ids := check.Among(t, g.Members, g.Senders); ordered && t.Rand.IntN(6) == 0 {
 		ids[t.Rand.IntN(len(ids))] = synod.NodeID(check.Among(t, -1, 3))
 		ordered = slices.IsSorted(ids) && ids[0] >= 0 && len(slices.Compact(slices.Clone(ids))) == len(ids)
 	}

@@ -27,19 +27,11 @@ func checkRounds(t *check.Trace) {
 			calls := t.AskedFor(i, k, synod.Refining)
 			if len(calls) == 0 {
 				checkSilent(t, i, k)
+				checkRemembered(t, i, k)
 				continue
 			}
 			c, own := &calls[len(calls)-1], notes[k-1].Answer
-			var heard, shown []synod.Answer
-			_, responses := t.Responses(i, k-1, c.Heard)
-			for _, r := range responses {
-				if a, ok := read.Canonical(t.Question, string(r.Answer)); ok {
-					heard = append(heard, a)
-				}
-			}
-			for _, p := range c.Prompt.Peers {
-				shown = append(shown, p.Answer)
-			}
+			heard, shown := heardBefore(t, i, k, c.Heard), shownIn(c)
 			if t.Guards.DrawOrder { // the order is the member's own
 				slices.Sort(heard)
 				slices.Sort(shown)
@@ -55,6 +47,54 @@ func checkRounds(t *check.Trace) {
 				notes[k].Answer, k, want, own, c.Prompt.Own)
 		}
 	}
+}
+
+// heardBefore returns the readable answers of a round that a member had heard when it had heard so many messages.
+func heardBefore(t *check.Trace, i, k, until int) (heard []synod.Answer) {
+	_, responses := t.Responses(i, k-1, until)
+	for _, r := range responses {
+		if a, ok := read.Canonical(t.Question, string(r.Answer)); ok {
+			heard = append(heard, a)
+		}
+	}
+	return heard
+}
+
+// shownIn returns the answers of others in a prompt.
+func shownIn(c *check.Asked) (shown []synod.Answer) {
+	for _, p := range c.Prompt.Peers {
+		shown = append(shown, p.Answer)
+	}
+	return shown
+}
+
+// checkRemembered checks that a member which called no model in a round had nothing to reconsider, or had been asked
+// the same before and holds what its model said then.
+func checkRemembered(t *check.Trace, i, k int) {
+	own := t.Notes[i][k-1].Answer
+	heard := heardBefore(t, i, k, t.Diaries[i].Noted[k].Heard)
+	if own == synod.None || len(heard) == 0 || len(t.AskedFor(i, k, synod.Answering)) > 0 {
+		return
+	}
+	slices.Sort(heard)
+	d := &t.Diaries[i]
+	for n := range d.Asked[:d.Noted[k].Asked] {
+		c := &d.Asked[n]
+		shown := shownIn(c)
+		slices.Sort(shown)
+		if c.Prompt.Purpose != synod.Refining || c.Prompt.Own != own || !slices.Equal(shown, heard) {
+			continue
+		}
+		want := own
+		if a, _, ok := read.Answer(t.Question, &c.Reply, false); ok {
+			want = a
+		}
+		if t.Notes[i][k].Answer == want {
+			return
+		}
+	}
+	t.Fail("I-DB-D", "n%d holds %q, hears %q, and is asked for no next answer in round %d: it notes %q", i, own, heard,
+		k, t.Notes[i][k].Answer)
 }
 
 // checkSilent checks who was silent in a round in which a member called no model: it noted its answer when the round
