@@ -105,7 +105,9 @@ func (p *piece) statement(w *paper) bool {
 		v.First, v.Final = string(m.First), string(m.Final)
 		w.s.Members, w.shown = append(w.s.Members, m), append(w.shown, v)
 	}
-	return w.s.SetRoster(w.Roster) == nil
+	err := w.s.SetRoster(w.Roster)
+	p.Claim(claimFields, err == nil, "a statement cannot be written: %v", err)
+	return err == nil
 }
 
 // vote signs the answers that are shown of a seat.
@@ -137,6 +139,13 @@ func (p *piece) verified(w *paper) {
 		}
 	}
 	made.Statement = w.s
+	file, err := made.File()
+	if err == nil {
+		made, err = certificate.Parse(file)
+	}
+	if p.Claim(claimFields, err == nil, "a certificate cannot be read again: %v", err); err != nil {
+		return
+	}
 	want := w.twin(signers)
 	p.State("valid", want.Valid())
 	p.State("refused", !want.Valid())
