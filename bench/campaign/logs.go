@@ -99,6 +99,9 @@ func (p *piece) proved(l *ledger.Log, own sign.Secret, tree reference.Tree, head
 	if err == nil {
 		_, err = proof.Verify(own.PublicKey())
 	}
+	if err == nil {
+		_, err = proof.Check()
+	}
 	p.Claim(claimTree, err == nil && slices.EqualFunc(proof.Path, tree.Inclusion(at), bytes.Equal),
 		"the proof of entry %d of %d: %v", at, len(tree), err)
 	m := 1 + p.rand.IntN(len(tree))

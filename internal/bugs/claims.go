@@ -69,7 +69,11 @@ func tryClaims(goOn func(tried uint64) bool) *claim {
 	for tried := uint64(0); len(turns) > 0 && goOn(tried); tried++ {
 		next := slices.MinFunc(turns, func(a, b *turn) int { return cmp.Compare(a.used, b.used) })
 		begun := processorTime()
-		if t := next.Try(next.number); t.Violation != "" {
+		t := next.Try(next.number)
+		if t.Err != nil && t.Violation == "" { // verify-claims fails, too
+			t.Violation = "it cannot be tried: " + t.Err.Error()
+		}
+		if t.Violation != "" {
 			return &claim{Claim: next.ID, Detail: t.Violation, Executions: tried + 1}
 		}
 		next.used += processorTime() - begun
