@@ -61,8 +61,8 @@ func (b *byzantine) open() bool {
 var attackNames = []string{"nothing", "receipts of the node", "receipts of another", "votes", "one message", "begins",
 	"many messages"}
 
-// framesOf are the frames that one of the attacks sends again and again, to make a node work on a run. have is a receipt
-// that the node has of another member.
+// framesOf are the frames that one of the attacks sends again and again, to make a node work on a run. have is a
+// receipt that the node has of another member.
 func framesOf(name string, net *network, id sign.Instance, have call.Receipt) (frames [][]byte) {
 	garbage := func(from uint64, slot string, round uint64, i int) call.Receipt {
 		return call.Receipt{From: from, Slot: slot, Round: round, Signature: make([]byte, 64),
