@@ -274,8 +274,8 @@ func builtins() (all []Preset) {
 	return all
 }
 
-// readPreset reads a manifest of package presets. It is part of the program, so a mistake in it is a panic, which a test
-// would find.
+// readPreset reads a manifest of package presets. It is part of the program, so a mistake in it is a panic, which a
+// test would find.
 func readPreset(name string) Preset {
 	text, err := presets.File(name + ".yaml")
 	if err != nil {

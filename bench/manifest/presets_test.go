@@ -34,7 +34,8 @@ func sharedData(t *testing.T) string {
 // wholePresets are the grids of wholePreset by name, which several tests read.
 var wholePresets sync.Map
 
-// wholePreset is the grid of all cells of a preset with few questions. It must not be changed; TestPresetsRun plays runs.
+// wholePreset is the grid of all cells of a preset with few questions. It must not be changed; TestPresetsRun plays
+// some of its runs.
 func wholePreset(t *testing.T, name string) *bench.Grid {
 	t.Helper()
 	if g, ok := wholePresets.Load(name); ok {
