@@ -3,6 +3,7 @@ package bench_test
 import (
 	"bytes"
 	"context"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"synod.dev/synod/bench"
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/internal/llmtest"
+	"synod.dev/synod/internal/nightly"
 )
 
 // Replies of a run that was cut off are used only for the same question and seed, and only
@@ -81,7 +83,7 @@ func TestManifestBounds(t *testing.T) {
 }
 
 // A changed bit in the files of a finished run is found by a report, or changes nothing in it: a database has bytes
-// that mean nothing.
+// that mean nothing. "make nightly" tries more bits.
 func TestChangedBits(t *testing.T) {
 	run := create(t, plan(t, seven, 2, 1))
 	work(t, run, 1)
@@ -93,7 +95,8 @@ func TestChangedBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := 0
-		for bit := 0; bit < 8*len(whole); bit += 1 + len(whole)/60 {
+		step := 1 + len(whole)/nightly.Size(10, 60)
+		for bit := rand.IntN(step); bit < 8*len(whole); bit += step {
 			changed := bytes.Clone(whole)
 			changed[bit/8] ^= 1 << (bit % 8)
 			if err := os.WriteFile(path, changed, 0o600); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"synod.dev/synod/internal/forge"
+	"synod.dev/synod/internal/nightly"
 )
 
 // Hostile callers find no contradiction, and reach every situation that they should: -executions 1000000 for as many.
@@ -16,7 +17,7 @@ import (
 func TestHostileCallers(t *testing.T) {
 	o := Options{Executions: *executions, Protocols: []string{callersName}, Seed: 1}
 	if o.Executions == 0 {
-		o.Executions = 3000
+		o.Executions = uint64(nightly.Size(1500, 3000))
 	}
 	began := time.Now()
 	var s *SavedCampaign

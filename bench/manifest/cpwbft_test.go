@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -232,22 +233,10 @@ func TestPresetsRun(t *testing.T) {
 	for _, p := range Presets().All() {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
-			o := Options{N: 1, Repeat: 2}
-			if strings.HasPrefix(p.Name, "game-") {
-				o.Set = []string{"protocol.rounds=3"}
-			}
-			if p.Name == "cascade-traces" { // whose figures are means over 20 splits
-				o.Set = []string{"compute.splits=2"}
-			}
-			if p.Name == "trust-attacks" { // whose figures are means over 40 casts
-				o.Set = []string{"compute.casts=2"}
-			}
-			if p.Name == "worth-it" { // on recorded votes, whose figures are means over 10 or 40 casts
-				o.Data, o.Set = sharedData(t), []string{"compute.splits=1", "compute.most=20"}
-			}
-			all := draft(t, p.Name, o)
-			some(all)
-			g := play(t, p.Name, all)
+			all := *wholePreset(t, p.Name)
+			all.Runs = slices.Clone(all.Runs)
+			some(&all)
+			g := play(t, p.Name, &all)
 			for _, c := range g.Cells {
 				if c.Cell == "" || len(c.Params) == 0 || len(c.Metrics) == 0 || c.Paper == nil || c.Verdict == nil {
 					t.Errorf("%s: %+v", c.Cell, c)

@@ -254,23 +254,40 @@ type Preset struct {
 // Presets returns the experiments of the papers by name. They are read at the first call.
 var Presets = sync.OnceValue(func() *synod.Catalogue[Preset] { return synod.NewCatalogue("preset", builtins()...) })
 
-// builtins reads the manifests of package presets. They are part of the program, so a mistake in
-// one is a panic, which a test would find.
+// FindPreset returns the preset with a name, or an error that suggests the nearest name. It reads no other preset:
+// reading all of them takes ten times as long as the start of the program.
+func FindPreset(name string) (Preset, error) {
+	var names []synod.Entry
+	for _, name := range presets.Names() {
+		names = append(names, synod.Entry{Name: name})
+	}
+	if _, err := synod.NewCatalogue("preset", names...).Find(name); err != nil {
+		return Preset{}, err
+	}
+	return readPreset(name), nil
+}
+
 func builtins() (all []Preset) {
 	for _, name := range presets.Names() {
-		text, err := presets.File(name + ".yaml")
-		if err != nil {
-			panic(err)
-		}
-		m, err := Parse(text, "")
-		if err != nil {
-			panic(fmt.Sprintf("manifest: preset %s: %v", name, err))
-		}
-		if m.Experiment != name {
-			panic(fmt.Sprintf("manifest: %s.yaml has experiment: %s", name, m.Experiment))
-		}
-		m.builtin = true
-		all = append(all, Preset{synod.Entry{Name: name, Summary: m.Summary}, m.Source, strings.TrimSpace(m.About), m})
+		all = append(all, readPreset(name))
 	}
 	return all
+}
+
+// readPreset reads a manifest of package presets. It is part of the program, so a mistake in it is a panic, which a
+// test would find.
+func readPreset(name string) Preset {
+	text, err := presets.File(name + ".yaml")
+	if err != nil {
+		panic(err)
+	}
+	m, err := Parse(text, "")
+	if err != nil {
+		panic(fmt.Sprintf("manifest: preset %s: %v", name, err))
+	}
+	if m.Experiment != name {
+		panic(fmt.Sprintf("manifest: %s.yaml has experiment: %s", name, m.Experiment))
+	}
+	m.builtin = true
+	return Preset{synod.Entry{Name: name, Summary: m.Summary}, m.Source, strings.TrimSpace(m.About), m}
 }

@@ -34,13 +34,25 @@ func sharedData(t *testing.T) string {
 // wholePresets are the grids of wholePreset by name, which several tests read.
 var wholePresets sync.Map
 
-// wholePreset is the grid of all cells of a preset, which must not be changed.
+// wholePreset is the grid of all cells of a preset with few questions. It must not be changed; TestPresetsRun plays
+// some of its runs.
 func wholePreset(t *testing.T, name string) *bench.Grid {
 	t.Helper()
 	if g, ok := wholePresets.Load(name); ok {
 		return g.(*bench.Grid)
 	}
-	g := draft(t, name, Options{Data: sharedData(t)})
+	o := Options{N: 1, Repeat: 2}
+	switch {
+	case strings.HasPrefix(name, "game-"):
+		o.Set = []string{"protocol.rounds=3"}
+	case name == "cascade-traces": // whose figures are means over 20 splits
+		o.Set = []string{"compute.splits=2"}
+	case name == "trust-attacks": // whose figures are means over 40 casts
+		o.Set = []string{"compute.casts=2"}
+	case name == "worth-it": // on recorded votes, whose figures are means over 10 or 40 casts
+		o.Data, o.Set = sharedData(t), []string{"compute.splits=1", "compute.most=20"}
+	}
+	g := draft(t, name, o)
 	wholePresets.Store(name, g)
 	return g
 }

@@ -10,6 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench/metrics"
+	"synod.dev/synod/internal/nightly"
 )
 
 // draw returns questions to honest seats that err with probability p. With
@@ -41,7 +42,8 @@ func effective(seats []metrics.SeatFacts, cases []metrics.GradedQuestion) *metri
 // The interval covers the truth with about the stated probability, for independent members
 // and for members whose errors have a known correlation.
 func TestEffectiveVotesCoverage(t *testing.T) {
-	const runs, seats = 200, 6
+	const seats = 6
+	runs := nightly.Size(80, 200)
 	for _, together := range []float64{0, 0.1, 0.3, 0.7} {
 		chance := rand.New(rand.NewPCG(5, uint64(1000*together)))
 		truth, covered := seats/(1+(seats-1)*together), 0

@@ -103,8 +103,8 @@ func TestExport(t *testing.T) {
 		return out
 	}
 	synod := filepath.Join(dir, "synod")
-	run(filepath.Join("..", ".."), "go", "build", "-o", synod, "./cmd/synod")
-	run(".", "go", "build", "-o", filepath.Join(dir, "synod-parquet"), ".")
+	run(filepath.Join("..", ".."), "go", "build", "-ldflags", "-s -w", "-o", synod, "./cmd/synod")
+	run(".", "go", "build", "-ldflags", "-s -w", "-o", filepath.Join(dir, "synod-parquet"), ".")
 	run(dir, synod, "bench", "run", "sac-table1", "-n", "4", "--repeat", "3", "--cell", "sac-merg-*", "-o", "grid")
 	run(dir, synod, "bench", "export", "grid", "--format", "parquet", "-o", "rows.parquet")
 	lines, err := csv.NewReader(bytes.NewReader(run(dir, synod, "bench", "export", "grid", "--format", "csv",

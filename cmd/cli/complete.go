@@ -7,9 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/bench/manifest"
+	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/bench/report"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/bench"
@@ -92,16 +91,9 @@ func (c completion) propose(_ *cobra.Command, _ []string, _ string) ([]string, c
 	return c.values(), how
 }
 
-func names[T synod.Listed](all []T) (out []string) {
-	for _, e := range research.Lines(all) {
-		out = append(out, e.Name)
-	}
-	return out
-}
-
 func tasks() []string { return task.Catalogue.Names() }
 
-func tasksAndPresets() []string { return append(tasks(), names(manifest.Presets().All())...) }
+func tasksAndPresets() []string { return append(tasks(), presets.Names()...) }
 
 // allNames returns the names of all catalogues.
 func allNames() (out []string) {

@@ -65,6 +65,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("LOCAL", strings.TrimSuffix(strings.TrimPrefix(local.URL, "http://"), "/v1"))
 			e.Setenv("SYNOD_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("SYNOD_MODELS", box.Dir)
+			e.Setenv("GOGC", os.Getenv("GOGC"))
 			e.Setenv("OPENAI_API_KEY", "sk-canary-0123456789")
 			experiment := os.DirFS("../../examples/experiment")
 			if err := os.CopyFS(filepath.Join(e.WorkDir, "experiment"), experiment); err != nil {

@@ -534,7 +534,8 @@ func released(t *testing.T, old, new string) (program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, ".")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-overlay", filepath.Join(dir, "overlay.json"),
+		"-o", program, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -167,7 +167,7 @@ func TestSevenOwners(t *testing.T) {
 	}
 	o := newOwners(t)
 	o.synod = filepath.Join(o.dir, "synod")
-	build := exec.Command("go", "build", "-C", "../..", "-o", o.synod, "./cmd/synod")
+	build := exec.Command("go", "build", "-C", "../..", "-ldflags", "-s -w", "-o", o.synod, "./cmd/synod")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

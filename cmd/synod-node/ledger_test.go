@@ -144,8 +144,8 @@ func TestCometLedger(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds synod-cometbft")
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(filepath.Dir(os.Args[0]), cometProgram),
-		"./synod-cometbft")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o",
+		filepath.Join(filepath.Dir(os.Args[0]), cometProgram), "./synod-cometbft")
 	build.Dir = filepath.Join("..", "..", "record", "ledger", "cometbft")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -140,6 +140,7 @@ func expandSeats(p *Plan) (err error) {
 	if p.seats, _, err = p.spec.expand(); err != nil {
 		return err
 	}
+	fooling := map[string]string{} // by model, which many seats may share
 	for i := range p.seats {
 		s := &p.seats[i]
 		settings, known := p.spec.Models[s.Model]
@@ -149,7 +150,12 @@ func expandSeats(p *Plan) (err error) {
 		}
 		name, _ := settings["provider"].(string)
 		if provider, err := llm.Providers.Find(name); err == nil { // checkModels reports the error
-			s.Kind, s.Fooling = provider.Kind, llm.Fooling(settings, false)
+			fools, done := fooling[s.Model]
+			if !done {
+				fools = llm.Fooling(settings, false)
+				fooling[s.Model] = fools
+			}
+			s.Kind, s.Fooling = provider.Kind, fools
 		}
 	}
 	return nil

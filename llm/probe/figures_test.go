@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"synod.dev/synod/internal/nightly"
 )
 
 // drawn returns random answers; many of their confidences are equal.
@@ -136,7 +138,8 @@ func TestFewAnswersIncludeChance(t *testing.T) {
 // Over many draws the intervals cover the true value with about the stated probability. For
 // shifted normal distributions the true AUC is known.
 func TestIntervalsCover(t *testing.T) {
-	const seed, draws, truth = 5, 150, 0.7602499389 // Φ(1/√2)
+	const seed, truth = 5, 0.7602499389 // Φ(1/√2)
+	draws := nightly.Size(60, 150)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, n := range []int{16, 60} {
 		covered := 0
@@ -154,7 +157,7 @@ func TestIntervalsCover(t *testing.T) {
 				covered++
 			}
 		}
-		if share := float64(covered) / draws; share < 0.92 {
+		if share := float64(covered) / float64(draws); share < 0.92 {
 			t.Errorf("seed %d: intervals of %d answers cover the true value in %.3f of %d draws", seed, n, share, draws)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/nightly"
 	"synod.dev/synod/llm/read"
 )
 
@@ -41,7 +42,8 @@ func TestCut(t *testing.T) {
 }
 
 // Recorded replies, in JSON and in prose, are cut off at places that are dense near their end. What is read of a part
-// is what the whole reply says. The control reads the parts as if they were whole.
+// is what the whole reply says. The control reads the parts as if they were whole. Each 42nd reply is cut, in "make
+// nightly" each 14th.
 func TestRecordedCut(t *testing.T) {
 	replies := map[string][]string{}
 	forms := map[string]synod.Form{"realcritic-math": synod.Math, "gsm8k-openai": synod.Number}
@@ -56,10 +58,10 @@ func TestRecordedCut(t *testing.T) {
 			replies[name] = append(replies[name], v.Response)
 		}
 	}
-	parts, controls := 0, 0
+	parts, controls, step := 0, 0, nightly.Size(42, 14)
 	for name, all := range replies {
 		parsed, other, control := 0, 0, 0
-		for i := 0; i < len(all); i += 14 {
+		for i := 0; i < len(all); i += step {
 			n, bad, c := cutEverywhere(&synod.Question{Form: forms[name]}, all[i])
 			parsed, other, control = parsed+n, other+bad, control+c
 		}
@@ -70,7 +72,7 @@ func TestRecordedCut(t *testing.T) {
 		}
 		parts, controls = parts+parsed, controls+control
 	}
-	if parts < 1000 || controls < 200 {
+	if parts < 14000/step || controls < 1400/step {
 		t.Errorf("%d parts are read, and %d wrongly as if they were whole: this test shows nothing", parts, controls)
 	}
 }

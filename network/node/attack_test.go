@@ -61,9 +61,9 @@ func (b *byzantine) open() bool {
 var attackNames = []string{"nothing", "receipts of the node", "receipts of another", "votes", "one message", "begins",
 	"many messages"}
 
-// attacks are ways to make a node work on a run, each with frames that are sent again and again. have is a receipt that
-// the node has of another member.
-func attacks(net *network, id sign.Instance, have call.Receipt) map[string][][]byte {
+// framesOf are the frames that one of the attacks sends again and again, to make a node work on a run. have is a
+// receipt that the node has of another member.
+func framesOf(name string, net *network, id sign.Instance, have call.Receipt) (frames [][]byte) {
 	garbage := func(from uint64, slot string, round uint64, i int) call.Receipt {
 		return call.Receipt{From: from, Slot: slot, Round: round, Signature: make([]byte, 64),
 			Sum: node.SumOf(binary.BigEndian.AppendUint64(nil, uint64(i)))}
@@ -83,15 +83,23 @@ func attacks(net *network, id sign.Instance, have call.Receipt) map[string][][]b
 		slip := net.signed.SlipOf(id, m)
 		return node.MessageFrame(id, m, slip.Sign(net.secrets[attacker]))
 	}
-	all := map[string][][]byte{
-		"receipts of the node": lists(0, have.Slot, have.Round), "votes": lists(attacker, node.VoteSlot, 0),
-		"receipts of another": lists(have.From, have.Slot, have.Round), "one message": {signed(have.Slot, 0)},
-		"begins": {node.BegunFrame(id)},
+	switch name {
+	case "receipts of the node":
+		return lists(0, have.Slot, have.Round)
+	case "receipts of another":
+		return lists(have.From, have.Slot, have.Round)
+	case "votes":
+		return lists(attacker, node.VoteSlot, 0)
+	case "one message":
+		return [][]byte{signed(have.Slot, 0)}
+	case "begins":
+		return [][]byte{node.BegunFrame(id)}
+	case "many messages":
+		for round := range 20_000 {
+			frames = append(frames, signed(have.Slot, round))
+		}
 	}
-	for round := range 20_000 {
-		all["many messages"] = append(all["many messages"], signed(have.Slot, round))
-	}
-	return all
+	return frames
 }
 
 const attacker = 1 // the seat
@@ -116,7 +124,7 @@ func attacked(t *testing.T, name string, seed byte) {
 		net.start(seat)
 	}
 	id, have := playingRun(t, net)
-	frames := attacks(net, id, have)[name]
+	frames := framesOf(name, net, id, have)
 	b := &byzantine{net: net, seat: attacker}
 	before, began, sent := processor(t), time.Now(), 0
 	checks, _ := checksOf(net.nodes[0], "a2")

@@ -14,6 +14,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sim"
+	"synod.dev/synod/internal/nightly"
 )
 
 func TestMain(m *testing.M) {
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	executions = flag.Int("executions", defaultExecutions, "seeded executions in each of two models")
+	executions = flag.Int("executions", nightly.Size(5_000, 20_000), "seeded executions in each of two models")
 	firstSeed  = flag.Uint64("seed", 1, "the first execution's seed")
 )
 

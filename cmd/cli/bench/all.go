@@ -120,7 +120,7 @@ func presetsIn(dir string) (names []string) {
 		return nil
 	}
 	for _, e := range entries {
-		p, err := manifest.Presets().Find(e.Name())
+		p, err := manifest.FindPreset(e.Name())
 		if err != nil || !e.IsDir() || len(p.Manifest.Claims) == 0 {
 			continue
 		}

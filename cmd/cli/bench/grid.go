@@ -93,7 +93,7 @@ func (f *benchFlags) checkManifest(cmd *cobra.Command, m *manifest.Manifest) err
 
 // experiment returns the preset or the manifest that a name means; nil if it means a task or a file of questions.
 func experiment(name string) (*manifest.Manifest, error) {
-	if p, err := manifest.Presets().Find(name); err == nil {
+	if p, err := manifest.FindPreset(name); err == nil {
 		return p.Manifest, nil
 	}
 	if is, err := manifest.Is(name); err == nil && !is {
@@ -201,7 +201,7 @@ func showCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := strings.TrimPrefix(args[0], "preset:")
 			if filepath.Ext(name) == "" || !strings.Contains(name, ".csv") {
-				if _, err := manifest.Presets().Find(name); err != nil {
+				if _, err := manifest.FindPreset(name); err != nil {
 					return app.Fail(app.ExitUsage, err, "see: synod list presets")
 				}
 				name += ".yaml"

@@ -12,7 +12,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/bench"
-	"synod.dev/synod/bench/manifest"
+	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/cmd/cli/questions"
 	"synod.dev/synod/core/table"
@@ -101,7 +101,7 @@ func hubFolder(a *app.App, cmd *cobra.Command, name string, f *benchFlags, full 
 	}
 	if m == nil {
 		return app.Fail(app.ExitUsage, fmt.Errorf("%q is neither a preset%s nor a manifest", name, synod.Hint(name,
-			manifest.Presets().Names())), "see: synod list presets; the name of a manifest ends in .yaml")
+			presets.Names())), "see: synod list presets; the name of a manifest ends in .yaml")
 	}
 	grid, err := m.Draft(o)
 	if err != nil {

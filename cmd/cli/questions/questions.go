@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"synod.dev/synod"
-	"synod.dev/synod/bench/manifest"
+	"synod.dev/synod/bench/presets"
 	"synod.dev/synod/bench/task"
 	"synod.dev/synod/cmd/cli/app"
 	"synod.dev/synod/council"
@@ -73,7 +73,7 @@ func CheckName(name string) error {
 	if _, err := task.Catalogue.Find(name); err == nil || task.IsFile(name) {
 		return nil
 	}
-	known := slices.Concat(task.Catalogue.Names(), manifest.Presets().Names())
+	known := slices.Concat(task.Catalogue.Names(), presets.Names())
 	return app.Fail(app.ExitUsage, fmt.Errorf("no task, question file or preset is called %q%s", name, synod.Hint(name,
 		known)),
 		"see: synod list tasks, synod list presets; the name of a question file ends in "+task.Endings())

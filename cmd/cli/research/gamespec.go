@@ -112,7 +112,7 @@ func player(members string) (plan.Params, error) {
 	if members == "simulated" {
 		return plan.Params{"provider": "simulated", "stubbornness": 0.3, "sharpness": 2, "noise": 0.1}, nil
 	}
-	p, err := manifest.Presets().Find("game-fig2")
+	p, err := manifest.FindPreset("game-fig2")
 	if err != nil {
 		return nil, err
 	}

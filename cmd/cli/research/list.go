@@ -69,7 +69,7 @@ func Catalogues() []catalogue {
 			return fmt.Sprintf("%s\n\nanswers     %s\nitems       %d", e.About, e.Form, e.Items)
 		}},
 		{"presets", func() []synod.Entry { return Lines(manifest.Presets().All()) }, func(name string) string {
-			p, _ := manifest.Presets().Find(name)
+			p, _ := manifest.FindPreset(name)
 			return p.About + "\n\nsource      " + p.Source
 		}},
 	}
