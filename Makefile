@@ -74,6 +74,8 @@ nightly: change ## the tests that CI leaves out; before a release
 
 # Tests, and the compiler, collect garbage less often than usual: a fifth of the processor time less.
 test modules unit concurrent race check examples serve nodes lab parquet smartbft cometbft: export GOGC ?= 400
+# The race detector takes several times the memory.
+concurrent race: export GOGC = 200
 
 # Many tests wait for servers and clocks, so four packages at a time keep two cores busy.
 TOGETHER := -p 4
