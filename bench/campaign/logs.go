@@ -100,7 +100,8 @@ func (p *piece) proved(l *ledger.Log, own sign.Secret, tree reference.Tree, head
 		_, err = proof.Verify(own.PublicKey())
 	}
 	if err == nil {
-		_, err = proof.Check()
+		entry, refused := proof.Check()
+		p.Claim(claimTree, refused == nil && entry != nil, "the proof of entry %d is not its own: %v", at, refused)
 	}
 	p.Claim(claimTree, err == nil && slices.EqualFunc(proof.Path, tree.Inclusion(at), bytes.Equal),
 		"the proof of entry %d of %d: %v", at, len(tree), err)
