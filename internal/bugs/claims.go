@@ -28,15 +28,15 @@ type claim struct {
 	Events     int    `json:"events"`     // of the shrunk schedule of faults
 }
 
-// Trials is the subject of playCampaign that stands for all claims that need no run of a council.
-const Trials = "trials"
+// trials is the subject of playCampaign that stands for all claims that need no run of a council.
+const trials = "trials"
 
 // playCampaign plays so many executions of a subject, for some processor time at most (0: no limit), until a claim is
 // violated, and writes the claim as JSON; null if none was. It runs in a program that may have a bug.
 func playCampaign(w io.Writer, subject string, executions uint64, length time.Duration) error {
 	p := campaign.NewPlayer()
 	goOn := func(played uint64) bool { return played < executions && (length == 0 || processorTime() < length) }
-	if subject == Trials {
+	if subject == trials {
 		return json.NewEncoder(w).Encode(tryClaims(goOn))
 	}
 	draws := campaign.NewDraws(subject, 1, 0)

@@ -27,7 +27,7 @@ func play(t testing.TB, seed uint64, symbolic bool) *forge.Arena {
 }
 
 // Hostile callers reach all that a campaign must reach: one in which no certificate is ever valid would show nothing.
-// The rarest is met once in a hundred arenas.
+// The rarest situation is met once in a hundred arenas.
 func TestArenaReaches(t *testing.T) {
 	count := map[string]int{}
 	for seed := range uint64(nightly.Size(600, 2500)) {

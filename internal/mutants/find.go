@@ -53,35 +53,13 @@ var exchanges = map[string]map[token.Token]token.Token{
 	"INVERT_NEGATIVES":    {token.SUB: token.ADD},
 }
 
-// find has gremlins list the mutants of the package in dir and of its subfolders. Gremlins plays no test for that.
-func find(gremlins, dir, work string) ([]*mutant, error) {
-	out := filepath.Join(work, "list.json")
-	cmd := exec.Command(gremlins, "unleash", dir, "--dry-run", "--silent", "--output", out,
-		"--exclude-files", `(^|/)testdata/`)
-	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -run=^$ -vet=off")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", gremlins, err, said)
-	}
-	raw, err := os.ReadFile(out)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // no mutants
-	} else if err != nil {
+// find returns the mutants of the package in dir and of its subfolders, in the order of the source.
+func find(gremlins, dir, work string) (list []*mutant, err error) {
+	files, err := fromGremlins(gremlins, dir, filepath.Join(work, "list.json"))
+	if err != nil {
 		return nil, err
 	}
-	var found struct {
-		Files []struct {
-			Name      string `json:"file_name"`
-			Mutations []struct {
-				Type         string
-				Line, Column int
-			}
-		}
-	}
-	if err := json.Unmarshal(raw, &found); err != nil {
-		return nil, fmt.Errorf("gremlins' list: %w", err)
-	}
-	var list []*mutant
-	for _, f := range found.Files {
+	for _, f := range files {
 		path, err := filepath.Abs(filepath.Join(dir, f.Name))
 		if err != nil {
 			return nil, err
@@ -105,6 +83,36 @@ func find(gremlins, dir, work string) ([]*mutant, error) {
 		m.id = i + 1
 	}
 	return list, nil
+}
+
+// listedFile is a file in gremlins' list.
+type listedFile struct {
+	Name      string `json:"file_name"`
+	Mutations []struct {
+		Type         string
+		Line, Column int
+	}
+}
+
+// fromGremlins has gremlins list the mutants in a file, and reads it. Gremlins plays no test for that.
+func fromGremlins(gremlins, dir, out string) ([]listedFile, error) {
+	cmd := exec.Command(gremlins, "unleash", dir, "--dry-run", "--silent", "--output", out,
+		"--exclude-files", `(^|/)testdata/`)
+	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -run=^$ -vet=off")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", gremlins, err, said)
+	}
+	raw, err := os.ReadFile(out)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // no mutants
+	} else if err != nil {
+		return nil, err
+	}
+	var found struct{ Files []listedFile }
+	if err := json.Unmarshal(raw, &found); err != nil {
+		return nil, fmt.Errorf("gremlins' list: %w", err)
+	}
+	return found.Files, nil
 }
 
 // ofAnotherModule reports whether a folder between dir and a file in it is a module of its own.

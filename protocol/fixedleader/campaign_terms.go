@@ -6,7 +6,7 @@ import (
 	"synod.dev/synod/protocol/leader"
 )
 
-// tryTerms checks which bounds a council accepts: honest members must be a majority, and so must one leader be honest.
+// tryTerms checks which bounds a council accepts: honest members must be a majority, and one leader must be honest.
 func tryTerms(t *check.Tried) {
 	p, n := New(), check.Among(t, 1, 2, 3, 4, 5, 6, 7, leader.MaxMembers, leader.MaxMembers+1)
 	f := t.Rand.IntN(5) - 1
