@@ -99,7 +99,7 @@ func (p *piece) acts(seat *synod.Seat) (acts []reference.Act) {
 	at := synod.Tick(0)
 	for round := range n {
 		if n < longText && p.one(3) {
-			act := reference.Act{Ask: []string{}}
+			act := reference.Act{Forget: p.one(3)}
 			for range 1 + p.rand.IntN(3) {
 				act.Ask = append(act.Ask, fmt.Sprint("question ", p.rand.IntN(3)))
 			}
@@ -126,8 +126,12 @@ func (s *stage) play(me *script.Agent) synod.Answer {
 			for _, what := range act.Ask {
 				prompts = append(prompts, synod.Prompt{Purpose: synod.Answering, Own: synod.Answer(what)})
 			}
-			for _, reply := range me.Ask(prompts...) {
+			replies := me.Ask(prompts...)
+			for _, reply := range replies {
 				r.Replies = append(r.Replies, reply.Text)
+			}
+			if act.Forget {
+				me.Forget(replies[0])
 			}
 		} else {
 			for _, h := range script.Exchange(me, act.Slot.Name, act.Slot.Round, word("mine"),

@@ -312,6 +312,22 @@ var ClaimTable = []Claim{
 		Property: "the stated probability of an answer of tiers is that of a slow reference, without the votes of F " +
 			"members that may lie, and after n questions at most (n+1)/(n+2)",
 		Source: "own (docs/research/cascade.md)"},
+	{ID: "DE-9", Model: Any,
+		Property: "a breaker trips after the round after which a slow reference lets it trip, and after no other, " +
+			"with F members left out",
+		Source: "own (GR-1, docs/research/papers.md)"},
+	{ID: "DE-10", Model: Any,
+		Property: "a run of votes that a limit cuts off decides if, and only if, it would decide the same whatever " +
+			"those without an answer said",
+		Source: "own (GR-1)"},
+	{ID: "DE-11", Model: Any,
+		Property: "what an outcome tells of rounds, members, models, calls and tokens is what the records of its " +
+			"seats say, packed and in JSON as well",
+		Source: "own"},
+	{ID: "DE-12", Model: Any,
+		Property: "an outcome is computed again from its journal, and its entry in a ledger has question, answer and " +
+			"the last record of each seat",
+		Source: "own"},
 
 	// Claims of structured answers.
 	{ID: claimMerged, Model: Any,
@@ -326,6 +342,10 @@ var ClaimTable = []Claim{
 		Property: "a certificate of a merged value is valid if, and only if, the answers of which it has the hashes " +
 			"give the value, and what it withstands is that of these answers",
 		Source: "own (docs/operate/certificates.md)"},
+	{ID: "CE-10", Model: Any,
+		Property: "a statement of one owner is written and read if, and only if, all its fields are within the rules " +
+			"of the format",
+		Source: "own (docs/operate/certificates.md, K1, C1)"},
 
 	// Claims of graphs.
 	{ID: claimRobust, Model: Any,
@@ -338,6 +358,10 @@ var ClaimTable = []Claim{
 	{ID: claimWritten, Model: Any,
 		Property: "a graph that is written in a format is read again as the same graph",
 		Source:   "own"},
+	{ID: "GH-4", Model: Any,
+		Property: "a node that hears r others changes nothing in r, in graphs of more than 64 nodes too, and two " +
+			"sets prove what the definition says",
+		Source: "LeBlanc et al. 2013"},
 
 	// Claims of signatures and evidence.
 	{ID: claimBound, Model: Any,

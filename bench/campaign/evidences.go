@@ -59,8 +59,8 @@ func (p *piece) slips() {
 	from := p.rand.IntN(3)
 	a := c.Roster.SlipOf("run", message("one", from, 1, "say"))
 	body, other, round, slot, run := "two", from, 1, "say", sign.Instance("run")
-	changed := among(p, "nothing", "nothing", "body", "member", "round", "slot", "run", "signature", "named seat",
-		"named run", "roster")
+	changed := among(p, "nothing", "nothing", "unknown roster", "body", "member", "round", "slot", "run", "signature",
+		"named seat", "named run", "roster")
 	switch changed {
 	case "body":
 		body = "one"
@@ -82,16 +82,20 @@ func (p *piece) slips() {
 	e := &evidence.Evidence{Format: evidence.Format, Kind: evidence.Slips, Roster: c.Roster.Bytes(), Instance: "run",
 		Seat: uint64(from), A: evidence.Statement{Bytes: a.Bytes(), Signature: sigA},
 		B: evidence.Statement{Bytes: b.Bytes(), Signature: sigB}}
-	hash := c.Roster.Hash()
+	own := c.Roster.Hash()
+	hash := own[:]
 	switch changed {
 	case "named seat":
-		e.Seat = uint64((from + 1) % 3)
+		e.Seat = uint64(among(p, (from+1)%3, 3, 1000))
 	case "named run":
 		e.Instance = "another"
 	case "roster":
 		hash[p.rand.IntN(len(hash))] ^= 1
+	case "unknown roster":
+		hash = nil // the reader has none, and takes that of the evidence
 	}
-	p.accused(changed == "nothing", e, hash[:], "evidence of two slips, where the second has another %s", changed)
+	p.accused(changed == "nothing" || changed == "unknown roster", e, hash, "evidence of two slips, where the second "+
+		"has another %s", changed)
 }
 
 // equivocated makes evidence of a broadcast.
@@ -103,7 +107,8 @@ func (p *piece) equivocated() {
 		committee = append(committee, logKeys[i].PublicKey())
 	}
 	sender, values := p.rand.IntN(n), [2]string{"one", "two"}
-	changed := among(p, "nothing", "nothing", "value", "run", "group", "sender", "key", "signature")
+	changed := among(p, "nothing", "nothing", "value", "run", "group", "sender", "key", "signature", "named seat",
+		"roster", "short group")
 	if changed == "value" {
 		values[1] = values[0]
 	}
@@ -131,13 +136,29 @@ func (p *piece) equivocated() {
 	for _, key := range committee {
 		e.Keys = append(e.Keys, key)
 	}
+	known := p.misnamed(e, changed)
 	switch changed {
 	case "key":
 		e.Keys[(sender+1)%n] = logKeys[8].PublicKey()
 	case "signature":
 		e.B.Signature = p.flipped(e.B.Signature)
 	}
-	p.accused(changed == "nothing", e, nil, "evidence of a broadcast, where the second has another %s", changed)
+	p.accused(changed == "nothing", e, known, "evidence of a broadcast, where the second has another %s", changed)
+}
+
+// misnamed changes what evidence of a broadcast says around the values. It returns the hash of the roster that its
+// reader has.
+func (p *piece) misnamed(e *evidence.Evidence, changed string) (hash []byte) {
+	n := uint64(len(e.Keys))
+	switch changed {
+	case "named seat":
+		e.Seat = among(p, (e.Seat+1)%n, n, 1000)
+	case "short group":
+		e.Group = e.Group[:31]
+	case "roster":
+		return p.bytes(32) // a council in one process has none
+	}
+	return nil
 }
 
 // runSigner signs for a run with a key.

@@ -20,6 +20,7 @@ import (
 var certificateTrials = []ClaimTrial{
 	{Claim: claimOf("CE-1"), try: changedCertificates},
 	{Claim: claimOf("CE-2"), try: falseStatements},
+	{Claim: claimOf("CE-10"), try: shaped},
 }
 
 // run is a run of a council of simulated members that was drawn for a trial.

@@ -14,7 +14,8 @@ import (
 // Trials returns all trials, each with the protocols that rely on its claim.
 func Trials() []ClaimTrial {
 	all := slices.Concat(trialsOf(check.SmallCases), quorumTrials, trialsOf(check.Rules), aggregateTrials,
-		trialsOf(check.Attacks), textTrials, certificateTrials, runTrials, budgetTrials, ledgerTrials, journalTrials)
+		trialsOf(check.Attacks), textTrials, certificateTrials, runTrials, budgetTrials, ledgerTrials, journalTrials,
+		cutTrials, reportTrials, graphTrials)
 	for i := range all {
 		var rely []string
 		for _, s := range subjects() {

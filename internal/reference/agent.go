@@ -14,6 +14,7 @@ type Act struct {
 	AllBut int
 	Of     []synod.NodeID // whom it waits for; nil: all neighbours
 	Ask    []string       // what a model is asked; nil: the step is a wait
+	Forget bool           // the first reply is forgotten, so that its call is repeated where it is asked again
 }
 
 // Result is what a step came to: the messages that count, or the replies.
@@ -93,6 +94,9 @@ func (a *Agent) Go(now synod.Tick) {
 			return
 		}
 		a.Results = append(a.Results, a.result(act))
+		if act.Forget {
+			a.calls[a.current[0]].ok = false
+		}
 	}
 }
 

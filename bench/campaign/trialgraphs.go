@@ -1,0 +1,87 @@
+package campaign
+
+import (
+	"slices"
+
+	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/robustness"
+	"synod.dev/synod/internal/reference"
+)
+
+var graphTrials = []ClaimTrial{{Claim: claimOf("GH-4"), try: widened}}
+
+// widened compares the robustness of a graph of more than 64 nodes with that of the small graph that it was made of.
+func widened(t *ClaimTried) {
+	small, n := 2+t.Rand.IntN(5), 60+t.Rand.IntN(14)
+	twin, names := make(reference.Digraph, small), t.Rand.Perm(n)
+	var edges [][2]int
+	density := t.Rand.Float64()
+	for u := range small {
+		for v := range small {
+			if u != v && t.Rand.Float64() < density {
+				twin[v] |= 1 << u
+				edges = append(edges, [2]int{names[u], names[v]})
+			}
+		}
+	}
+	want := twin.Robust()
+	for v := small; v < n; v++ { // it hears r others or more, and none of the first ones hears it
+		for _, u := range t.Rand.Perm(v)[:min(v, want+t.Rand.IntN(2))] {
+			edges = append(edges, [2]int{names[u], names[v]})
+		}
+	}
+	g, err := graph.New(n, true, edges)
+	if !t.Need(err) {
+		return
+	}
+	polls := 0
+	got := robustness.Find(g, func() bool { polls++; return polls > 20 })
+	t.Check(got.Lower <= want && want <= got.Upper && got.R == got.Lower && got.Exact == (got.Lower == got.Upper),
+		"r is %+v, and by the graph of %d nodes in it %d: %v", got, small, want, edges)
+	err = graph.VerifyWitness(g, got.Upper+1, got.Witness)
+	t.Check(err == nil, "%v do not show that r is at most %d: %v: %v", got.Witness, got.Upper, err, edges)
+	r := 1 + t.Rand.IntN(small)
+	s, err := robustness.LargestS(g, r, func() bool { return true })
+	t.Check(err == nil && (s.Lower < 1 || want >= r) && (s.Upper > 0 || want < r), "s is %+v with r = %d, and r is "+
+		"%d: %v %v", s, r, want, edges, err)
+	t.pairOf(g, r)
+}
+
+// pairOf counts what two sets prove, which may have unknown nodes and nodes twice.
+func (t *ClaimTried) pairOf(g graph.Graph, r int) {
+	var pair [2][]int
+	seen := make([]bool, g.N())
+	valid, reaching, bounds := true, 0, true
+	for k := range pair {
+		count := 1 + t.Rand.IntN(4)
+		for range count {
+			v := t.Rand.IntN(g.N())
+			if t.Rand.IntN(40) == 0 {
+				v = []int{-1, g.N(), g.N() + 64}[t.Rand.IntN(3)]
+			}
+			if valid = valid && v >= 0 && v < g.N() && !seen[v]; valid {
+				seen[v] = true
+			}
+			pair[k] = append(pair[k], v)
+		}
+	}
+	for _, set := range pair {
+		reached := 0
+		for _, v := range set {
+			outside := 0
+			for u := range g.N() {
+				if valid && g.HasEdge(u, v) && !slices.Contains(set, u) {
+					outside++
+				}
+			}
+			if outside >= r {
+				reached++
+			}
+		}
+		reaching, bounds = reaching+reached, bounds && reached < len(set)
+	}
+	got, shows, err := robustness.CountReaching(g, r, pair)
+	t.Check((err == nil) == valid, "%v: %v", pair, err)
+	t.Check(!valid || err != nil || got == reaching && shows == bounds, "%v reach %d of %d with r = %d, %v; by "+
+		"definition %d, %v", pair, got, len(pair[0])+len(pair[1]), r, shows, reaching, bounds)
+}
