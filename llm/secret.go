@@ -45,9 +45,9 @@ func (s Secret) identity() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Redact replaces the key in a text by ***, also where JSON's escapes write it. A key of fewer than eight bytes is
-// replaced where it stands alone, and not inside a word or number. Keys that stand for none, such as "none" or "x", are
-// no secrets and stay: local servers accept any.
+// Redact replaces the key in a text by ***, also where escapes of JSON or of a URL write it. A key of fewer than eight
+// bytes is replaced where it stands alone, and not inside a word or number. Keys that stand for none, such as "none" or
+// "x", are no secrets and stay: local servers accept any.
 func (s Secret) Redact(text string) string {
 	key := s.Reveal()
 	switch {

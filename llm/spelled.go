@@ -13,7 +13,7 @@ const widest = mostEscapes + 5
 
 // find returns where a secret stands whole in a text for the first time, and how many bytes spell it; 0 if it does not.
 func find(text, secret []byte) (at, n int) {
-	first := string(secret[0]) + `\`
+	first := string(secret[0]) + `\%`
 	for ; ; at++ {
 		next := bytes.IndexAny(text[at:], first)
 		if next < 0 {
@@ -39,19 +39,25 @@ func spelled(text, secret []byte) (n int, begun bool) {
 	return n, false
 }
 
-// spells returns how many bytes at the beginning of a text spell one byte of a secret: itself or its escape in JSON.
+// spells returns how many bytes at the beginning of a text spell one byte of a secret: itself, or its escape in JSON or
+// in a URL.
 func spells(text []byte, c byte) (n int, begun bool) {
 	for n < min(mostEscapes, len(text)) && text[n] == '\\' {
 		n++
 	}
 	rest := text[n:]
-	if len(rest) > 0 && n > 0 && rest[0] == 'u' {
-		code := fmt.Appendf(nil, "u%04x", c)
-		if known := min(len(rest), len(code)); bytes.EqualFold(rest[:known], code[:known]) {
-			if known < len(code) {
-				return 0, true
-			}
+	if len(rest) > 0 && (rest[0] == '%' || rest[0] == 'u' && n > 0) {
+		code := fmt.Appendf(nil, "%%%02x", c)
+		if rest[0] == 'u' {
+			code = fmt.Appendf(nil, "u%04x", c)
+		}
+		known := min(len(rest), len(code))
+		switch {
+		case !bytes.EqualFold(rest[:known], code[:known]):
+		case known == len(code):
 			return n + known, false
+		case rest[0] != c || n > 0: // else it is the byte itself
+			return 0, true
 		}
 	}
 	switch {
