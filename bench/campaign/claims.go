@@ -345,7 +345,7 @@ var ClaimTable = []Claim{
 	{ID: "CE-10", Model: Any,
 		Property: "a statement of one owner is written and read if, and only if, all its fields are within the rules " +
 			"of the format",
-		Source: "own (docs/operate/certificates.md, K1, C1)"},
+		Source: "own (docs/operate/certificates.md, K1, C1, M1)"},
 
 	// Claims of graphs.
 	{ID: claimRobust, Model: Any,

@@ -114,6 +114,32 @@ var formsOfChecks = []form{
 	}},
 }
 
+// formsOfMerges are what statements of version 2 may say of merged values (rule M1).
+var formsOfMerges = []form{
+	{"nothing", true, func(s *certificate.Statement) {}},
+	{"no merge", false, func(s *certificate.Statement) { s.Merge = nil }},
+	{"the format without merges", false, func(s *certificate.Statement) { s.Domain = certificate.Domain }},
+	{"the form number", false, func(s *certificate.Statement) { s.Form = "number" }},
+	{"the rule protocol", false, func(s *certificate.Statement) { s.Rule.Name = "protocol" }},
+	{"a support of all", true, func(s *certificate.Statement) { s.Rule.Support = uint64(len(s.Members)) }},
+	{"a support of more", false, func(s *certificate.Statement) { s.Rule.Support = uint64(len(s.Members)) + 1 }},
+	{"a value too few", false, func(s *certificate.Statement) { s.Merge.Values = s.Merge.Values[1:] }},
+	{"a value too many", false, func(s *certificate.Statement) { s.Merge.Values = append(s.Merge.Values, []byte{}) }},
+	{"no schema", false, func(s *certificate.Statement) { s.Merge.Schema = []byte{} }},
+	{"a long schema", true, func(s *certificate.Statement) { s.Merge.Schema = make([]byte, 65536) }},
+	{"a longer schema", false, func(s *certificate.Statement) { s.Merge.Schema = make([]byte, 65537) }},
+	{"checks", false, func(s *certificate.Statement) { s.Checks = checks(1, "regex") }},
+}
+
+// merged makes a statement of a merged value, of version 2.
+func merged(s *certificate.Statement) {
+	s.Domain, s.Form, s.Rule = certificate.DomainMerged, "json", certificate.Rule{Name: "plurality"}
+	s.Merge = &certificate.Merge{Schema: []byte("{}")}
+	for range s.Members {
+		s.Merge.Values = append(s.Merge.Values, []byte{})
+	}
+}
+
 // headed adds the head of a ledger.
 func headed(s *certificate.Statement) *certificate.Head {
 	s.Ledger = &certificate.Head{Log: "log", Size: 1, Root: make([]byte, 32)}
@@ -142,16 +168,21 @@ func shaped(t *ClaimTried) {
 	if !ok {
 		return
 	}
-	all := formsOfChecks
-	if t.Rand.IntN(2) == 0 {
+	all, made := formsOfChecks, func(*certificate.Statement) {}
+	switch t.Rand.IntN(3) {
+	case 0:
 		s.Domain, all = certificate.Domain, forms
+	case 1:
+		all, made = formsOfMerges, merged
 	}
 	for _, f := range all {
 		changed := s
 		changed.Members = slices.Clone(s.Members)
+		made(&changed)
 		f.change(&changed)
 		b, err := changed.Encode()
-		t.Check((err == nil) == f.may, "a statement of %s with %s is written: %v", s.Domain, f.name, err)
+		t.Check((err == nil) == f.may, "a statement that begins with %s and has %s is written: %v", changed.Domain,
+			f.name, err)
 		if err == nil {
 			again, err := certificate.DecodeStatement(b)
 			var second []byte

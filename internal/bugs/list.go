@@ -31,7 +31,7 @@ type Bug struct {
 	Old     string   `yaml:"old"` // occurs once in the file, within a function
 	New     string   `yaml:"new"`
 	Tests   []string `yaml:"tests"` // as in test
-	// Campaign is the subject of a campaign whose claims the bug violates; "": none is about what it breaks.
+	// Campaign is the subject of a campaign whose claims the bug violates, or trials; "": none is about what it breaks.
 	Campaign string `yaml:"campaign"`
 	at       int    // offset of Old in the file
 }
@@ -83,8 +83,8 @@ func (b *Bug) check(root string) error {
 		return errors.New("its name must have lower-case letters, digits and hyphens, for example game-66-percent")
 	case b.Mistake == "" || len(b.Tests) == 0:
 		return errors.New("it needs a mistake and tests")
-	case b.Campaign != "" && !slices.Contains(campaign.Subjects(), b.Campaign):
-		return fmt.Errorf("no campaign is of %q; there are: %v", b.Campaign, campaign.Subjects())
+	case b.Campaign != "" && b.Campaign != trials && !slices.Contains(campaign.Subjects(), b.Campaign):
+		return fmt.Errorf("no campaign is of %q; there are: %s, %v", b.Campaign, trials, campaign.Subjects())
 	}
 	source, err := os.ReadFile(filepath.Join(root, b.File))
 	if err != nil {
