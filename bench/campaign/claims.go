@@ -206,6 +206,10 @@ var ClaimTable = []Claim{
 	{ID: claimEnter, Model: Any,
 		Property: "a log of replicas has the entries of a record that enough replicas hold, one of each",
 		Source:   "own"},
+	{ID: "LE-11", Model: Any,
+		Property: "a public witness cosigns each head of a ledger that grows, and no older copy and no fork; what is " +
+			"no cosignature of the head is not taken for one",
+		Source: "c2sp.org/tlog-witness", Protocols: []string{"ledger"}},
 
 	// Claims of journals.
 	{ID: "JO-1", Model: Any,

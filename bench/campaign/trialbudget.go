@@ -90,12 +90,12 @@ func withinBudget(t *ClaimTried) {
 }
 
 // serve starts a server on this machine while it is used.
-func (t *ClaimTried) serve(m *meter, use func(address string)) {
+func (t *ClaimTried) serve(h http.Handler, use func(address string)) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if !t.Need(err) {
 		return
 	}
-	server := &http.Server{Handler: m, ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

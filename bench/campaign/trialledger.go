@@ -19,6 +19,7 @@ var ledgerTrials = []ClaimTrial{
 	{Claim: claimOf("LE-3"), try: tampered},
 	{Claim: claimOf("LE-4"), try: torn},
 	{Claim: claimOf("LE-6"), try: rolledBack},
+	{Claim: claimOf("LE-11"), try: cosignedInPublic},
 }
 
 // folder makes a temporary folder, which remove removes.

@@ -17,6 +17,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"synod.dev/synod/core/sign"
+	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/record/ledger"
 )
 
@@ -29,6 +30,16 @@ func Secret(t testing.TB, n uint64) sign.Secret {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// NewWitness returns a public witness that has seen nothing of a log.
+func NewWitness(t testing.TB, logKey string) *reference.PublicWitness {
+	t.Helper()
+	w, err := reference.NewPublicWitness(t.Name(), logKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 // Group returns n replicas and their secrets.

@@ -1,4 +1,4 @@
-package ledgertest
+package reference
 
 import (
 	"crypto/ed25519"
@@ -11,15 +11,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Witness is a witness as c2sp.org/tlog-witness describes it, over other libraries than the ledger uses: it knows
+// PublicWitness is a witness as c2sp.org/tlog-witness describes it, over other libraries than the ledger uses: it knows
 // nothing of Synod but the verifier key of the log.
-type Witness struct {
+type PublicWitness struct {
 	Name   string
 	Key    ed25519.PrivateKey
 	log    note.Verifier
@@ -30,29 +29,29 @@ type Witness struct {
 	Shouts string // what it answers to everything
 }
 
-// NewWitness returns a witness that has seen nothing of a log.
-func NewWitness(t testing.TB, logKey string) *Witness {
+// NewPublicWitness returns a witness that has seen nothing of a log. Its key follows from a text.
+func NewPublicWitness(text, logKey string) (*PublicWitness, error) {
 	v, err := note.NewVerifier(logKey)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	seed := sha256.Sum256([]byte(t.Name()))
-	return &Witness{Name: "witness.example.com/w1", Key: ed25519.NewKeyFromSeed(seed[:]), log: v}
+	seed := sha256.Sum256([]byte(text))
+	return &PublicWitness{Name: "witness.example.com/w1", Key: ed25519.NewKeyFromSeed(seed[:]), log: v}, nil
 }
 
 // VerifierKey returns the witness's key as it would publish it.
-func (w *Witness) VerifierKey() string {
+func (w *PublicWitness) VerifierKey() string {
 	public := append([]byte{4}, w.Key.Public().(ed25519.PublicKey)...)
 	return fmt.Sprintf("%s+%08x+%s", w.Name, w.id(), base64.StdEncoding.EncodeToString(public))
 }
 
-func (w *Witness) id() uint32 {
+func (w *PublicWitness) id() uint32 {
 	sum := sha256.Sum256(append([]byte(w.Name+"\n\x04"), w.Key.Public().(ed25519.PublicKey)...))
 	return binary.BigEndian.Uint32(sum[:])
 }
 
 // ServeHTTP implements http.Handler.
-func (w *Witness) ServeHTTP(out http.ResponseWriter, q *http.Request) {
+func (w *PublicWitness) ServeHTTP(out http.ResponseWriter, q *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.Shouts != "" {
@@ -98,7 +97,7 @@ func (w *Witness) ServeHTTP(out http.ResponseWriter, q *http.Request) {
 }
 
 // Cosign returns the line with the cosignature of a text.
-func (w *Witness) Cosign(text string) string {
+func (w *PublicWitness) Cosign(text string) string {
 	if w.Lies != "" {
 		return w.Lies
 	}

@@ -1,0 +1,109 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+
+	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/record/ledger"
+)
+
+// public is a ledger with a public witness at an address.
+type public struct {
+	kept
+	log      *ledger.Log
+	witness  *reference.PublicWitness
+	cosigner *ledger.Cosigner
+	address  string
+}
+
+// cosignedInPublic has a public witness cosign a ledger that grows, and shows it older copies and forks.
+func cosignedInPublic(t *ClaimTried) {
+	k, ok := t.grow(1 + t.Rand.IntN(3))
+	defer t.remove(k.dir)
+	if !ok {
+		return
+	}
+	l, err := ledger.Open(k.dir, k.own)
+	if !t.Need(err) {
+		return
+	}
+	defer func() { t.Need(l.Close()) }()
+	w, err := reference.NewPublicWitness("witness", ledger.VerifierKey(&l.Head().Head, k.own.PublicKey()))
+	if !t.Need(err) {
+		return
+	}
+	cosigner, err := ledger.ParseCosigner(w.VerifierKey())
+	if !t.Need(err) {
+		return
+	}
+	t.serve(w, func(address string) {
+		p := &public{k, l, w, cosigner, "http://" + address}
+		var last []byte
+		for range 4 {
+			for range t.Rand.IntN(4) {
+				if _, err := l.Append(context.Background(), entryOf(100+int(l.Size()))); !t.Need(err) {
+					return
+				}
+			}
+			if last = t.cosignedOnce(p, last); last == nil {
+				return
+			}
+		}
+		t.notCosigned(p)
+	})
+}
+
+// cosignedOnce has the witness cosign the head, and keeps the checkpoint. before is that of an earlier head, which does
+// not take its place.
+func (t *ClaimTried) cosignedOnce(p *public, before []byte) []byte {
+	size := p.log.Size()
+	checkpoint, err := ledger.Cosign(context.Background(), p.address, p.cosigner, p.log)
+	t.Check(err == nil && uint64(p.witness.Size) == size, "a witness of %d entries does not cosign %d: %v",
+		p.witness.Size, size, err)
+	if err != nil || !t.Need(p.log.KeepCheckpoint(checkpoint)) ||
+		before != nil && !t.Need(p.log.KeepCheckpoint(before)) {
+		return nil
+	}
+	stored, err := p.log.CosignedCheckpoint()
+	if !t.Need(err) {
+		return nil
+	}
+	h, at, err := ledger.Cosignatures(stored, p.own.PublicKey(), p.cosigner)
+	t.Check(err == nil && h.Size == size && len(at) == 1 && at[p.witness.Name].Unix() == 1_700_000_000,
+		"the checkpoint of %d entries is of %d and cosigned at %v: %v", size, h.Size, at, err)
+	return checkpoint
+}
+
+// notCosigned shows a witness another log of the same key, with fewer, as many and more entries, and has it lie.
+func (t *ClaimTried) notCosigned(p *public) {
+	dir, ok := t.folder()
+	if !ok {
+		return
+	}
+	defer t.remove(dir)
+	fork, err := ledger.Open(dir, p.own)
+	if !t.Need(err) {
+		return
+	}
+	defer func() { t.Need(fork.Close()) }()
+	for size := p.log.Size(); fork.Size() < size+2; {
+		if _, err := fork.Append(context.Background(), entryOf(900+int(fork.Size()))); !t.Need(err) {
+			return
+		}
+		var refused *ledger.RefusedError
+		_, err := ledger.Cosign(context.Background(), p.address, p.cosigner, fork)
+		t.Check(errors.As(err, &refused) && refused.Head.Head.Size == fork.Size() && refused.Size == size,
+			"a witness of %d entries is shown another log of %d: %v", size, fork.Size(), err)
+	}
+	other, err := reference.NewPublicWitness("other", ledger.VerifierKey(&p.log.Head().Head, p.own.PublicKey()))
+	if !t.Need(err) {
+		return
+	}
+	text := p.log.Head().Head.Text()
+	for _, lie := range []string{"x\n", other.Cosign(text), p.witness.Cosign(fork.Head().Head.Text())} {
+		p.witness.Lies = lie
+		_, err := ledger.Cosign(context.Background(), p.address, p.cosigner, p.log)
+		t.Check(err != nil, "the answer %q of a witness is taken for its cosignature of %q", lie, text)
+	}
+}
