@@ -198,7 +198,7 @@ campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs, the 
 
 # The record of a campaign is that of one program, which is kept beside it: later calls go on with that one.
 campaigns: FOLDER = $(or $(CAMPAIGNS),runs/campaign-$(or $(TIER),T1))
-campaigns: synod ## the campaign of TIER (T1) in CAMPAIGNS (runs/campaign-TIER), resumable, and its check; T2 takes an hour on two cores
+campaigns: synod ## the campaign of TIER (T1) in CAMPAIGNS (runs/campaign-TIER), resumable, and its check; T2 takes two hours on two cores
 	@mkdir -p $(FOLDER) && { test -e $(FOLDER)/synod || cp $(BIN) $(FOLDER)/synod; }
 	$(FOLDER)/synod research campaign run --tier $(or $(TIER),T1) -o $(FOLDER) $(if $(MINUTES),--minutes $(MINUTES))
 	$(FOLDER)/synod research campaign verify $(FOLDER)

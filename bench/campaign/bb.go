@@ -202,7 +202,7 @@ func (t *trace) agreement(k int, sender synod.NodeID, ids []synod.NodeID, member
 	same, safe := true, true
 	for i, h := range members {
 		d, first := &h.delivered[k], &members[0].delivered[k]
-		equal := (d.Signed == nil) == (first.Signed == nil) &&
+		equal := (d.Signed == nil) == (first.Signed == nil) && d.Equivocated == first.Equivocated &&
 			(d.Signed == nil || bytes.Equal(d.Signed.Value, first.Signed.Value))
 		same, safe = same && equal, safe && !d.Unsafe
 		if h.later != nil {
@@ -231,7 +231,10 @@ func (t *trace) agreement(k int, sender synod.NodeID, ids []synod.NodeID, member
 }
 
 func shown(d *broadcast.Delivery) string {
-	if d.Signed == nil {
+	switch {
+	case d.Equivocated:
+		return "nothing of two values"
+	case d.Signed == nil:
 		return "nothing"
 	}
 	return strconv.Quote(string(d.Signed.Value))

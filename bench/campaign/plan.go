@@ -21,7 +21,7 @@ func Tiers() []Tier {
 	return []Tier{
 		{"T0", 40_000, 1, 1, "part of the tests: half a minute"},
 		{"T1", 1_000_000, 1_000, 50, "for every change that is merged: ten minutes on two cores"},
-		{"T2", 20_000_000, 100_000, 10_000, "before a release: an hour on two cores"},
+		{"T2", 20_000_000, 60_000, 8_000, "before a release: two hours on two cores"},
 	}
 }
 

@@ -176,11 +176,12 @@ func flatness(vectors [][]float64, least []float64, slack float64) (most float64
 func line(vectors [][]float64) (on bool, direction []float64) {
 	first := vectors[0]
 	direction = make([]float64, len(first))
-	for _, v := range vectors {
-		if d := distance(v, first); d > 0 {
-			for k := range direction {
-				direction[k] = (v[k] - first[k]) / d
-			}
+	far := slices.MaxFunc(vectors, func(a, b []float64) int {
+		return cmp.Compare(distance(a, first), distance(b, first))
+	})
+	if d := distance(far, first); d > 0 { // that of a vector beside the first one would be chance
+		for k := range direction {
+			direction[k] = (far[k] - first[k]) / d
 		}
 	}
 	for _, v := range vectors {

@@ -144,6 +144,7 @@ type Delivered struct {
 	Sender synod.NodeID
 	Value  []byte // with Given; else it delivers ⊥
 	Given  bool
+	Twice  bool // two values were extracted
 	Two    bool // two values that the sender signed are known
 	Unsafe bool // a valid chain came too late, or was too short when it came
 
@@ -249,7 +250,7 @@ func (b *Broadcast) deliver() {
 		for _, c := range d.late {
 			known += count1(!has(d.extracted, c.Value))
 		}
-		d.Two, d.Unsafe = known > 1, len(d.late) > 0
+		d.Twice, d.Two, d.Unsafe = len(d.extracted) > 1, known > 1, len(d.late) > 0
 	}
 }
 

@@ -43,8 +43,12 @@ type Delivery struct {
 	Sender synod.NodeID
 	// Signed is the value that was broadcast, with its signature; nil is ⊥. It must not be changed.
 	Signed *Signed
-	// Evidence proves that the sender signed two values; nil if not both were seen.
+	// Evidence proves that the sender signed two values; nil if not both were seen. It may have values that came late at
+	// this member alone.
 	Evidence *Evidence
+	// Equivocated says that it is ⊥ because two values were broadcast. All honest members agree on that, as they do on
+	// the value; on Evidence they need not.
+	Equivocated bool
 	// Unsafe is set if the bound on delays seems to have been broken: a message came
 	// late, or this member was late itself. Members may then hold different values.
 	Unsafe bool

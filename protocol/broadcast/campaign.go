@@ -86,7 +86,7 @@ func Delivers(t *check.Trace, claim string, b *reference.Broadcast, all []Delive
 		d, want := &all[i], &b.All[i]
 		given := d.Signed != nil
 		same := given == want.Given && (!given || bytes.Equal(d.Signed.Value, want.Value)) &&
-			(d.Evidence != nil) == want.Two && d.Unsafe == want.Unsafe
+			(d.Evidence != nil) == want.Two && d.Unsafe == want.Unsafe && d.Equivocated == want.Twice
 		t.Claim(claim, same, "n%d delivers of n%d: %+v; the reference: %+v", b.Self, d.Sender, d, want)
 		if given {
 			t.Claim(claim, t.Verifier.Verify(d.Sender, b.Statement(d.Sender, 1, d.Signed.Value), d.Signed.Signature),

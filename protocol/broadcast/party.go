@@ -217,7 +217,8 @@ func (i *instance) bySender(c *chain) Signed {
 
 // delivery returns the one value that was extracted, or ⊥.
 func (i *instance) delivery() Delivery {
-	d := Delivery{Sender: i.sender, Late: i.late, Unsafe: i.p.late || len(i.late) > 0}
+	d := Delivery{Sender: i.sender, Late: i.late, Unsafe: i.p.late || len(i.late) > 0,
+		Equivocated: len(i.extracted) == 2}
 	var values []Signed
 	for _, c := range i.extracted {
 		values = append(values, i.bySender(&c))

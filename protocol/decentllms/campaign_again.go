@@ -79,7 +79,7 @@ func bottomOf(d *reference.Delivered, readable bool) string {
 		return ""
 	case d.Given:
 		return "unreadable"
-	case d.Two:
+	case d.Twice:
 		return "equivocated"
 	}
 	return "silent"

@@ -130,7 +130,7 @@ func bottom(d broadcast.Delivery) string {
 	switch {
 	case d.Signed != nil:
 		return ""
-	case d.Evidence != nil:
+	case d.Equivocated:
 		return "equivocated"
 	}
 	return "silent"

@@ -64,7 +64,7 @@ claim was violated, or something that the tier demands was not tried · 130 inte
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCampaign(a, cmd, f) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.options.Tier, "tier", "", "how much: T0 (half a minute), T1 (minutes) or T2 (an hour)")
+	fl.StringVar(&f.options.Tier, "tier", "", "how much: T0 (half a minute), T1 (minutes) or T2 (two hours)")
 	fl.Uint64Var(&f.options.Executions, "executions", 0, "how many `executions` (default: those of the tier)")
 	fl.Float64Var(&f.minutes, "minutes", 0, "stop after so many `minutes` (default: no limit)")
 	fl.StringSliceVar(&f.options.Protocols, "protocol", nil, "`names`: "+strings.Join(campaign.Subjects(), ", ")+
