@@ -9,8 +9,8 @@ import (
 
 // maskedBody replaces secrets in a body that is passed on by as many asterisks, so that its length stays: a server may
 // echo the request, and who reads the response may not be the owner of the key. It finds a secret also where
-// escapes write it ("\/", "\u0073", "%73"), and holds back only bytes that may begin one. Secrets of fewer than eight bytes
-// stay, because they could be a part of any word.
+// escapes write it ("\/", "\u0073", "%73"), and holds back only bytes that may begin one. Secrets of fewer than eight
+// bytes stay, because they could be a part of any word.
 type maskedBody struct {
 	io.ReadCloser
 	secrets [][]byte

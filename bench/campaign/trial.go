@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"synod.dev/synod/council"
+	"synod.dev/synod/council/plan"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -32,4 +35,22 @@ func (c ClaimTrial) Try(number uint64) (t ClaimTried) {
 	}()
 	c.try(&t)
 	return t
+}
+
+// protocol draws a protocol, as council files have it.
+func (t *ClaimTried) protocol() string {
+	all := councils()
+	return all[t.Rand.IntN(len(all))]
+}
+
+// convene convenes a council of n members with one model in which everybody hears everybody. more is the rest of its
+// file.
+func (t *ClaimTried) convene(protocol string, n int, model, more string, env llm.Env) (*council.Council, bool) {
+	spec, err := plan.Parse(fmt.Appendf(nil, "protocol: %s\ngraph: {family: complete}\nf: 1\nmodels: {m: {%s}}\n"+
+		"seats: [{id: m, model: m, count: %d}]\n%s\n", protocol, model, n, more))
+	if !t.Need(err) {
+		return nil, false
+	}
+	c, err := council.Convene(spec, env)
+	return c, t.Need(err)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/internal/witness"
 	"synod.dev/synod/record/ledger"
 )
 
@@ -12,7 +12,7 @@ import (
 type public struct {
 	kept
 	log      *ledger.Log
-	witness  *reference.PublicWitness
+	witness  *witness.Witness
 	cosigner *ledger.Cosigner
 	address  string
 }
@@ -29,7 +29,7 @@ func cosignedInPublic(t *ClaimTried) {
 		return
 	}
 	defer func() { t.Need(l.Close()) }()
-	w, err := reference.NewPublicWitness("witness", ledger.VerifierKey(&l.Head().Head, k.own.PublicKey()))
+	w, err := witness.New("witness", ledger.VerifierKey(&l.Head().Head, k.own.PublicKey()))
 	if !t.Need(err) {
 		return
 	}
@@ -96,7 +96,7 @@ func (t *ClaimTried) notCosigned(p *public) {
 		t.Check(errors.As(err, &refused) && refused.Head.Head.Size == fork.Size() && refused.Size == size,
 			"a witness of %d entries is shown another log of %d: %v", size, fork.Size(), err)
 	}
-	other, err := reference.NewPublicWitness("other", ledger.VerifierKey(&p.log.Head().Head, p.own.PublicKey()))
+	other, err := witness.New("other", ledger.VerifierKey(&p.log.Head().Head, p.own.PublicKey()))
 	if !t.Need(err) {
 		return
 	}

@@ -57,6 +57,7 @@ var ranks = map[string]float64{
 	"internal/newcomer":   6,   // a protocol, an adversary and a task as newcomers write them, for tests
 	"internal/nodetest":   9,   // it plays runs of nodes under sim
 	"record/ledger/child": 3,   // a ledger in a child process
+	"internal/witness":    1,   // a public witness of ledgers, for campaigns and tests
 	"internal/ledgertest": 3,   // checks ledgers of every kind
 	"internal/forge":      5.7, // councils and forged certificates, for campaign and tests
 	"internal/simtest":    6,   // it scripts players of the game and evaluators

@@ -17,7 +17,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"synod.dev/synod/core/sign"
-	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/internal/witness"
 	"synod.dev/synod/record/ledger"
 )
 
@@ -33,9 +33,9 @@ func Secret(t testing.TB, n uint64) sign.Secret {
 }
 
 // NewWitness returns a public witness that has seen nothing of a log.
-func NewWitness(t testing.TB, logKey string) *reference.PublicWitness {
+func NewWitness(t testing.TB, logKey string) *witness.Witness {
 	t.Helper()
-	w, err := reference.NewPublicWitness(t.Name(), logKey)
+	w, err := witness.New(t.Name(), logKey)
 	if err != nil {
 		t.Fatal(err)
 	}

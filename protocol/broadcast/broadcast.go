@@ -43,8 +43,8 @@ type Delivery struct {
 	Sender synod.NodeID
 	// Signed is the value that was broadcast, with its signature; nil is ⊥. It must not be changed.
 	Signed *Signed
-	// Evidence proves that the sender signed two values; nil if not both were seen. It may have values that came late at
-	// this member alone.
+	// Evidence proves that the sender signed two values; nil if not both were seen. It may have values that came late
+	// at this member alone.
 	Evidence *Evidence
 	// Equivocated says that it is ⊥ because two values were broadcast. All honest members agree on that, as they do on
 	// the value; on Evidence they need not.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"synod.dev/synod/internal/ledgertest"
-	"synod.dev/synod/internal/reference"
+	"synod.dev/synod/internal/witness"
 	"synod.dev/synod/record/ledger"
 )
 
@@ -116,7 +116,7 @@ func TestHostileWitness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := &reference.PublicWitness{Name: w.Name}
+	other := &witness.Witness{Name: w.Name}
 	other.Key = ed25519.NewKeyFromSeed(make([]byte, 32))
 	for what, line := range map[string]string{"another text": w.Cosign("other\n3\nAAAA\n"), "nonsense": "x\n",
 		"another key": other.Cosign(l.Head().Head.Text()), "long": strings.Repeat("— a AAAAAAAA\n", 3000)} {

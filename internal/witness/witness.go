@@ -1,4 +1,5 @@
-package reference
+// Package witness is a public witness of ledgers for checks of them, over other libraries than the ledger uses.
+package witness
 
 import (
 	"crypto/ed25519"
@@ -16,9 +17,9 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// PublicWitness is a witness as c2sp.org/tlog-witness describes it, over other libraries than the ledger uses: it knows
+// Witness is a witness as c2sp.org/tlog-witness describes it, over other libraries than the ledger uses: it knows
 // nothing of Synod but the verifier key of the log.
-type PublicWitness struct {
+type Witness struct {
 	Name   string
 	Key    ed25519.PrivateKey
 	log    note.Verifier
@@ -29,29 +30,29 @@ type PublicWitness struct {
 	Shouts string // what it answers to everything
 }
 
-// NewPublicWitness returns a witness that has seen nothing of a log. Its key follows from a text.
-func NewPublicWitness(text, logKey string) (*PublicWitness, error) {
+// New returns a witness that has seen nothing of a log. Its key follows from a text.
+func New(text, logKey string) (*Witness, error) {
 	v, err := note.NewVerifier(logKey)
 	if err != nil {
 		return nil, err
 	}
 	seed := sha256.Sum256([]byte(text))
-	return &PublicWitness{Name: "witness.example.com/w1", Key: ed25519.NewKeyFromSeed(seed[:]), log: v}, nil
+	return &Witness{Name: "witness.example.com/w1", Key: ed25519.NewKeyFromSeed(seed[:]), log: v}, nil
 }
 
 // VerifierKey returns the witness's key as it would publish it.
-func (w *PublicWitness) VerifierKey() string {
+func (w *Witness) VerifierKey() string {
 	public := append([]byte{4}, w.Key.Public().(ed25519.PublicKey)...)
 	return fmt.Sprintf("%s+%08x+%s", w.Name, w.id(), base64.StdEncoding.EncodeToString(public))
 }
 
-func (w *PublicWitness) id() uint32 {
+func (w *Witness) id() uint32 {
 	sum := sha256.Sum256(append([]byte(w.Name+"\n\x04"), w.Key.Public().(ed25519.PublicKey)...))
 	return binary.BigEndian.Uint32(sum[:])
 }
 
 // ServeHTTP implements http.Handler.
-func (w *PublicWitness) ServeHTTP(out http.ResponseWriter, q *http.Request) {
+func (w *Witness) ServeHTTP(out http.ResponseWriter, q *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.Shouts != "" {
@@ -97,7 +98,7 @@ func (w *PublicWitness) ServeHTTP(out http.ResponseWriter, q *http.Request) {
 }
 
 // Cosign returns the line with the cosignature of a text.
-func (w *PublicWitness) Cosign(text string) string {
+func (w *Witness) Cosign(text string) string {
 	if w.Lies != "" {
 		return w.Lies
 	}
