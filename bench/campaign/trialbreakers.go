@@ -64,7 +64,7 @@ func breaks(t *ClaimTried) {
 // watchedRounds is how many rounds a run has that breakers watch.
 const watchedRounds = 20
 
-// inRounds is the protocol of these runs.
+// inRounds returns the name of a protocol that plays so many rounds; runs under breakers have it.
 var inRounds = sync.OnceValue(func() string {
 	return nameWhere(fmt.Sprint("rounds: ", watchedRounds), func(p synod.Protocol) bool {
 		return p.(protocol.Protocol).MaxRounds() == watchedRounds

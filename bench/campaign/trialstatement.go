@@ -140,7 +140,7 @@ func merged(s *certificate.Statement) {
 	}
 }
 
-// headed adds the head of a ledger.
+// headed adds the head of a ledger to a statement and returns it.
 func headed(s *certificate.Statement) *certificate.Head {
 	s.Ledger = &certificate.Head{Log: "log", Size: 1, Root: make([]byte, 32)}
 	return s.Ledger

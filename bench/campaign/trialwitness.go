@@ -8,8 +8,8 @@ import (
 	"synod.dev/synod/record/ledger"
 )
 
-// public is a ledger with a public witness at an address.
-type public struct {
+// watchedLog is a ledger that a public witness watches, and the address of that witness.
+type watchedLog struct {
 	kept
 	log      *ledger.Log
 	witness  *witness.Witness
@@ -38,7 +38,7 @@ func cosignedInPublic(t *ClaimTried) {
 		return
 	}
 	t.serve(w, func(address string) {
-		p := &public{k, l, w, cosigner, "http://" + address}
+		p := &watchedLog{k, l, w, cosigner, "http://" + address}
 		var last []byte
 		for range 4 {
 			for range t.Rand.IntN(4) {
@@ -56,7 +56,7 @@ func cosignedInPublic(t *ClaimTried) {
 
 // cosignedOnce has the witness cosign the head, and keeps the checkpoint. before is that of an earlier head, which does
 // not take its place.
-func (t *ClaimTried) cosignedOnce(p *public, before []byte) []byte {
+func (t *ClaimTried) cosignedOnce(p *watchedLog, before []byte) []byte {
 	size := p.log.Size()
 	checkpoint, err := ledger.Cosign(context.Background(), p.address, p.cosigner, p.log)
 	t.Check(err == nil && uint64(p.witness.Size) == size, "a witness of %d entries does not cosign %d: %v",
@@ -75,8 +75,9 @@ func (t *ClaimTried) cosignedOnce(p *public, before []byte) []byte {
 	return checkpoint
 }
 
-// notCosigned shows a witness another log of the same key, with fewer, as many and more entries, and has it lie.
-func (t *ClaimTried) notCosigned(p *public) {
+// notCosigned shows the witness a fork: another log of the same key, with fewer, with as many and with more entries.
+// Then the witness lies.
+func (t *ClaimTried) notCosigned(p *watchedLog) {
 	dir, ok := t.folder()
 	if !ok {
 		return

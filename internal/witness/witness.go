@@ -1,4 +1,4 @@
-// Package witness is a public witness of ledgers for checks of them, over other libraries than the ledger uses.
+// Package witness has a public witness of ledgers, for tests and claims. It uses other libraries than the ledger.
 package witness
 
 import (
