@@ -134,7 +134,7 @@ var ClaimTable = []Claim{
 
 	// Claims of the signed broadcast.
 	{ID: "BB-1", Model: Sync,
-		Property: "all honest members deliver the same value of a sender, or none",
+		Property: "all honest members deliver the same value of a sender, or all deliver none for the same reason",
 		Source:   "Dolev and Strong 1983; DecentLLMs §III.C"},
 	{ID: "BB-2", Model: Sync,
 		Property: "all honest members deliver the value of an honest sender",
