@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"synod.dev/synod/internal/durable"
@@ -29,7 +28,7 @@ func (s *Segment) rewrite() error {
 		s.size, s.unsafe = 0, false
 		return nil
 	}
-	f, err := s.disk.OpenFile(s.path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := durable.Fresh(s.disk, s.path+".new")
 	if err != nil {
 		return err
 	}

