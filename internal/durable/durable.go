@@ -44,8 +44,8 @@ func WriteFileOn(d Disk, path string, b []byte) error {
 }
 
 // Fresh makes an empty file that only its owner can read. What a process that died has left under its name is removed
-// and not cut: if that process had cut it and its sync failed, the file is empty for all who read it, so that cutting it
-// again would change nothing, and may still have its old bytes on disk.
+// and not cut: if that process had cut it and its sync failed, the file is empty for all who read it, so that cutting
+// it again would change nothing, and may still have its old bytes on disk.
 func Fresh(d Disk, path string) (File, error) {
 	if err := d.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err

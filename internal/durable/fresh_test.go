@@ -12,7 +12,8 @@ import (
 )
 
 // A process cuts the file that an earlier one left under the name path.new, and its write and its sync fail: the old
-// bytes stay on disk, and nobody sees them. The next file must not end with them (LE-2, found by a campaign of tier T2).
+// bytes stay on disk, and nobody sees them. The next file must not end with them (LE-2, found by a campaign of tier
+// T2).
 func TestFreshAfterAFailedSync(t *testing.T) {
 	d := faultdisk.New()
 	left, err := d.OpenFile("/f.new", os.O_RDWR|os.O_CREATE, 0o600)
