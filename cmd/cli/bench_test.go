@@ -68,15 +68,31 @@ func BenchmarkBox(b *testing.B) {
 	if out, err := exec.Command("go", "build", "-o", bin, "synod.dev/synod/cmd/synod").CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
-	single := "models: {m: {provider: embedded, model: smollm2-135m-instruct, temperature: 0, answers: %s}}\nseats: " +
-		"[{id: a, model: m}]\nprotocol: {name: sac, rounds: 0}\nf: 0\n"
+	const smollm, gemma, qwen = models.Default, "gemma3-270m", "qwen2.5-coder-1.5b-instruct"
+	one := func(model, answers string) string {
+		return fmt.Sprintf("models: {m: {provider: embedded, model: %s, temperature: 0, answers: %s}}\nseats: "+
+			"[{id: a, model: m}]\nprotocol: {name: sac, rounds: 0}\nf: 0\n", model, answers)
+	}
+	three, err := os.ReadFile("../../examples/box-three.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, c := range []struct{ name, text string }{
-		{"one/written", fmt.Sprintf(single, "written")},
-		{"one/short", fmt.Sprintf(single, "short")},
+		{"smollm/written", one(smollm, "written")},
+		{"smollm/short", one(smollm, "short")},
+		{"gemma/short", one(gemma, "short")},
+		{"qwen/written", one(qwen, "written")},
+		{"qwen/short", one(qwen, "short")},
 		{"box/vote", strings.Replace(app.DefaultCouncil, "rounds: 3", "rounds: 0", 1)},
 		{"box/sac", app.DefaultCouncil},
+		{"three/vote", string(three)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
+			for _, model := range []string{gemma, qwen} {
+				if _, err := store.Resolve(model); err != nil && strings.Contains(c.text, model) {
+					b.Skip("NEEDS THE MODEL: synod models pull " + model)
+				}
+			}
 			file := filepath.Join(b.TempDir(), "council.yaml")
 			if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 				b.Fatal(err)
