@@ -76,6 +76,10 @@ func Advice(status synod.Status, s Settings, server, why string) string {
 		return "start the server, or correct " + s.at("url")
 	case status == synod.RateLimited:
 		return "wait, or set models." + s.Name + ".per_minute"
+	case status == synod.Timeout && strings.Contains(why, ErrLate.Error()):
+		return "wait for every member with patience: {spare: 0}"
+	case status == synod.Timeout && strings.Contains(why, ErrSlow.Error()):
+		return "give calls more time with pace.think"
 	case status == synod.Timeout:
 		return "give it more time with models." + s.Name + ".timeout"
 	}

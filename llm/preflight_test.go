@@ -121,4 +121,13 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%v, %s: %q", c.keys, c.why, got)
 		}
 	}
+	for why, want := range map[string]string{
+		llm.ErrLate.Error():           "wait for every member with patience: {spare: 0}",
+		llm.ErrSlow.Error():           "give calls more time with pace.think",
+		"no complete reply within 1m": "give it more time with models.m.timeout",
+	} {
+		if got := llm.Advice(synod.Timeout, llm.Settings{Name: "m"}, "", why); got != want {
+			t.Errorf("%s: %q; want %q", why, got, want)
+		}
+	}
 }
