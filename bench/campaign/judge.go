@@ -47,7 +47,24 @@ func (t *trace) judge() {
 		t.cost()
 		t.sources()
 	}
+	t.counted()
 	t.subject.check(t)
+}
+
+// counted checks how many calls without a use honest members have noted: no more than they have made or used again.
+func (t *trace) counted() {
+	for i, notes := range t.Notes {
+		if !t.Plain(synod.NodeID(i)) {
+			continue
+		}
+		all, most := 0, t.callsOf[i]
+		for _, n := range notes {
+			t.Claim(check.FailedCalls, n.Failed >= 0 && n.Unreadable >= 0 && n.Unsure >= 0, "n%d notes %d failed, %d "+
+				"unreadable and %d unsure replies", i, n.Failed, n.Unreadable, n.Unsure)
+			all, most = all+n.Failed+n.Unreadable, most+n.Reused
+		}
+		t.Claim(check.FailedCalls, all <= most, "n%d notes %d replies without a use, of %d", i, all, most)
+	}
 }
 
 // cost checks rounds and calls of honest members whose process does not fail.

@@ -54,13 +54,27 @@ type asked struct {
 // Heard delivers a message.
 func (a *Agent) Heard(now synod.Tick, m synod.Message) {
 	if slices.Contains(a.Seat.Neighbours(m.Slot.Round), m.From) && len(a.Results) < len(a.Acts) {
-		if a.closed(m.Slot) {
+		switch waiting := a.waiting(m.From); {
+		case a.closed(m.Slot):
 			a.Late = append(a.Late, m)
-		} else {
+		case !slices.Contains(waiting, m.Slot) && len(waiting) < MostPending:
 			a.heard = append(a.heard, m)
 		}
 	}
 	a.Go(now)
+}
+
+// MostPending is how many messages of one neighbour wait at most, and how many late ones of it are kept.
+const MostPending = 64
+
+// waiting returns the slots that are not over and that a neighbour has sent to.
+func (a *Agent) waiting(from synod.NodeID) (slots []synod.Slot) {
+	for _, m := range a.heard {
+		if m.From == from && !a.closed(m.Slot) {
+			slots = append(slots, m.Slot)
+		}
+	}
+	return slots
 }
 
 // closed reports whether the round of a slot is over.

@@ -155,6 +155,8 @@ func stopAlone(t *check.Tried) {
 	for b := range n {
 		t.Check(g.Stops(n-b, n) == (b <= n/3), "%d honest players of %d vote to stop: stops is %v", n-b, n,
 			g.Stops(n-b, n))
+		t.Check(Veto(n, b) == (b > n/3), "%d Byzantine players of %d: they can keep the game going is %v", b, n,
+			Veto(n, b))
 		t.Spare(math.Abs(float64(3*(n-b) - 2*n)))
 	}
 }

@@ -385,6 +385,9 @@ func (a *again) decided(v int) {
 	if done == nil {
 		return
 	}
+	from := a.givers(answer, done.Round)
+	a.t.Claim(a.claim, slices.Equal(o.From, from), "n%d notes that %v gave %q; by what it heard %v did", a.id, o.From,
+		answer, from)
 	grades := a.grades(a.t.Diaries[a.id].Noted[a.noted-1].Asked)
 	its, known := grades[answer]
 	var better []synod.NodeID
@@ -395,6 +398,23 @@ func (a *again) decided(v int) {
 	}
 	a.t.Claim(a.claim, slices.Equal(r.Better, better), "n%d records that the answers of %v are better than %q; by its "+
 		"grades those of %v are: %v", a.id, r.Better, answer, better, grades)
+}
+
+// givers returns from whom the member has a decided answer that is not its own: those who gave it, or the leader that
+// proposed it.
+func (a *again) givers(answer synod.Answer, round int) (ids []synod.NodeID) {
+	if answer == a.l.Own {
+		return nil
+	}
+	for id, x := range a.l.Answers {
+		if x == answer && id != a.id {
+			ids = append(ids, synod.NodeID(id))
+		}
+	}
+	if leader := a.l.Leader(round); ids == nil && leader != synod.NodeID(a.id) {
+		ids = []synod.NodeID{leader}
+	}
+	return ids
 }
 
 // AppendBinary implements encoding.BinaryAppender, for insiders of campaigns.

@@ -40,6 +40,7 @@ func saysSame(t *check.Trace, by synod.NodeID, q *synod.Prompt, r synod.Reply) s
 
 // checkMeanings compares what members note about the answers of others with what they heard and their models said.
 func checkMeanings(t *check.Trace) {
+	strangePairs(t)
 	for i, notes := range t.Notes {
 		if !t.Protocol.(*Majority).Same || len(notes) < 2 || !t.Plain(synod.NodeID(i)) {
 			continue
@@ -59,6 +60,27 @@ func checkMeanings(t *check.Trace) {
 		}
 		checkCompared(t, i, want, &calls[0], m)
 	}
+}
+
+// strangePairs checks what counts of the pairs that a member notes. Records of others come from their machines, so that
+// their numbers may be those of no answer.
+func strangePairs(t *check.Trace) {
+	var m Meanings
+	var want [][2]synod.Answer
+	draw := func(k, n uint64) int { return int(check.Mix(t.Case.Seed^k<<8) % n) }
+	for k := range uint64(draw(1, 4)) {
+		m.Answers = append(m.Answers, synod.Answer('a'+rune(k)))
+	}
+	n := len(m.Answers)
+	for k := range uint64(4) {
+		pair := [2]int{draw(2*k+2, uint64(n+3)) - 1, draw(2*k+3, uint64(n+3)) - 1}
+		m.Same = append(m.Same, pair)
+		if i, j := pair[0], pair[1]; i >= 0 && i < n && j >= 0 && j < n {
+			want = append(want, [2]synod.Answer{m.Answers[i], m.Answers[j]})
+		}
+	}
+	pairs, asked := t.Protocol.(*Majority).SamePairs(&synod.Opinion{Record: &m})
+	t.Claim("I-MV-D", asked && slices.Equal(pairs, want), "of the record %+v count %v", m, pairs)
 }
 
 // othersOf returns the different answers of others that a member heard and did not give itself, ascending.

@@ -2,7 +2,6 @@ package rotatingleader
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"synod.dev/synod/internal/reference"
@@ -19,7 +18,7 @@ func campaigns() []check.Subject {
 	one := leader.Campaign(2, func(n int) int { return (n - 1) / 3 },
 		func(c check.Chance, n, f int) string {
 			return fmt.Sprintf("{views: %d, rationale: 0, propose: %s%s}", f+2+c.IntN(3), []string{"own", "best",
-				"quorum"}[c.IntN(3)], weights(c, n))
+				"quorum"}[c.IntN(3)], weights(c, n, f))
 		},
 		func(t *check.Trace) {
 			if !t.Above {
@@ -31,13 +30,19 @@ func campaigns() []check.Subject {
 	return []check.Subject{elected(one).Saying("I-RL-T", "DecentLLMs §II", tryTerms), elected(twins())}
 }
 
-// weights are those of some executions: one seat weighs more than the others.
-func weights(c check.Chance, n int) string {
-	if n < 5 || n > 6 || c.IntN(4) > 0 { // any f seats must weigh less than a third
+// weights are those of some executions. Three seats of five can have more than two thirds of the weight, and are no
+// quorum.
+func weights(c check.Chance, n, f int) string {
+	if c.IntN(3) > 0 {
 		return ""
 	}
-	w := slices.Repeat([]int{2}, n)
-	w[c.IntN(n)] = 3
+	w := make([]int, n)
+	for i := range w {
+		w[i] = []int{1, 2, 3, 6, 6}[c.IntN(5)]
+	}
+	if 3*heaviest(w, f) >= heaviest(w, n) { // any f seats must weigh less than a third
+		return ""
+	}
 	return fmt.Sprintf(", weights: %s", strings.ReplaceAll(fmt.Sprint(w), " ", ", "))
 }
 
