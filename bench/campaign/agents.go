@@ -260,7 +260,8 @@ func (s *stage) compare() {
 			kept[m.From]++
 			return kept[m.From] > reference.MostPending
 		})
-		s.Claim(claimHeard, slices.EqualFunc(s.late, late, same), "%+v are late, and by the reference %+v", s.late, late)
+		s.Claim(claimHeard, slices.EqualFunc(s.late, late, same), "%+v are late, and by the reference %+v", s.late,
+			late)
 	}
 	s.Applies(claimNonce)
 	for i, q := range s.asked {

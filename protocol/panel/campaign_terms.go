@@ -8,8 +8,9 @@ import (
 	"synod.dev/synod/protocol/check"
 )
 
-// tryTerms checks which bounds a council accepts, what it guarantees, and its number of calls.
+// tryTerms checks which bounds a council accepts, what it guarantees, its number of calls, and the parts of a text.
 func tryTerms(t *check.Tried) {
+	tryParts(t)
 	p, f, n := New(), t.Rand.IntN(5)-1, 1+t.Rand.IntN(9)
 	p.Aggregate = check.Among(t, robust.Catalogue.Names()...)
 	p.Lenient, p.Claims, p.Drop = t.Rand.IntN(2) == 0, t.Rand.IntN(2) == 0, t.Rand.IntN(2) == 0
