@@ -73,6 +73,16 @@ func (p *piece) secrets() {
 		_, err := sign.ParseSecret(string(file))
 		p.Claim(claimBound, err != nil, "a secret whose byte %d was changed is used", at)
 	}
+	shown := secret.Reveal()
+	for text, whole := range map[string]bool{secret.File(): true, shown: true, " " + shown + "\n": true,
+		shown[:len(shown)-2]: false, shown + "00": false, shown[1:]: false, shown[:len(shown)-1] + "g": false} {
+		again, err := sign.ParseSecret(text)
+		ok := err != nil
+		if whole {
+			ok = err == nil && bytes.Equal(again.PublicKey(), secret.PublicKey())
+		}
+		p.Claim(claimBound, ok, "a secret of %d characters, whole: %v: %v", len(text), whole, err)
+	}
 	weak := make([]byte, 32) // the points of order 1 and 4 and, with the sign of x, their other spellings
 	weak[0] = byte(p.rand.IntN(2))
 	weak[31] = byte(p.rand.IntN(2)) << 7

@@ -103,9 +103,31 @@ func checkCompared(t *check.Trace, i int, want []synod.Answer, c *check.Asked, m
 	n := len(want)
 	t.Claim("I-MV-D", len(d.Answers) == n && len(d.Pairs) == n*(n-1)/2, "n%d is shown %+v of %q", i, d, want)
 	t.Claim("I-MV-D", (m != nil) == readable, "n%d notes %v of the reply %+v", i, m, c.Reply)
+	if said := verdictsOf(d, &c.Reply); said != nil {
+		t.Claim("I-MV-D", readable && slices.Equal(pairs, said), "n%d reads %v in the reply %+v", i, pairs, c.Reply)
+	}
 	if m == nil {
 		return
 	}
 	t.Claim("I-MV-D", slices.Equal(slices.Sorted(slices.Values(m.Answers)), want) && slices.Equal(m.Same, pairs),
 		"n%d notes %+v; its model was shown %+v and calls %v the same", i, m, d, pairs)
+}
+
+// verdictsOf returns the pairs that a reply of saysSame calls the same, which is not nil; nil if it is not one of them.
+func verdictsOf(d Comparing, r *synod.Reply) [][2]int {
+	var said map[string]string
+	if r.Status != synod.OK || json.Unmarshal([]byte(r.Text), &said) != nil || len(said) != len(d.Pairs) {
+		return nil
+	}
+	pairs := [][2]int{}
+	for k, pair := range d.Pairs {
+		switch said[d.Key(k)] {
+		case same:
+			pairs = append(pairs, pair)
+		case different:
+		default:
+			return nil
+		}
+	}
+	return pairs
 }
