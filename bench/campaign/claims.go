@@ -130,8 +130,8 @@ var ClaimTable = []Claim{
 		Source:   "own (RU-4, SC-30)"},
 	{ID: check.FailedCalls, Model: Calls,
 		Property: "a call that failed, or whose reply is not what was asked for, is never an answer, a vote or a score, " +
-			"and is counted once",
-		Source:   "own (GR-2)"},
+			"and is counted at most once",
+		Source: "own (GR-2)"},
 
 	// Claims of the signed broadcast.
 	{ID: "BB-1", Model: Sync,
