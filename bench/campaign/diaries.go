@@ -3,18 +3,18 @@ package campaign
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/journal"
-	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/faultdisk"
 )
 
 // diarySubject writes journals without faults of the disk: runs are interrupted, go on, are dropped and begun anew. It
 // compares replies and costs with those that were written, and replays what a machine did.
 func diarySubject() *subject {
-	return pieceSubject(diaryName, .2, []string{"a file", "a segment", "interrupted", "dropped", "taken", "begun anew",
-		"a replay", "a false replay"}, playDiary, claimCosts, claimAgain)
+	return pieceSubject(diaryName, .2, []string{"a file", "a segment", "interrupted", "dropped", "taken", "forgotten",
+		"begun anew", "a replay", "a false replay"}, playDiary, claimCosts, claimAgain)
 }
 
 func playDiary(p *piece) {
@@ -102,6 +102,7 @@ func (d *diary) anew(s *segmentKeeper, head journal.Head) {
 	d.State("taken", true)
 	d.Claim(claimCosts, s.segment.Finished(diaryRun), "a run that was taken is not finished")
 	if d.one(2) {
+		d.forget(s)
 		return
 	}
 	d.State("begun anew", true)
@@ -115,6 +116,39 @@ func (d *diary) anew(s *segmentKeeper, head journal.Head) {
 	}
 	d.Claim(claimCosts, !s.segment.Finished(diaryRun), "a run that is asked anew counts as finished")
 	_, _ = w.Abandon()
+}
+
+// forget forgets a run that was taken, mostly beside another one that was not.
+func (d *diary) forget(s *segmentKeeper) {
+	d.State("forgotten", true)
+	var left []string
+	if !d.one(3) {
+		w, err := s.segment.Create("other", journal.Head{Program: "campaign", Seed: 8})
+		if err == nil {
+			err = w.Asked(0, 0, journal.Cost{Calls: 1})
+		}
+		if err != nil {
+			d.Fail(claimCosts, "a run cannot be begun beside another one: %v", err)
+			return
+		}
+		_, _ = w.Abandon()
+		left = []string{"other"}
+	}
+	if err := s.segment.Forget(diaryRun); err != nil {
+		d.Fail(claimCosts, "a run cannot be forgotten: %v", err)
+	}
+	for _, when := range []string{"at once", "when the segment was closed", "when it was closed again"} {
+		size := len(s.disk.Backup()[segmentPath])
+		d.Claim(claimCosts, slices.Equal(s.segment.IDs(), left) && (size == 0) == (left == nil), "a run was "+
+			"forgotten, and %s the segment of %d bytes holds %q, and not %q", when, size, s.segment.IDs(), left)
+		if left != nil {
+			run, err := s.segment.Load(left[0])
+			d.Claim(claimCosts, err == nil && len(run.Lost()) == 1, "%s the other run cannot be read: %v", when, err)
+		}
+		err := s.segment.Close()
+		d.Claim(claimCosts, err == nil, "a segment cannot be closed: %v", err)
+		s.open()
+	}
 }
 
 // call asks a model, and mostly gets a reply.
@@ -224,7 +258,7 @@ func (k *fileKeeper) end() error { return nil }
 
 // segmentKeeper keeps it in a segment, beside that of another run.
 type segmentKeeper struct {
-	disk    durable.Disk
+	disk    *faultdisk.Disk
 	segment *journal.Segment
 }
 

@@ -45,6 +45,45 @@ func widened(t *ClaimTried) {
 	t.Check(err == nil && (s.Lower < 1 || want >= r) && (s.Upper > 0 || want < r), "s is %+v with r = %d, and r is "+
 		"%d: %v %v", s, r, want, edges, err)
 	t.pairOf(g, r)
+	if t.Rand.IntN(2) == 0 {
+		t.symmetric()
+	}
+}
+
+// symmetric compares the robustness of a graph with many symmetries, for which the search takes long enough to use
+// them, with that of the graph with more nodes, which has fewer symmetries.
+func (t *ClaimTried) symmetric() {
+	n := 28 + t.Rand.IntN(12)
+	names, more := t.Rand.Perm(n), 1+t.Rand.IntN(3)
+	var edges [][2]int
+	for _, step := range t.Rand.Perm(n - 1)[:n/4+t.Rand.IntN(n/4)] {
+		for u := range n {
+			edges = append(edges, [2]int{names[u], names[(u+step+1)%n]})
+		}
+	}
+	g, err := graph.New(n, true, edges)
+	if !t.Need(err) {
+		return
+	}
+	polls := 0
+	stop := func() bool { polls++; return polls%48 == 0 }
+	got := robustness.Find(g, stop)
+	for v := n; v < n+more; v++ {
+		for _, u := range t.Rand.Perm(v)[:got.Upper+t.Rand.IntN(2)] {
+			edges = append(edges, [2]int{u, v})
+		}
+	}
+	wide, err := graph.New(n+more, true, edges)
+	if !t.Need(err) {
+		return
+	}
+	r := max(1, got.Lower+t.Rand.IntN(3)-1)
+	for i, res := range []robustness.Result{got, robustness.Decide(g, r, stop), robustness.Find(wide, stop)} {
+		t.Check(res.Lower <= got.Upper && got.Lower <= res.Upper && res.Lower <= res.Upper, "r is %+v, and by search "+
+			"%d, with the goal %d, %+v: %v", got, i, r, res, edges)
+		err := graph.VerifyWitness([]graph.Graph{g, g, wide}[i], res.Upper+1, res.Witness)
+		t.Check(err == nil, "%v do not show that r is at most %d: %v: %v", res.Witness, res.Upper, err, edges)
+	}
 }
 
 // pairOf counts what two sets prove, which may have unknown nodes and nodes twice.

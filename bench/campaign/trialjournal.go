@@ -45,6 +45,9 @@ func (t *ClaimTried) written() (r run, whole []byte, done func()) {
 }
 
 func replayed(t *ClaimTried) {
+	for range 20 {
+		t.pages()
+	}
 	r, dir, ok := t.journalled()
 	defer t.remove(dir)
 	defer r.close()
@@ -54,6 +57,9 @@ func replayed(t *ClaimTried) {
 	kept, err := journal.Load(r.ask.Journal)
 	if !t.Need(err) {
 		return
+	}
+	if text, err := os.ReadFile(r.ask.Journal); t.Need(err) {
+		t.digested(kept, text)
 	}
 	digest, err := council.ReplayOf(r.council.Plan(), kept)
 	t.Check(err == nil && digest == kept.Digest() && digest == r.outcome.Digest,

@@ -110,6 +110,8 @@ func withstands(t *ClaimTried) {
 			voices[i].Answer = "a"
 		}
 	}
+	t.resists(voices)
+	t.spares()
 	w, wins := robust.Withstands(robust.VoteRule{Name: "plurality"}, voices, "a")
 	t.Check(wins == leads(voices), "%v: the answer a wins is %v", voices, wins)
 	if !wins {
