@@ -225,8 +225,8 @@ const (
 func crowded(t *ClaimTried) {
 	g := drawGroup(t, 2)
 	c := ledger.NewClaims(g)
-	n, size := mostWait-1+t.Rand.IntN(4), 1
-	if t.Rand.IntN(2) == 0 {
+	n, size := mostWait+t.Rand.IntN(3), 1
+	if t.Number%16 > 8 {
 		n, size = 4+t.Rand.IntN(3), 1<<20+t.Rand.IntN(2)<<22
 	}
 	var all, other [][]byte
@@ -271,12 +271,12 @@ func crowded(t *ClaimTried) {
 
 // recovered checks one of the ways in which a ledger comes back to what it has acknowledged.
 func recovered(t *ClaimTried) {
-	switch t.Rand.IntN(24) {
-	case 0:
+	switch t.Number % 8 { // each is tried soon
+	case 2:
 		crowded(t)
-	case 1, 2, 3:
+	case 3:
 		promised(t)
-	case 4, 5, 6, 7, 8, 9, 10, 11:
+	case 0, 4, 6:
 		decided(t)
 	default:
 		torn(t)
