@@ -17,7 +17,7 @@ import (
 var ledgerTrials = []ClaimTrial{
 	{Claim: claimOf("LE-1"), try: consistent},
 	{Claim: claimOf("LE-3"), try: tampered},
-	{Claim: claimOf("LE-4"), try: torn},
+	{Claim: claimOf("LE-4"), try: recovered},
 	{Claim: claimOf("LE-6"), try: rolledBack},
 	{Claim: claimOf("LE-11"), try: cosignedInPublic},
 }
@@ -85,6 +85,7 @@ func consistent(t *ClaimTried) {
 		return
 	}
 	defer l.Close()
+	asksWithin(t, l)
 	last := len(k.heads) - 1
 	for m := 1; m <= last; m++ {
 		path, err := l.Consistency(uint64(m))

@@ -34,7 +34,8 @@ func told(t *ClaimTried) {
 	for i := range records {
 		records[i] = t.record(n, i)
 	}
-	in := plan.Instance{Question: synod.Question{Text: "How many?", Form: synod.Number}}
+	in := plan.Instance{Question: synod.Question{Text: "How many?", Form: synod.Number,
+		Guessed: t.Rand.IntN(3) > 0}, Seed: t.Rand.Uint64()}
 	o := outcome.Judge(p, in, records)
 	packed := new(outcome.Judging).Judge(p, in, records)
 	want, err := json.Marshal(rounds(p, records))
@@ -51,6 +52,15 @@ func told(t *ClaimTried) {
 			o.Rounds.Len())
 	}
 	t.accounts(&o, records, voice)
+	spoken(t, p, in, records, &o)
+	summedUp(t, o)
+	unpriced(t, o)
+	comparedCost(t)
+	excused(t, &records[0])
+	collected(t, p)
+	if t.Rand.IntN(4) == 0 {
+		foretold(t)
+	}
 }
 
 // record draws what the run of a seat leaves behind. Seats that it names may not exist.
@@ -84,8 +94,11 @@ func (t *ClaimTried) record(n, seat int) outcome.Record {
 		}
 		r.Opinions = append(r.Opinions, outcome.Noted{Tick: synod.Tick(round), Opinion: o})
 		for range t.Rand.IntN(3) {
-			id := synod.ConsultID(t.Rand.IntN(1000))
-			r.Said = append(r.Said, outcome.Said{Round: o.Round, ID: id, Text: fmt.Sprintf("thought %d", id)})
+			said := outcome.Said{Round: o.Round, ID: synod.ConsultID(t.Rand.IntN(1000))}
+			if said.Text = fmt.Sprintf("thought %d", said.ID); t.Rand.IntN(3) > 0 {
+				said.Words = fmt.Sprintf("words %d", said.ID)
+			}
+			r.Said = append(r.Said, said)
 		}
 	}
 	for _, s := range synod.Statuses() {
