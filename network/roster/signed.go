@@ -2,7 +2,6 @@ package roster
 
 import (
 	"bytes"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"slices"
@@ -217,7 +216,7 @@ const MaxFile = 4 << 20
 
 // File returns the text of a roster file: PEM.
 func (s *Signed) File() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: s.content()})
+	return canonical.Text(pemType, s.content())
 }
 
 func (s *Signed) content() []byte {
@@ -230,12 +229,12 @@ func (s *Signed) content() []byte {
 // Parse reads what File returns. It does not check the signatures (Verify). A roster has one text:
 // Parse refuses every other one.
 func Parse(text []byte) (*Signed, error) {
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != pemType || !bytes.Equal(pem.EncodeToMemory(block), text) {
+	content, ok := canonical.FromText(pemType, text)
+	if !ok {
 		return nil, fmt.Errorf("roster: not a roster file: it must begin with -----BEGIN %s----- and end with "+
 			"-----END %s-----", pemType, pemType)
 	}
-	return parse(block.Bytes, maxBefore)
+	return parse(content, maxBefore)
 }
 
 func parse(content []byte, most int) (s *Signed, err error) {

@@ -22,7 +22,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/pem"
 	"errors"
 	"fmt"
 
@@ -90,7 +89,7 @@ const pemType = "SYNOD EVIDENCE"
 
 // File returns the evidence as text: PEM.
 func (e *Evidence) File() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: canonical.Encode(e)})
+	return canonical.Text(pemType, canonical.Encode(e))
 }
 
 // Parse reads exactly what File returns. It checks no signature.
@@ -98,13 +97,13 @@ func Parse(text []byte) (*Evidence, error) {
 	if len(text) > MaxSize {
 		return nil, fmt.Errorf("evidence: it has more than %d bytes", MaxSize)
 	}
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != pemType || !bytes.Equal(pem.EncodeToMemory(block), text) {
+	content, ok := canonical.FromText(pemType, text)
+	if !ok {
 		return nil, fmt.Errorf("evidence: it is not a file of evidence: it must begin with -----BEGIN %s-----, and be "+
 			"unchanged", pemType)
 	}
 	e := new(Evidence)
-	if err := canonical.Decode(block.Bytes, MaxSize, e); err != nil {
+	if err := canonical.Decode(content, MaxSize, e); err != nil {
 		return nil, fmt.Errorf("evidence: %w", err)
 	}
 	return e, nil

@@ -3,7 +3,6 @@ package ledger
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/pem"
 	"errors"
 	"fmt"
 
@@ -142,18 +141,18 @@ func ParseHead(text []byte) (*SignedHead, error) {
 }
 
 func toPEM(kind string, v any) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: canonical.Encode(v)})
+	return canonical.Text(kind, canonical.Encode(v))
 }
 
 func fromPEM(kind string, text []byte, into any) error {
 	if len(text) > maxFile {
 		return fmt.Errorf("ledger: the file has over %d bytes", maxFile)
 	}
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != kind || !bytes.Equal(pem.EncodeToMemory(block), text) {
+	content, ok := canonical.FromText(kind, text)
+	if !ok {
 		return fmt.Errorf("ledger: the file must begin with -----BEGIN %s-----, and be unchanged", kind)
 	}
-	if err := canonical.Decode(block.Bytes, maxFile, into); err != nil {
+	if err := canonical.Decode(content, maxFile, into); err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
 	return nil

@@ -3,7 +3,6 @@ package terms
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/pem"
 	"errors"
 	"fmt"
 
@@ -116,13 +115,13 @@ func add(sum [sha256.Size]byte, members map[string]roster.Member, a *Acceptance)
 }
 
 func textOf(kind string, v any) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: canonical.Encode(v)})
+	return canonical.Text(kind, canonical.Encode(v))
 }
 
 func parseText(kind string, text []byte, into any) error {
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != kind || !bytes.Equal(pem.EncodeToMemory(block), text) {
+	content, ok := canonical.FromText(kind, text)
+	if !ok {
 		return errors.New("the file does not begin with -----BEGIN " + kind + "-----, or has other text beside it")
 	}
-	return canonical.Decode(block.Bytes, roster.MaxBytes, into)
+	return canonical.Decode(content, roster.MaxBytes, into)
 }
