@@ -79,7 +79,15 @@ func strangePairs(t *check.Trace) {
 			want = append(want, [2]synod.Answer{m.Answers[i], m.Answers[j]})
 		}
 	}
-	pairs, asked := t.Protocol.(*Majority).SamePairs(&synod.Opinion{Record: &m})
+	p := t.Protocol.(*Majority)
+	for _, more := range []int{0, 1} { // as many answers or pairs as are read, and one more
+		answers, all := make([]synod.Answer, MaxCompared+more), make([][2]int, MaxCompared*MaxCompared+more)
+		_, read := p.SamePairs(&synod.Opinion{Record: &Meanings{Answers: answers}})
+		_, too := p.SamePairs(&synod.Opinion{Record: &Meanings{Answers: answers[:1], Same: all}})
+		t.Claim("I-MV-D", read == (more == 0) && too == read, "records of %d answers and of %d pairs are read: %v, %v",
+			len(answers), len(all), read, too)
+	}
+	pairs, asked := p.SamePairs(&synod.Opinion{Record: &m})
 	t.Claim("I-MV-D", asked && slices.Equal(pairs, want), "of the record %+v count %v", m, pairs)
 }
 
