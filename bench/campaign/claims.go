@@ -129,8 +129,8 @@ var ClaimTable = []Claim{
 		Property: "a key is in no form that a log, an error or a record writes it in",
 		Source:   "own (RU-4, SC-30)"},
 	{ID: check.FailedCalls, Model: Calls,
-		Property: "a call that failed, or whose reply is not what was asked for, is never an answer, a vote or a score, " +
-			"and is counted at most once",
+		Property: "a call that failed, or whose reply is not what was asked for, is never an answer, a vote or a " +
+			"score, and is counted at most once",
 		Source: "own (GR-2)"},
 
 	// Claims of the signed broadcast.

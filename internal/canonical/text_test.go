@@ -14,7 +14,8 @@ func TestText(t *testing.T) {
 		}
 		for _, other := range []string{
 			strings.Replace(text, "THING-----\n", "THING-----\nname: value\n\n", 1), // a header of PEM
-			"before\n" + text, text + "after", text + "\n", strings.TrimSpace(text), strings.ReplaceAll(text, "\n", "\r\n"),
+			"before\n" + text, text + "after", text + "\n", strings.TrimSpace(text),
+			strings.ReplaceAll(text, "\n", "\r\n"),
 			strings.Replace(text, "-----END", "\n-----END", 1), strings.ReplaceAll(text, "THING", "OTHER"), "",
 		} {
 			if _, ok := FromText("SYNOD THING", []byte(other)); ok {

@@ -19,7 +19,8 @@ func tryParts(t *check.Tried) {
 	}
 	for range n {
 		b.WriteString(check.Among(t, "Some words. ", "Some words. ", "more", "\n", "\n", "```\n", "```go\n",
-			"x := 1.5\n", "e.g. this", " ", "3. item\n", "?! ", "é…", strings.Repeat("long ", 1+t.Rand.IntN(maxPart/4))))
+			"x := 1.5\n", "e.g. this", " ", "3. item\n", "?! ", "é…",
+			strings.Repeat("long ", 1+t.Rand.IntN(maxPart/4))))
 	}
 	text := b.String()
 	parts := partsOf(synod.Answer(text))
