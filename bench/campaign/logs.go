@@ -105,6 +105,9 @@ func (p *piece) proved(l *ledger.Log, own sign.Secret, tree reference.Tree, head
 	}
 	p.Claim(claimTree, err == nil && slices.EqualFunc(proof.Path, tree.Inclusion(at), bytes.Equal),
 		"the proof of entry %d of %d: %v", at, len(tree), err)
+	if err == nil {
+		p.falseProofs(proof, own)
+	}
 	m := 1 + p.rand.IntN(len(tree))
 	path, err := l.Consistency(uint64(m))
 	p.Claim(claimTree, err == nil && slices.EqualFunc(path, tree.Consistency(m), bytes.Equal),
@@ -221,4 +224,28 @@ func (p *piece) entered() {
 	slices.SortFunc(want, bytes.Compare)
 	p.Claim(claimEnter, slices.EqualFunc(got, want, bytes.Equal), "of %v with at least %d replicas %d entries are in "+
 		"the log, and by the reference %d", came, g.Least, len(got), len(want))
+}
+
+// falseProofs changes one thing of a proof at a time: then it proves nothing.
+func (p *piece) falseProofs(good *ledger.Proof, own sign.Secret) {
+	for what, change := range map[string]func(*ledger.Proof){
+		"nothing":               func(*ledger.Proof) {},
+		"the entry":             func(x *ledger.Proof) { x.Entry = p.flipped(x.Entry) },
+		"the root":              func(x *ledger.Proof) { x.Head.Head.Root = p.flipped(x.Head.Head.Root) },
+		"the name of the log":   func(x *ledger.Proof) { x.Head.Head.Log = logKeys[1].PublicKey() },
+		"the signature":         func(x *ledger.Proof) { x.Head.Operator = p.flipped(x.Head.Operator) },
+		"the number of entries": func(x *ledger.Proof) { x.Head.Head.Size++ },
+		"the place":             func(x *ledger.Proof) { x.Index++ },
+		"the length of the path": func(x *ledger.Proof) {
+			x.Path = append(slices.Clone(x.Path), x.Head.Head.Root)
+		},
+	} {
+		x := *good
+		change(&x)
+		e, err := x.Verify(own.PublicKey())
+		p.Claim(claimTree, (err == nil) == (what == "nothing") && (e != nil) == (err == nil), "a proof of which %s was "+
+			"changed proves %v: %v", what, e, err)
+	}
+	e, err := good.Verify(logKeys[2].PublicKey())
+	p.Claim(claimTree, e == nil && err != nil, "the proof of one log is accepted for another one")
 }
