@@ -130,7 +130,7 @@ func TestSpendingUnwritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(path+".new", 0o700); err != nil { // the file cannot be made
+	if err := os.MkdirAll(filepath.Join(path+".new", "kept"), 0o700); err != nil { // the file cannot be made
 		t.Fatal(err)
 	}
 	d.today()
@@ -139,7 +139,7 @@ func TestSpendingUnwritten(t *testing.T) {
 	if err := d.left("caller"); err == nil {
 		t.Error("it goes on")
 	}
-	if err := os.Remove(path + ".new"); err != nil {
+	if err := os.RemoveAll(path + ".new"); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.left("caller"); err != nil {
