@@ -243,8 +243,8 @@ func (p *piece) falseProofs(good *ledger.Proof, own sign.Secret) {
 		x := *good
 		change(&x)
 		e, err := x.Verify(own.PublicKey())
-		p.Claim(claimTree, (err == nil) == (what == "nothing") && (e != nil) == (err == nil), "a proof of which %s was "+
-			"changed proves %v: %v", what, e, err)
+		ok := (err == nil) == (what == "nothing") && (e != nil) == (err == nil)
+		p.Claim(claimTree, ok, "a proof of which %s was changed proves %v: %v", what, e, err)
 	}
 	e, err := good.Verify(logKeys[2].PublicKey())
 	p.Claim(claimTree, e == nil && err != nil, "the proof of one log is accepted for another one")
