@@ -47,7 +47,7 @@ func drawGroup(t *ClaimTried, least int) *ledger.Replicas {
 	return g
 }
 
-// signedEntry is an entry of a replica about an answer, with a text of so many bytes.
+// signedEntry returns an entry that a replica has signed, and its encoding. size is the length of its record in bytes.
 func signedEntry(t *ClaimTried, g *ledger.Replicas, by, answer, size int) (*ledger.Entry, []byte) {
 	e := diskEntry("run-1")
 	e.Parts = append(e.Parts, ledger.NewPart("answer", fmt.Append(nil, answer), false),

@@ -59,7 +59,7 @@ func (t *ClaimTried) spares() {
 		got, want)
 }
 
-// without returns what is left without some.
+// without returns the items that are not among some.
 func without[T any](all []T, some []bool) (left []T) {
 	for i, x := range all {
 		if !some[i] {
