@@ -86,6 +86,28 @@ func TestAllLate(t *testing.T) {
 	}
 }
 
+// The reason of a member without a reply does not depend on which way failed first: a question that was sent directly
+// may have begun a run, and nobody to pass a question on is no reason of its own.
+func TestNoReply(t *testing.T) {
+	cut, away := errors.New("no record came: EOF"), unasked{errors.New("connection refused")}
+	refused := errors.New("through other members: it does not reach a4")
+	for _, c := range []struct {
+		direct, through error
+		text            string
+		unasked         bool
+	}{
+		{away, errNoCarrier, "connection refused", true},
+		{cut, errNoCarrier, "no record came: EOF", false},
+		{away, refused, "connection refused; through other members: it does not reach a4", true},
+		{cut, refused, "no record came: EOF; through other members: it does not reach a4", false},
+	} {
+		err := noReply(c.direct, c.through)
+		if err.Error() != c.text || errors.As(err, new(unasked)) != c.unasked {
+			t.Errorf("%v and %v: %v, unasked %v", c.direct, c.through, err, errors.As(err, new(unasked)))
+		}
+	}
+}
+
 // Whatever a node writes into its record, reading it ends with a record or an error.
 func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"opinions":[{"t":1,"opinion":{"round":0,"answer":"42","source":"own"}}],"stopped":"rounds"}`))

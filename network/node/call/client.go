@@ -372,28 +372,35 @@ func (c *Client) replyOf(ctx context.Context, seat synod.NodeID, all []*opening,
 	type answer struct {
 		reply RunReply
 		err   error
+		way   *error // why this way gave no reply
 	}
+	var direct, through error
 	came := make(chan answer, 2)
 	go func() {
 		r, err := c.askDirectly(ctx, seat, all[seat], start)
-		came <- answer{r, err}
+		came <- answer{r, err, &direct}
 	}()
 	go func() {
 		r, err := c.askThrough(ctx, seat, all, start)
-		if err != nil {
-			err = unasked{err}
-		}
-		came <- answer{r, err}
+		came <- answer{r, err, &through}
 	}()
-	var failed error
 	for range 2 {
 		a := <-came
 		if a.err == nil {
 			return a.reply, nil
 		}
-		failed = a.err
+		*a.way = a.err
 	}
-	return RunReply{}, failed
+	return RunReply{}, noReply(direct, through)
+}
+
+// noReply joins why a member gave no reply directly and through others, in this order, whichever failed first. It is
+// unasked if the question was not sent directly.
+func noReply(direct, through error) error {
+	if errors.Is(through, errNoCarrier) {
+		return direct
+	}
+	return fmt.Errorf("%w; %w", direct, through)
 }
 
 // askDirectly gives a question to a member on a stream to it.

@@ -199,7 +199,10 @@ func (c *Client) forwardVia(ctx context.Context, via synod.NodeID, f *Forward, m
 	return reply
 }
 
-// askThrough gives a question to a member through others.
+// errNoCarrier is the reason why a question was not given to others.
+var errNoCarrier = errors.New("no member is reached that could pass the question on")
+
+// askThrough gives a question to a member through others. It returns errNoCarrier if no other member is connected.
 func (c *Client) askThrough(ctx context.Context, seat synod.NodeID, open []*opening, start Start) (reply RunReply,
 	err error) {
 	var connected []synod.NodeID
@@ -213,7 +216,7 @@ func (c *Client) askThrough(ctx context.Context, seat synod.NodeID, open []*open
 		}
 	}
 	if len(connected) == 0 {
-		return reply, errors.New("no member is reached that could pass the question on")
+		return reply, errNoCarrier
 	}
 	b, err := c.forward(ctx, seat, ToAsk, canonical.Encode(start), MaxRecord, connected)
 	if err == nil {
