@@ -202,3 +202,14 @@ func (o *VerifyOptions) play(ctx context.Context, d time.Duration, names []strin
 	}
 	return all, nil
 }
+
+// ClaimIDs returns the id of each claim, those of runs of councils first, then those of [Trials].
+func ClaimIDs() (ids []string) {
+	for _, c := range Claims() {
+		ids = append(ids, c.ID)
+	}
+	for _, c := range Trials() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}

@@ -117,3 +117,16 @@ func (p *Process) Run() (r Result, err error) {
 	}
 	return r, nil
 }
+
+// Decode returns the JSON values at the begin of what a process has written. A process that has failed may have
+// written other text after them.
+func Decode[T any](output []byte) (all []T) {
+	in := json.NewDecoder(bytes.NewReader(output))
+	for {
+		var one T
+		if in.Decode(&one) != nil {
+			return all
+		}
+		all = append(all, one)
+	}
+}

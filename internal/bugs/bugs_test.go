@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"synod.dev/synod/bench/campaign"
 )
 
 // TestListed checks that every bug of the list still applies to the code, and names checks that exist.
@@ -16,6 +18,17 @@ func TestListed(t *testing.T) {
 	}
 	if len(list) < 40 {
 		t.Errorf("there are %d bugs; docs/extend/testing.md promises 40", len(list))
+	}
+	violated := map[string]bool{}
+	for _, b := range list {
+		for _, id := range b.Claims {
+			violated[id] = true
+		}
+	}
+	for _, id := range campaign.ClaimIDs() {
+		if !violated[id] {
+			t.Errorf("no bug of the list violates %s, so nobody knows that its check can fail", id)
+		}
 	}
 }
 
@@ -163,6 +176,8 @@ func TestMistakes(t *testing.T) {
 		"no tests in nowhere":     entry(`". TestReset"`, "nowhere"),
 		"its name must have":      entry("smallest", "Small_Est"),
 		"needs a mistake":         entry("it looks for the smallest", `""`),
+		"there is no claim":       entry(`". TestLargest"]`, "\". TestLargest\"]\n  campaign: trials\n  claims: [XY-1]"),
+		"claims and no campaign":  entry(`". TestLargest"]`, "\". TestLargest\"]\n  claims: [BB-1]"),
 		"no campaign is of":       entry(`". TestLargest"]`, "\". TestLargest\"]\n  campaign: none"),
 		"another bug has this na": entry() + "\n- " + entry(),
 		"unknown field":           entry("mistake", "slip"),

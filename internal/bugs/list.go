@@ -15,6 +15,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"synod.dev/synod"
 	"synod.dev/synod/bench/campaign"
 )
 
@@ -33,7 +34,9 @@ type Bug struct {
 	Tests   []string `yaml:"tests"` // as in test
 	// Campaign is the subject of a campaign whose claims the bug violates, or trials; "": none is about what it breaks.
 	Campaign string `yaml:"campaign"`
-	at       int    // offset of Old in the file
+	// Claims must be found violated by the campaign, first or soon after another claim; empty: any one.
+	Claims []string `yaml:"claims"`
+	at     int      // offset of Old in the file
 }
 
 // test is a check: one test of a package, or all of them if it names none. In the list it is "FOLDER" or "FOLDER NAME".
@@ -81,10 +84,17 @@ func (b *Bug) check(root string) error {
 	switch {
 	case !plainName.MatchString(b.Name):
 		return errors.New("its name must have lower-case letters, digits and hyphens, for example game-66-percent")
-	case b.Mistake == "" || len(b.Tests) == 0:
-		return errors.New("it needs a mistake and tests")
+	case b.Mistake == "" || len(b.Tests) == 0 && b.Campaign == "":
+		return errors.New("it needs a mistake, and tests or a campaign")
+	case len(b.Claims) > 0 && b.Campaign == "":
+		return errors.New("it has claims and no campaign")
 	case b.Campaign != "" && b.Campaign != trials && !slices.Contains(campaign.Subjects(), b.Campaign):
 		return fmt.Errorf("no campaign is of %q; there are: %s, %v", b.Campaign, trials, campaign.Subjects())
+	}
+	for _, id := range b.Claims {
+		if all := campaign.ClaimIDs(); !slices.Contains(all, id) {
+			return fmt.Errorf("there is no claim %q%s", id, synod.Hint(id, all))
+		}
 	}
 	source, err := os.ReadFile(filepath.Join(root, b.File))
 	if err != nil {

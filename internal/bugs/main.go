@@ -13,9 +13,11 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -26,6 +28,7 @@ import (
 
 func main() {
 	only := flag.String("only", "", "play only the bugs whose name matches this regular expression")
+	campaigns := flag.Bool("campaigns", false, "play the campaigns of bugs alone, without unit tests")
 	keep := flag.String("keep", "", "keep what was built in this folder; default: a temporary one, which is removed")
 	subject := flag.String("campaign", "", "play executions of this subject until a claim is violated, and "+
 		"print it; trials: the claims that need none")
@@ -39,14 +42,14 @@ func main() {
 		}
 		return
 	}
-	if err := measure(os.Stdout, *only, *keep); err != nil {
+	if err := measure(os.Stdout, *only, *campaigns, *keep); err != nil {
 		fmt.Fprintf(os.Stderr, "bugs: %v\n", err)
 		os.Exit(1)
 	}
 }
 
 // measure plays the bugs. The error names those that no check found.
-func measure(w io.Writer, only, keep string) error {
+func measure(w io.Writer, only string, campaigns bool, keep string) error {
 	names, err := regexp.Compile(only)
 	if err != nil {
 		return fmt.Errorf("-only: %w", err)
@@ -55,7 +58,12 @@ func measure(w io.Writer, only, keep string) error {
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(b *Bug) bool { return !names.MatchString(b.Name) })
+	list = slices.DeleteFunc(list, func(b *Bug) bool {
+		if campaigns {
+			b.Tests = nil
+		}
+		return !names.MatchString(b.Name) || campaigns && b.Campaign == ""
+	})
 	if len(list) == 0 {
 		return fmt.Errorf("-only: no bug has a name that matches %q", only)
 	}
@@ -81,12 +89,16 @@ func measure(w io.Writer, only, keep string) error {
 
 // play plays every bug, and prints what found it.
 func play(w io.Writer, t *tester, list []*Bug, built time.Duration) error {
+	violated := map[string]int{}
 	var seconds []float64
 	var alive []string
 	for _, b := range list {
 		f, err := t.find(b)
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.Name, err)
+		}
+		for _, id := range f.violated {
+			violated[id]++
 		}
 		if f.by == "" {
 			alive = append(alive, b.Name)
@@ -110,8 +122,22 @@ func play(w io.Writer, t *tester, list []*Bug, built time.Duration) error {
 			slices.Max(seconds), median+built.Seconds()/float64(len(list)))
 	}
 	fmt.Fprintln(w)
+	reportClaims(w, violated)
 	if len(alive) > 0 {
 		return fmt.Errorf("not found where they should be: %q; a check is missing there", alive)
 	}
 	return nil
+}
+
+// reportClaims prints how many bugs violated each claim.
+func reportClaims(w io.Writer, violated map[string]int) {
+	if len(violated) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "bugs that violated each claim:")
+	for _, id := range slices.SortedFunc(maps.Keys(violated), func(a, b string) int {
+		return cmp.Or(violated[b]-violated[a], cmp.Compare(a, b))
+	}) {
+		fmt.Fprintf(w, "%6d %s\n", violated[id], id)
+	}
 }

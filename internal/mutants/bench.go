@@ -330,7 +330,7 @@ func (b *bench) tryCampaigns(d *detector, m *mutant) error {
 		}
 	}
 	var err error
-	if m.claim, err = d.try(program, m.id, alone); m.claim != "" {
+	if m.claims, err = d.try(program, m.id, alone); m.claims != nil {
 		m.fate = byCampaign
 	}
 	return err

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -51,8 +51,8 @@ func (d *detector) prepare(text map[string]string) error {
 		if err != nil {
 			return err
 		}
-		if by != "" {
-			return fmt.Errorf("a campaign of %s finds %s without a mutant", name, by)
+		if by != nil {
+			return fmt.Errorf("a campaign of %s finds %s without a mutant", name, by[0])
 		}
 		if d.reach[name], err = reached(seen); err != nil {
 			return err
@@ -89,79 +89,84 @@ func reached(path string) (list []int, err error) {
 }
 
 // try plays the subjects that reach a mutant, those with the fewest mutants first, until one of them finds it. All
-// reports that the mutant was compiled alone, so that what reaches it is not known. It returns the claim that is
-// violated; "": none.
-func (d *detector) try(program string, id int, all bool) (string, error) {
+// reports that the mutant was compiled alone, so that what reaches it is not known. It returns the claims that were
+// violated, the first one first; nil: none.
+func (d *detector) try(program string, id int, all bool) ([]string, error) {
 	subjects := slices.DeleteFunc(slices.Sorted(maps.Keys(d.reach)), func(name string) bool {
 		return !all && !slices.Contains(d.reach[name], id)
 	})
 	slices.SortStableFunc(subjects, func(a, b string) int { return len(d.reach[a]) - len(d.reach[b]) })
 	for _, name := range subjects {
 		by, err := d.play(program, name, max(d.limit/time.Duration(len(subjects)), shortest), id)
-		if err != nil || by != "" {
+		if err != nil || by != nil {
 			return by, err
 		}
 	}
-	return "", nil
+	return nil, nil
 }
 
 // play plays executions of a subject with a mutant for some time; 0: without one.
-func (d *detector) play(program, subject string, length time.Duration, id int, env ...string) (string, error) {
+func (d *detector) play(program, subject string, length time.Duration, id int, env ...string) ([]string, error) {
 	p := altered.Process{Path: program, Dir: d.work, Env: append(env, "MUTANT="+strconv.Itoa(id)),
 		CPU: length + endlessAfter, Wall: slower*length + wall, Memory: memory,
 		Args: []string{"-campaign", subject, "-executions", "1000000000", "-for", length.String()}}
 	r, err := p.Run()
-	switch {
-	case errors.Is(err, altered.ErrEndless):
-		return loops, nil
-	case err != nil:
-		return "", err
-	case !r.Passed:
-		return panics, nil
-	}
-	var found *struct {
+	var violated []string
+	all := altered.Decode[*struct {
 		Claim string `json:"claim"`
+	}](r.Output)
+	for _, c := range all {
+		if c != nil {
+			violated = append(violated, c.Claim)
+		}
 	}
-	if err := json.Unmarshal(r.Output, &found); err != nil {
-		return "", fmt.Errorf("a campaign of %s: %w\n%s", subject, err, r.Output)
+	switch {
+	case violated != nil: // whatever became of the program afterwards
+		return violated, nil
+	case errors.Is(err, altered.ErrEndless):
+		return []string{loops}, nil
+	case err != nil:
+		return nil, err
+	case !r.Passed:
+		return []string{panics}, nil
+	case len(all) == 0:
+		return nil, fmt.Errorf("a campaign of %s: no result\n%s", subject, r.Output)
 	}
-	if found == nil {
-		return "", nil
-	}
-	return found.Claim, nil
+	return nil, nil
 }
 
 // detection is what campaigns have found, of all packages.
 type detection struct {
-	killed map[string]int // by claim
-	count  map[fate]int
+	killed   map[string]int // by the claim that was violated first
+	violated map[string]int // by claim, first or not
+	count    map[fate]int
+}
+
+func newDetection() *detection {
+	return &detection{killed: map[string]int{}, violated: map[string]int{}, count: map[fate]int{}}
 }
 
 func (d *detection) add(m *mutant) {
 	d.count[m.fate]++
-	if m.fate == byCampaign {
-		d.killed[m.claim]++
+	if m.fate != byCampaign {
+		return
+	}
+	d.killed[m.claims[0]]++
+	for _, id := range m.claims {
+		d.violated[id]++
 	}
 }
 
-// report prints how many mutants each claim has found, and the claims that found none. A mutant counts once, for the
-// claim that was violated first, so a claim that finds none may only be slower than another one.
+// report prints how many mutants violated each claim first, and at all, and the claims that none violated.
 func (d *detection) report(w io.Writer) {
-	fmt.Fprintln(w, "\nmutants found, by claim:")
-	for _, name := range slices.SortedFunc(maps.Keys(d.killed), func(a, b string) int {
-		return 2*(d.killed[b]-d.killed[a]) + map[bool]int{true: 1, false: -1}[a > b]
+	fmt.Fprintln(w, "\nmutants that violated each claim, first and at all:")
+	for _, name := range slices.SortedFunc(maps.Keys(d.violated), func(a, b string) int {
+		return cmp.Or(d.killed[b]-d.killed[a], d.violated[b]-d.violated[a], cmp.Compare(a, b))
 	}) {
-		fmt.Fprintf(w, "%6d %s\n", d.killed[name], name)
+		fmt.Fprintf(w, "%6d %6d %s\n", d.killed[name], d.violated[name], name)
 	}
-	var none []string
-	for _, c := range campaign.Claims() {
-		none = append(none, c.ID)
-	}
-	for _, c := range campaign.Trials() {
-		none = append(none, c.ID)
-	}
-	none = slices.DeleteFunc(none, func(id string) bool { return d.killed[id] > 0 })
-	fmt.Fprintf(w, "claims that found none: %s\n", strings.Join(none, ", "))
+	none := slices.DeleteFunc(campaign.ClaimIDs(), func(id string) bool { return d.violated[id] > 0 })
+	fmt.Fprintf(w, "claims that no mutant violated: %s\n", strings.Join(none, ", "))
 	all := d.count[byCampaign] + d.count[killed] + d.count[endless] + d.count[lived] + d.count[unreached]
 	fmt.Fprintf(w, "%d viable mutants: %d found by campaigns, %d more by unit tests, %d not found\n", all,
 		d.count[byCampaign], d.count[killed]+d.count[endless], d.count[lived]+d.count[unreached])

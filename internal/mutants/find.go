@@ -35,7 +35,7 @@ type mutant struct {
 	from, to     token.Token
 	text         string // the line of source
 	fate         fate
-	claim        string // that a campaign found violated, if it found the mutant
+	claims       []string // that a campaign found violated, if it found the mutant
 }
 
 func (m *mutant) String() string {

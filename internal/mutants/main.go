@@ -129,10 +129,10 @@ func detect(w io.Writer, o options) error {
 	if err := d.prepare(text); err != nil {
 		return err
 	}
-	sum := detection{killed: map[string]int{}, count: map[fate]int{}}
+	sum := newDetection()
 	try := func(m *mutant) error { return b.tryCampaigns(d, m) }
 	if err := tryAll(list, try, func(m *mutant) {
-		fmt.Fprintf(w, "%9s %s   %s   %s\n", m.fate, m, m.text, m.claim)
+		fmt.Fprintf(w, "%9s %s   %s   %s\n", m.fate, m, m.text, strings.Join(m.claims, " "))
 	}); err != nil {
 		return err
 	}

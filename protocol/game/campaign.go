@@ -5,8 +5,11 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"synod.dev/synod"
+	"synod.dev/synod/core/sign"
+	"synod.dev/synod/core/sim"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/check"
 )
@@ -52,6 +55,9 @@ var campaign = check.Subject{
 		{Claim: check.Claim{ID: "I-GM-4", Property: "with at most a third of the players Byzantine the honest ones " +
 			"can stop a game alone, and with more they cannot", Model: check.Any, Source: "game paper §3 (I-GM-4)",
 			Margin: "thirds of a vote from the threshold"}, Cases: 100, Kind: check.Rules, Try: stopAlone},
+		{Claim: check.Claim{ID: "I-GM-7", Property: "where code ends a game, numbers out of the range count for " +
+			"nothing, however many players send one", Model: check.Any, Source: "own (GR-3)"}, Cases: 10_000,
+			Kind: check.Rules, Try: endOnRange},
 	},
 }.Deciding("I-GM-D", "how the game ended, and the number of enough players if they ended it",
 	"Can AI Agents Agree? §3", ended).Saying("I-GM-T", "Can AI Agents Agree? §3; own (GM-7)", tryTerms)
@@ -158,6 +164,60 @@ func stopAlone(t *check.Tried) {
 		t.Check(Veto(n, b) == (b > n/3), "%d Byzantine players of %d: they can keep the game going is %v", b, n,
 			Veto(n, b))
 		t.Spare(math.Abs(float64(3*(n-b) - 2*n)))
+	}
+}
+
+// endOnRange plays a game of one round that code ends, in which Byzantine players play with a range of numbers of their
+// own. Honest players end on the mode of the numbers in the range, the smallest of several.
+func endOnRange(t *check.Tried) {
+	n := 4 + t.Rand.IntN(4)
+	byzantine := 1 + t.Rand.IntN((n-1)/3)
+	honest, other := New(), New()
+	honest.Rounds, honest.Rule, honest.Low, honest.High = 1, FinalVote, 10, 13
+	other.Rounds, other.Rule, other.Low = 1, FinalVote, []int{-5, 0, 9, 14, 1000}[t.Rand.IntN(5)]
+	other.High = other.Low
+	numbers, counts := make([]int, n), map[int]int{}
+	keys, machines := sign.DeriveSymbolic(1, n), make([]synod.Machine, n)
+	for i := range machines {
+		id := synod.NodeID(i)
+		seat := synod.Seat{Self: id, F: byzantine, Pace: check.Pace, Seed: t.Rand.Uint64(),
+			Question: &synod.Question{Text: "?", Form: synod.Number}, Signer: keys.Signer(id, "game")}
+		for j := range synod.NodeID(n) {
+			if j != id {
+				seat.Peers = append(seat.Peers, j)
+			}
+		}
+		if numbers[i] = other.Low; i < byzantine {
+			machines[i] = other.Join(seat)
+			continue
+		}
+		numbers[i] = honest.Low + t.Rand.IntN(4)
+		counts[numbers[i]]++
+		machines[i] = honest.Join(seat)
+	}
+	want := honest.Low
+	for number := honest.Low; number <= honest.High; number++ {
+		if counts[number] > counts[want] {
+			want = number
+		}
+	}
+	r := sim.Run(sim.Config{Machines: machines, Ask: proposing(numbers)})
+	for i := byzantine; i < n; i++ {
+		got := r.Decided[synod.NodeID(i)]
+		t.Check(string(got) == strconv.Itoa(want), "code ends the game of n%d on %q; players propose %v, and %d is "+
+			"the mode of the honest ones, from n%d on", i, got, numbers, want, byzantine)
+	}
+}
+
+// proposing is a model that proposes the number of its player, and votes to go on.
+func proposing(numbers []int) func([]sim.Call) func() []synod.Reply {
+	return func(calls []sim.Call) func() []synod.Reply {
+		replies := make([]synod.Reply, len(calls))
+		for k, c := range calls {
+			replies[k] = synod.Reply{Status: synod.OK, Text: fmt.Sprintf(`{"internal_strategy": "", "value": %d, `+
+				`"public_reasoning": "", "decision": "continue", "vote": "continue"}`, numbers[c.Node])}
+		}
+		return func() []synod.Reply { return replies }
 	}
 }
 

@@ -6,9 +6,6 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/core/sign"
-	"synod.dev/synod/core/sim"
-	"synod.dev/synod/protocol/check"
 )
 
 // GM-3: two thirds of all players end a game, or 66 % of them as in the paper's code.
@@ -124,47 +121,6 @@ func TestSplitInTheLastRound(t *testing.T) {
 		last, split := g.stopped([][]*synod.Opinion{player(c.first), player(c.second)}, []bool{true, true})
 		if got := fmt.Sprint(last, split); got != c.want {
 			t.Errorf("over for the first %v, for the second %v: %s, want %s", c.first, c.second, got, c.want)
-		}
-	}
-}
-
-// Numbers out of range in ballots do not count, however many players send the same one: two Byzantine players of six
-// play with a range of their own.
-func TestBallotsOutOfRange(t *testing.T) {
-	const n, wide = 6, 2
-	honest, other := New(), New()
-	honest.Rounds, honest.Rule, honest.High = 1, FinalVote, 50
-	other.Rounds, other.Rule, other.Low, other.High = 1, FinalVote, 1000, 1000
-	keys, machines := sign.DeriveSymbolic(1, n), make([]synod.Machine, n)
-	for i := range machines {
-		seat := synod.Seat{Self: synod.NodeID(i), F: wide, Pace: check.Pace, Seed: uint64(i),
-			Question: &synod.Question{Text: "?", Form: synod.Number}, Signer: keys.Signer(synod.NodeID(i), "game")}
-		for j := range n {
-			if j != i {
-				seat.Peers = append(seat.Peers, synod.NodeID(j))
-			}
-		}
-		machines[i] = honest.Join(seat)
-		if i < wide {
-			machines[i] = other.Join(seat)
-		}
-	}
-	ask := func(calls []sim.Call) func() []synod.Reply {
-		replies := make([]synod.Reply, len(calls))
-		for k, c := range calls {
-			number := int(c.Node)
-			if c.Node < wide {
-				number = 1000
-			}
-			replies[k] = synod.Reply{Status: synod.OK, Text: fmt.Sprintf(`{"internal_strategy": "", "value": %d, `+
-				`"public_reasoning": "", "decision": "continue", "vote": "continue"}`, number)}
-		}
-		return func() []synod.Reply { return replies }
-	}
-	r := sim.Run(sim.Config{Machines: machines, Ask: ask})
-	for i := wide; i < n; i++ {
-		if got := r.Decided[synod.NodeID(i)]; got != "2" { // the smallest of four different numbers in the range
-			t.Errorf("n%d ends on %q; the honest numbers are 2 to 5", i, got)
 		}
 	}
 }
