@@ -209,8 +209,14 @@ func paramsFor(name string, c chance, x *Execution) map[string]any {
 	return nil
 }
 
-// chargeNobody takes seats without an adversary and without a charged fault out of Byzantine: they are honest.
+// chargeNobody takes seats without an adversary and without a charged fault out of Byzantine: they are honest. A seat
+// that becomes honest may hear more Byzantine members than the bound allows, although no honest one did before.
 func (x *Execution) chargeNobody() {
+	defer func() {
+		if x.exceeds() {
+			x.Above, x.AtBound = true, false
+		}
+	}()
 	if len(x.Twins) > 0 {
 		return // the member with two copies is Byzantine
 	}
@@ -218,6 +224,25 @@ func (x *Execution) chargeNobody() {
 		seated := slices.ContainsFunc(x.Seats, func(a Seated) bool { return a.Seat == id })
 		return !seated && !slices.ContainsFunc(x.Events, func(e ScheduledFault) bool { return x.blames(&e, id) })
 	})
+}
+
+// exceeds reports whether an honest member of a graph hears more than F Byzantine ones.
+func (x *Execution) exceeds() bool {
+	if x.Edges == nil {
+		return false
+	}
+	for i, heard := range x.peers() {
+		bad := 0
+		for _, j := range heard {
+			if x.bad(j) {
+				bad++
+			}
+		}
+		if bad > x.F && !x.bad(synod.NodeID(i)) {
+			return true
+		}
+	}
+	return false
 }
 
 // blames reports whether an event is charged to a seat.

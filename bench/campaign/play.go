@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -82,6 +83,9 @@ func (x *Execution) Check() error {
 		if id < 0 || int(id) >= n {
 			return fmt.Errorf("campaign: seat %d is Byzantine; seats are 0 to %d", id, n-1)
 		}
+	}
+	if x.exceeds() && !x.Above {
+		return errors.New("campaign: an honest member hears more than f Byzantine ones; add \"above\": true")
 	}
 	if !slices.IsSorted(x.Byzantine) {
 		return fmt.Errorf("campaign: byzantine must be ascending; it is %v", x.Byzantine)

@@ -15,7 +15,7 @@ var agreement = check.Claim{ID: "I-LB-1", Property: "with f < n/3 there are no t
 
 // campaigns are how campaigns try the protocol: in random executions, and in all schedules of Twins.
 func campaigns() []check.Subject {
-	one := leader.Campaign(2, func(n int) int { return (n - 1) / 3 },
+	one := leader.Campaign(2.25, func(n int) int { return (n - 1) / 3 },
 		func(c check.Chance, n, f int) string {
 			return fmt.Sprintf("{views: %d, rationale: 0, propose: %s%s}", f+2+c.IntN(3), []string{"own", "best",
 				"quorum"}[c.IntN(3)], weights(c, n, f))
