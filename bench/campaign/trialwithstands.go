@@ -59,7 +59,7 @@ func (t *ClaimTried) spares() {
 		got, want)
 }
 
-// without returns the items that are not among some.
+// without returns the items of a list for which some is false.
 func without[T any](all []T, some []bool) (left []T) {
 	for i, x := range all {
 		if !some[i] {

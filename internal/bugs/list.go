@@ -34,7 +34,8 @@ type Bug struct {
 	Tests   []string `yaml:"tests"` // as in test
 	// Campaign is the subject of a campaign whose claims the bug violates, or trials; "": none is about what it breaks.
 	Campaign string `yaml:"campaign"`
-	// Claims must be found violated by the campaign, first or soon after another claim; empty: any one.
+	// Claims are ids of claims that the campaign must find violated: each of them, first or soon after another one. Any
+	// claim is enough if it is empty.
 	Claims []string `yaml:"claims"`
 	at     int      // offset of Old in the file
 }

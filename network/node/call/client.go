@@ -394,8 +394,8 @@ func (c *Client) replyOf(ctx context.Context, seat synod.NodeID, all []*opening,
 	return RunReply{}, noReply(direct, through)
 }
 
-// noReply joins why a member gave no reply directly and through others, in this order, whichever failed first. It is
-// unasked if the question was not sent directly.
+// noReply returns why a member gave no reply: first why it gave none directly, then why it gave none through others. It
+// is unasked if the question was not sent directly.
 func noReply(direct, through error) error {
 	if errors.Is(through, errNoCarrier) {
 		return direct
