@@ -263,11 +263,7 @@ type segmentKeeper struct {
 }
 
 func newSegmentKeeper() *segmentKeeper {
-	d := faultdisk.New()
-	if err := d.Mkdir("/data", 0o700); err != nil {
-		panic(err)
-	}
-	k := &segmentKeeper{disk: d}
+	k := &segmentKeeper{disk: folders()}
 	k.open()
 	return k
 }

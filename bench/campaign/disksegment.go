@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 
 	"synod.dev/synod/core/journal"
@@ -47,6 +48,49 @@ func playSegment(t *trace, d *drive) {
 		ok = k.restart()
 	}
 	t.State("not resumed", !ok)
+	if ok && k.segment.Close() == nil {
+		k.d.faulty(false)
+		k.flip()
+	}
+}
+
+// flip changes single bits of the segment: it cannot be opened then, or has all that it had. A byte without any bit is
+// also what a power cut leaves of the end.
+func (k *tray) flip() {
+	was, err := k.contents()
+	if err != nil {
+		return
+	}
+	files := k.d.Backup()
+	whole := files[segmentPath]
+	for range min(8, len(whole)) {
+		at, bad := k.d.rand.IntN(len(whole)), bytes.Clone(whole)
+		if bad[at] ^= 1 << k.d.rand.IntN(8); bad[at] == 0 {
+			continue
+		}
+		files[segmentPath] = bad
+		k.d.Restore(files)
+		is, err := k.contents()
+		k.t.Claim(claimRead, err != nil || maps.Equal(is, was), "byte %d of %d of the segment is %#x and not %#x: it "+
+			"has %q, and had %q", at, len(whole), bad[at], whole[at], is, was)
+	}
+}
+
+// contents opens the segment and returns what it has of each run: its replies, and whether it was taken.
+func (k *tray) contents() (map[string]string, error) {
+	s, err := journal.OpenSegmentOn(k.d, segmentPath)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for _, id := range s.IDs() {
+		run, err := s.Load(id)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		all[id] = fmt.Sprint(s.Finished(id), texts(run.Replies))
+	}
+	return all, s.Close()
 }
 
 // restart ends the process and begins another one.

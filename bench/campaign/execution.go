@@ -54,6 +54,7 @@ type ScheduledFault struct {
 	From  synod.Tick     `json:"from"`            // when it begins; on a disk: how many calls that it may hit pass by
 	To    synod.Tick     `json:"to"`              // when it is over
 	Arg   int            `json:"arg,omitempty"`   // ticks, or the number of a call, of a write or of a bit
+	Calls int            `json:"calls,omitempty"` // of a provider: how many calls it hits; 0: all from Arg on
 
 	kind int // in kinds
 }

@@ -3,6 +3,7 @@ package campaign
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/core/sign"
@@ -188,15 +189,44 @@ func (p *piece) approved(w *paper) {
 	default:
 		changed = false
 	}
+	passes := p.checked(w, own)
 	shown := w.shown[seat]
 	twin := w.twin(nil)
-	want := !changed && shown.Signed && shown.First == string(m.First) && shown.Final == string(m.Final) &&
+	want := !changed && passes && shown.Signed && shown.First == string(m.First) && shown.Final == string(m.Final) &&
 		shown.Voter && shown.Final == twin.Answer && twin.Follows()
 	err := own.Approve(w.s)
 	p.State("approved", want)
 	p.State("not approved", !want)
 	p.Claim(claimApproved, (err == nil) == want, "seat %d with the record %+v is asked to sign: %v; by the reference "+
 		"%v: %+v", seat, own, err, want, twin)
+}
+
+// checked draws the checks that the answer passes by the member's word, and those that the statement names. It reports
+// whether the member finds all of these among its own.
+func (p *piece) checked(w *paper, own *certificate.Own) bool {
+	if p.one(2) {
+		return true
+	}
+	passed := []certificate.Checked{{Name: "short", Kind: "regex", Hash: hash32([]byte{1})},
+		{Name: "positive", Kind: "cel", Hash: hash32([]byte{2})}}[:p.rand.IntN(3)]
+	own.Checks = func(string) []certificate.Checked { return passed }
+	w.s.Checks = slices.Clone(passed)
+	if len(passed) == 0 {
+		w.s.Checks = append(w.s.Checks, certificate.Checked{Name: "short", Kind: "regex", Hash: hash32([]byte{1})})
+		return false
+	}
+	c := &w.s.Checks[p.rand.IntN(len(passed))]
+	switch p.rand.IntN(6) {
+	case 0:
+		c.Name = "other"
+	case 1:
+		c.Kind = "schema"
+	case 2:
+		c.Hash = hash32([]byte{3})
+	default:
+		return true
+	}
+	return false
 }
 
 // owned has one owner certify, with a number that is mostly right.

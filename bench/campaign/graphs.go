@@ -89,6 +89,9 @@ func (p drawing) robust(g graph.Graph, twin reference.Digraph) {
 	least := twin.RobustS(r)
 	p.Claim(claimRobust, err == nil && s.Exact && s.S == least, "with r = %d s is %+v and by definition %d: %v %v", r,
 		s, least, g.Edges(), err)
+	s, err = robustness.LargestS(g, r, func() bool { return true })
+	p.Claim(claimRobust, err == nil && s.Lower <= least && least <= s.Upper, "with r = %d s is bounded by %+v, and by "+
+		"definition %d: %v %v", r, s, least, g.Edges(), err)
 	p.Claim(claimRobust, want > graph.FSAC(want) && want < graph.FSAC(want)+2 &&
 		want >= 2*graph.FStrong(want)+1 && want < 2*graph.FStrong(want)+3, "the bounds of r = %d are %d and %d", want,
 		graph.FSAC(want), graph.FStrong(want))
@@ -155,7 +158,7 @@ func (p drawing) written(g graph.Graph) {
 
 // set draws a set of nodes.
 func (p drawing) set(n int) (set []int) {
-	for v := range n {
+	for _, v := range p.rand.Perm(n) {
 		if p.one(3) {
 			set = append(set, v)
 		}

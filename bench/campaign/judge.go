@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary/defence"
 	"synod.dev/synod/core/sim"
 	"synod.dev/synod/council/outcome"
+	"synod.dev/synod/council/plan"
 	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -216,10 +219,55 @@ func (p *ExecutionPlayer) decide(t *trace) {
 	got := verdictOf(council, &o)
 	t.Claim(s.Decision, step.Near || want.Same(got), "with the rule %+v a council decides %+v, and the reference %+v "+
 		"from the first answers %q and the last ones %q", rule, got, want, first, last)
+	t.accused(council, &o)
 	if !step.Decides && o.Withstands != nil && t.Protocol.(protocol.Protocol).MaxRounds() == 0 &&
 		t.x.sampled(withstandShare) {
 		t.withstands(rule, &step, &o, last, first)
 	}
+}
+
+// accused compares the evidence in an outcome with what seats noted: valid evidence against one member in one broadcast
+// is one accusation, with all who have it.
+func (t *trace) accused(p *plan.Plan, o *outcome.Outcome) {
+	accusing, ok := t.Protocol.(protocol.Accusing)
+	if !ok {
+		return
+	}
+	type about struct {
+		sender synod.NodeID
+		group  [32]byte
+	}
+	by := map[about][]synod.NodeID{}
+	for i, notes := range t.Notes {
+		for _, n := range notes {
+			for _, b := range accusing.Accusations(n.Opinion) {
+				var e broadcast.Evidence
+				valid := len(n.Suspects) > 0 && e.UnmarshalBinary(b) == nil && e.Verify(t.Verifier)
+				if !valid || p.Name(e.Sender) == "" {
+					continue
+				}
+				k := about{e.Sender, e.Group}
+				if id := synod.NodeID(i); !slices.Contains(by[k], id) {
+					by[k] = append(by[k], id)
+				}
+			}
+		}
+	}
+	var want, got []string
+	for k, ids := range by {
+		want = append(want, fmt.Sprint(k.sender, ids))
+	}
+	for _, a := range o.Evidence {
+		var ids []synod.NodeID
+		for _, name := range a.By {
+			ids = append(ids, seatNamed(p, name))
+		}
+		got = append(got, fmt.Sprint(seatNamed(p, a.ID), ids))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	t.Claim(t.subject.Decision, slices.Equal(got, want), "the outcome accuses %v, and by the notes of all seats %v",
+		got, want)
 }
 
 // withstandShare is one of how many executions is also checked for what its decision withstands, which takes long.

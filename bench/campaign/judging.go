@@ -24,7 +24,7 @@ func judgeSubject() *subject {
 	return pieceSubject(judgeName, .3, []string{reference.Agreed, reference.Undecided, reference.Degraded, "joined",
 		"one voice with several seats", "a check refuses an answer", "an answer is unreadable", "support is missing",
 		"spelled otherwise", "weighted", "a first answer is missed", "by mean", "tiers", "a tier ends early",
-		"improbable", "probability", "a change is withstood"},
+		"improbable", "probability", "a change is withstood", "not committed"},
 		playJudge, claimCounted, claimWithstood, claimSpelled, claimProbable)
 }
 
@@ -55,8 +55,9 @@ type drawn struct {
 	said       [2][]synod.Answer // by seat: the first and last answers in its record, which do not all count
 	surfaces   []string          // by seat
 	compared   []synod.Record
-	silent     []synod.NodeID // whom seat 0 did not hear
-	rounds     bool           // members note a second opinion
+	silent     []synod.NodeID  // whom seat 0 did not hear
+	opened     [][]synod.Given // by seat: the first answers of others that it took; nil: nobody committed to any
+	rounds     bool            // members note a second opinion
 	unreadable bool
 	cascade    *reference.Cascaded // what tiers come to; nil: there are none
 	more       string              // of the council file
@@ -129,8 +130,39 @@ func (p *piece) ballots() *drawn {
 		d.tier(p)
 	}
 	p.State("one voice with several seats", slices.Max(d.Voice)+1 < n)
-	d.plan = judged(d, joins)
+	if d.plan = judged(d, joins); kind < 8 && d.plan != nil && d.plan.Commits() && p.one(2) {
+		d.open(p)
+	}
 	return d
+}
+
+// open draws whose first answers seats say they took after all had committed to theirs. A first answer counts if F
+// others, or all if there are fewer, and one in any case, say that they took it.
+func (d *drawn) open(p *piece) {
+	n, took := len(d.First), p.rand.Float64()
+	d.opened = make([][]synod.Given, n)
+	said := make([]int, n)
+	for i := range n {
+		d.opened[i] = []synod.Given{}
+		for of := range n { // a hostile seat may name itself
+			g := synod.Given{Of: synod.NodeID(of), Answer: d.said[0][of]}
+			if g.Answer == synod.None || p.rand.Float64() > took {
+				continue
+			}
+			if p.one(6) {
+				g.Answer += "1"
+			} else if i != of {
+				said[of]++
+			}
+			d.opened[i] = append(d.opened[i], g)
+		}
+	}
+	for of, a := range d.First {
+		if a != synod.None && said[of] < min(max(1, d.F), n-1) {
+			d.First[of] = synod.None
+			p.State("not committed", true)
+		}
+	}
 }
 
 // answers draws first and last answers of a few kinds. Half of the seats keep theirs.
@@ -244,6 +276,9 @@ func judged(d *drawn, joins bool) *plan.Plan {
 func (d *drawn) records() (all []outcome.Record) {
 	for i := range d.First {
 		r := outcome.Record{Seat: synod.NodeID(i), Stopped: sim.Finished}
+		if d.opened != nil {
+			r.Opened = d.opened[i]
+		}
 		first := &synod.Opinion{Answer: d.said[0][i]}
 		if d.Sure != nil && d.cascade == nil {
 			first.Confidence = &d.Sure[i]

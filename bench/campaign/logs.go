@@ -40,11 +40,8 @@ var logKeys = func() (all []sign.Secret) {
 
 // grown appends entries to a log, and compares everything that it proves.
 func (p *piece) grown() {
-	d, own := faultdisk.New(), logKeys[0]
-	if err := d.Mkdir("/data", 0o700); err != nil {
-		panic(err)
-	}
-	l, err := ledger.OpenOn(d, ledgerDir, own)
+	own := logKeys[0]
+	l, err := ledger.OpenOn(folders(), ledgerDir, own)
 	if err != nil {
 		p.Fail(claimTree, "a new log cannot be opened: %v", err)
 		return
@@ -124,6 +121,7 @@ func (p *piece) proved(l *ledger.Log, own sign.Secret, tree reference.Tree, head
 		p.Fail(claimHeads, "a witness refuses the first head that it sees: %v", err)
 		return
 	}
+	p.forked(own, heads[1:], signature)
 	head := heads[len(tree)]
 	signature.Signature = bytes.Clone(signature.Signature)
 	signature.Signature[p.rand.IntN(8)]++ // in the time of the signature
@@ -135,6 +133,41 @@ func (p *piece) proved(l *ledger.Log, own sign.Secret, tree reference.Tree, head
 		p.Claim(claimHeads, errors.As(err, &fork), "a witness of %d entries signs a copy with %d: %v", len(tree), m,
 			err)
 	}
+}
+
+// forked reads two heads of a log as the proof of a fork: they must differ, in more than who has signed them, and prove
+// it alone if they have one size. cosigned is a signature under the last head.
+func (p *piece) forked(own sign.Secret, heads []ledger.SignedHead, cosigned ledger.Signature) {
+	i, k := p.rand.IntN(len(heads)), p.rand.IntN(len(heads))
+	one, two := heads[i], heads[k]
+	if k == len(heads)-1 {
+		p.Claim(claimHeads, two.Add(cosigned) == nil, "a signature of a witness is refused")
+	}
+	differ, proved := i != k, false
+	if p.one(4) {
+		l, err := ledger.OpenOn(folders(), ledgerDir, own)
+		if err == nil {
+			_, err = l.Append(context.Background(), diskEntry("another run"))
+		}
+		if err != nil {
+			p.Fail(claimHeads, "another copy of a log cannot be begun: %v", err)
+			return
+		}
+		two, differ, proved = *l.Head(), true, i == 0
+		p.Claim(claimHeads, l.Close() == nil, "another copy of a log cannot be closed")
+	}
+	f, err := ledger.ParseFork((&ledger.ForkError{Earlier: &one, Later: &two}).File())
+	p.Claim(claimHeads, (err == nil) == differ && (err != nil || f.Proved() == proved), "%+v and %+v are taken for "+
+		"a fork: %v, %v; they differ: %v, and prove it alone: %v", one, two, f, err, differ, proved)
+}
+
+// folders returns a disk with the folder in which ledgers and segments lie.
+func folders() *faultdisk.Disk {
+	d := faultdisk.New()
+	if err := d.Mkdir("/data", 0o700); err != nil {
+		panic(err)
+	}
+	return d
 }
 
 // replicated has replicas, and strangers, sign a head, and compares whether they are a quorum.
@@ -188,7 +221,7 @@ func (p *piece) entered() {
 	}
 	claims := ledger.NewClaims(g)
 	var came []reference.Held
-	var bodies, got [][]byte
+	var bodies, block, got [][]byte
 	for range 1 + p.rand.IntN(8) {
 		by, answer, kept := p.rand.IntN(n), p.rand.IntN(3), p.one(2)
 		e := diskEntry("run-1")
@@ -208,13 +241,19 @@ func (p *piece) entered() {
 			continue
 		}
 		came, bodies = append(came, reference.Held{Record: fmt.Sprint(answer), By: g.Names[by]}), append(bodies, b)
-		entries, err := claims.Take([][]byte{b})
+		if block = append(block, b); p.one(2) {
+			continue // the next one is in the same block
+		}
+		entries, err := claims.Take(block)
 		if err != nil {
 			p.Fail(claimEnter, "an entry of a replica is refused: %v", err)
 			return
 		}
-		got = append(got, entries...)
+		block, got = nil, append(got, entries...)
 	}
+	entries, err := claims.Take(block)
+	p.Claim(claimEnter, err == nil, "the last block is refused: %v", err)
+	got = append(got, entries...)
 	var want [][]byte
 	for _, i := range reference.Enter(came, g.Least) {
 		want = append(want, bodies[i])

@@ -184,9 +184,9 @@ func (v *values) judged() {
 	d := &drawn{protocol: comparing(), rule: v.Rule, question: synod.Question{Text: "Which?", Form: synod.JSON,
 		Schema: schema}}
 	if v.one(4) {
-		d.protocol = weighing()
+		d.protocol = among(v.piece, weighing(), averaging())
 		for range v.n {
-			v.weights = append(v.weights, among(v.piece, .25, .5, 1, 1))
+			v.weights = append(v.weights, among(v.piece, 0, .25, .5, 1, 1))
 		}
 		v.State("weighted", true)
 	}
@@ -270,7 +270,7 @@ func (v *values) records() (all []outcome.Record) {
 		if v.first[i] != nil && v.last[i] != nil {
 			last.Answer = textOf(v.last[i])
 		}
-		if v.weights != nil {
+		if v.weights != nil && v.weights[i] > 0 { // a missing one weighs nothing
 			first.Confidence = &v.weights[i]
 		}
 		all = append(all, outcome.Record{Seat: synod.NodeID(i), Stopped: sim.Finished,

@@ -13,7 +13,7 @@ import (
 // readerSubject writes values and answers in many ways, and reads them again.
 func readerSubject() *subject {
 	return pieceSubject(readerName, .1, []string{"a number", "an amount", "a choice", "yes or no", "two answers",
-		"a score"}, playReader, claimMeant, claimUnsaid)
+		"a score", "percent"}, playReader, claimMeant, claimUnsaid)
 }
 
 // reading is an execution of the readers.
@@ -21,7 +21,7 @@ type reading struct{ *piece }
 
 func playReader(all *piece) {
 	p := reading{all}
-	switch p.rand.IntN(6) {
+	switch p.rand.IntN(7) {
 	case 0:
 		p.amounts()
 	case 1:
@@ -32,6 +32,8 @@ func playReader(all *piece) {
 		p.twoAnswers()
 	case 4:
 		p.scores()
+	case 5:
+		p.percents()
 	default:
 		p.numbers()
 	}
@@ -192,7 +194,7 @@ func (p reading) truths() {
 	p.Claim(claimUnsaid, ok == (i/2 == k/2) && (!ok || string(a) == want), "%q is read as %q, %v", text, a, ok)
 }
 
-// twoAnswers writes two answers in one reply: it has an answer only if they are the same.
+// twoAnswers writes two answers in one reply, or more: it has an answer only if they are the same.
 func (p reading) twoAnswers() {
 	p.State("two answers", true)
 	q := &synod.Question{Text: "How many?", Form: synod.Number}
@@ -200,11 +202,38 @@ func (p reading) twoAnswers() {
 	form := among(p.piece, "{\"answer\": %d}\n{\"answer\": %d}", "{\"answer\": %d} and {\"answer\": \"%d\"}",
 		"{\"answer\": %d}\nAnswer: %d", "<think>{\"answer\": %d}</think>{\"answer\": %d}")
 	text := fmt.Sprintf(form, one, two)
+	same := one == two
+	if p.one(3) {
+		more := p.rand.IntN(3)
+		text, same = fmt.Sprintf("{\"answer\": %d}\n", more)+text, same && more == two
+	}
+	same = same || strings.Contains(text, "</think>") // what comes before it is thought, and no answer
 	r := &synod.Reply{Status: among(p.piece, synod.OK, synod.OK, synod.Dropped), Text: text, Reader: read.Version}
 	a, _, ok := read.Answer(q, r, false)
-	want := r.Status == synod.OK && (one == two || strings.HasPrefix(text, "<think>")) // thoughts are no answer
+	want := r.Status == synod.OK && same
 	p.Claim(claimUnsaid, ok == want && (!ok || string(a) == fmt.Sprint(two)), "%s reply %q is read as %q, %v", r.Status,
 		text, a, ok)
+	cut := &synod.Reply{Text: fmt.Sprintf("Answer: %d\n{\"reasoning\": \"It is", one), Cut: true, Status: synod.OK,
+		Reader: read.Version} // the line may be about a step
+	a, _, ok = read.Answer(q, cut, false)
+	p.Claim(claimUnsaid, !ok, "the reply %q, of which the end is missing, is read as %q", cut.Text, a)
+}
+
+// percents compares a number with the same number of percent: they are one answer only if percent are asked for.
+func (p reading) percents() {
+	p.State("percent", true)
+	asked := p.one(2)
+	text := among(p.piece, "A large percentage of the apples is bad. How many are good?",
+		"As a percentage, prices rose a little. How old is she?")
+	if asked {
+		text = among(p.piece, "What percentage of the apples is good?", "There are 9 apples. What percent is good?",
+			"How much is that as a percentage?")
+	}
+	q, n := &synod.Question{Text: text, Form: synod.Number}, p.rand.IntN(100)
+	a, _ := read.Canonical(q, fmt.Sprint(n))
+	b, _ := read.Canonical(q, fmt.Sprintf(among(p.piece, "%d%%", "%d percent", "%d %%"), n))
+	p.Claim(claimMeant, a != synod.None && (a == b) == asked, "to %q %d is read as %q, and %d percent as %q", text, n,
+		a, n, b)
 }
 
 // scores reads scores that members typed.

@@ -30,7 +30,8 @@ func (p *ExecutionPlayer) ask(calls []sim.Call) (wait func() []synod.Reply) {
 func (p *ExecutionPlayer) reply(c *sim.Call) synod.Reply {
 	for i := range p.x.Events {
 		e := &p.x.Events[i]
-		if e.Node != c.Node || kinds[e.kind].Group != Provider || p.calls[c.Node] <= e.Arg {
+		n := p.calls[c.Node] - e.Arg
+		if e.Node != c.Node || kinds[e.kind].Group != Provider || n <= 0 || e.Calls > 0 && n > e.Calls {
 			continue
 		}
 		p.trace.failing[c.Node] = true
@@ -101,8 +102,11 @@ func inWords(q *synod.Prompt, r synod.Reply, h uint64) synod.Reply {
 	if h>>36%2 == 0 && !strings.ContainsAny(number, "./") {
 		number += ".0"
 	}
-	return synod.Reply{Status: synod.OK, Text: fmt.Sprintf(`{"reasoning": "I count %d.", "answer": %q}`, h>>40%4,
-		number)}
+	why := fmt.Sprintf("I count %d.", h>>40%4)
+	if h>>44%2 == 0 { // of many words, most of which others say as well
+		why = fmt.Sprintf("I count %d because each of them is named in the text.", h>>40%4)
+	}
+	return synod.Reply{Status: synod.OK, Text: fmt.Sprintf(`{"reasoning": %q, "answer": %q}`, why, number)}
 }
 
 // score returns the score that a member gives an answer. There are only six scores, so that ties occur.

@@ -66,6 +66,16 @@ func (p *piece) secrets() {
 	two, again := secret.Identity(0, committee, "run-2")
 	p.Claim(claimBound, err == nil && again == nil && one.Salt != two.Salt && one.Seed != two.Seed,
 		"two runs of a seat have one salt or seed: %v %v", err, again)
+	var keys [][]byte
+	for _, k := range logKeys[:3+p.rand.IntN(4)] {
+		keys = append(keys, k.PublicKey())
+	}
+	_, distinct := sign.NewCommittee(keys)
+	from, to := p.rand.IntN(len(keys)), p.rand.IntN(len(keys))
+	keys[to] = keys[from]
+	_, again = sign.NewCommittee(keys)
+	p.Claim(claimBound, distinct == nil && (again != nil) == (from != to), "a committee with the key of seat %d at "+
+		"seat %d is refused: %v; one of different keys: %v", from, to, again, distinct)
 	file := []byte(secret.File())
 	at := p.rand.IntN(len(file) - 1)
 	if c := file[at]; c >= '0' && c <= '8' {
@@ -165,6 +175,10 @@ func (p *piece) separate() {
 	}
 	secret := logKeys[0]
 	text := fmt.Sprintf("DSSEv1 %d %s %d %s\n", len(kind), kind, len(payload)+1, payload)
+	enveloped := secret.SignEnvelope(kind, []byte(payload+"\n"))
+	p.Claim(claimKinds, sign.VerifyEnvelope(secret.PublicKey(), kind, []byte(payload+"\n"), enveloped) &&
+		!sign.VerifyNote(secret.PublicKey(), []byte(text), enveloped), "the signature of an envelope counts as that "+
+		"of a note")
 	noted := note(secret, text)
 	p.Claim(claimKinds, noted == nil || !sign.VerifyEnvelope(secret.PublicKey(), kind, []byte(payload+"\n"), noted),
 		"the signature of a note counts as that of an envelope")

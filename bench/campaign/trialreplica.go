@@ -191,6 +191,11 @@ func signsHead(t *ClaimTried, r *replica) {
 		return
 	}
 	g, good := &r.rules.Group, map[int]bool{}
+	for _, stranger := range logKeys[len(g.Keys):][:t.Rand.IntN(len(logKeys)-len(g.Keys)+1)] {
+		err := r.AddSignature(size, root, g.Sign(stranger, size, root))
+		t.Check(err == nil && r.Head().Head.Size == before, "after signatures of strangers the head has %d entries: %v",
+			r.Head().Head.Size, err)
+	}
 	for _, i := range t.Rand.Perm(len(g.Keys))[:t.Rand.IntN(len(g.Keys)+1)] {
 		other := bytes.Clone(root)
 		if t.Rand.IntN(5) == 0 {

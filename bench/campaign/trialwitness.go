@@ -1,8 +1,10 @@
 package campaign
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"synod.dev/synod/internal/witness"
 	"synod.dev/synod/record/ledger"
@@ -72,6 +74,11 @@ func (t *ClaimTried) cosignedOnce(p *watchedLog, before []byte) []byte {
 	h, at, err := ledger.Cosignatures(stored, p.own.PublicKey(), p.cosigner)
 	t.Check(err == nil && h.Size == size && len(at) == 1 && at[p.witness.Name].Unix() == 1_700_000_000,
 		"the checkpoint of %d entries is of %d and cosigned at %v: %v", size, h.Size, at, err)
+	own := []byte("\n— " + h.Origin() + " ")
+	begins := bytes.Index(stored, own) + 1
+	ends := begins + bytes.IndexByte(stored[begins:], '\n') + 1
+	_, _, err = ledger.Cosignatures(slices.Delete(bytes.Clone(stored), begins, ends), p.own.PublicKey(), p.cosigner)
+	t.Check(begins > 0 && err != nil, "a checkpoint counts that its log has not signed: %q", stored)
 	return checkpoint
 }
 

@@ -27,7 +27,7 @@ var campaign = func() check.Subject {
 
 // settings are parameters of councils with any number of seats. There are few, because a plan is made for each.
 var settings = []string{"rounds: 0", "rounds: 1", "stop: certain, rounds: 1", "p: 0.8, doubt: 0.2", "doubt: 0",
-	"together: [[0, 2], [2, 3]]"}
+	"together: [[2, 3], [0, 3]]"}
 
 // settingsFor are parameters with numbers for up to seven seats.
 func settingsFor(n int) []string {
@@ -160,10 +160,10 @@ func heardIn(t *check.Trace, i, k int, stage []synod.NodeID, first []synod.Answe
 	if m, ok := t.At(i, answer.End(check.Pace, k, 1)); ok {
 		heard = m.Heard
 	}
-	from, all := t.Responses(i, k, heard)
+	from, all := t.Answers(i, k, heard)
 	for n, r := range all {
-		if a, ok := read.Canonical(t.Question, string(r.Answer)); ok && slices.Contains(stage, from[n]) {
-			first[from[n]] = a
+		if slices.Contains(stage, from[n]) {
+			first[from[n]] = r.Answer
 		}
 	}
 }

@@ -110,31 +110,33 @@ func conclude(t *check.Trace) (s reference.Step) {
 }
 
 // checkAdopted compares what each member adopts with the reference, from what it heard. A member that reflects holds
-// what its model says in between, and one without an answer asks again.
+// what its model says in between.
 func checkAdopted(t *check.Trace) {
 	p := t.Protocol.(*CPWBFT)
 	for i, notes := range t.Notes {
 		if !t.Plain(synod.NodeID(i)) {
 			continue
 		}
-		for k := 1; k < len(notes) && notes[k-1].Answer != synod.None; k++ {
-			own, until := confident([]synod.Opinion{*notes[k-1].Opinion})[0], t.Diaries[i].Noted[k].Heard
+		for k := 1; k < len(notes); k++ {
+			own, until := toldSurely(t, i, k), t.Diaries[i].Noted[k].Heard
+			told := own.Answer
 			call := reflection(t, i, k)
 			if call != nil {
 				until = call.Heard
 			}
 			var heard []reference.Confident
 			var compared []synod.Judged
-			from, all := t.Responses(i, k-1, until)
+			from, all := t.Answers(i, k-1, until)
 			for n, r := range all {
-				if a, ok := read.Canonical(t.Question, string(r.Answer)); ok {
-					heard = append(heard, reference.Confident{Answer: a, Sure: r.Confidence})
-					compared = append(compared, synod.Judged{Of: from[n], Score: synod.Score(r.Confidence)})
-				}
+				heard = append(heard, reference.Confident{Answer: r.Answer, Sure: r.Confidence})
+				compared = append(compared, synod.Judged{Of: from[n], Score: synod.Score(r.Confidence)})
 			}
-			own = reflected(t, i, k, own, heard, call)
-			compared = append(compared, synod.Judged{Of: synod.NodeID(i), Score: synod.Score(own.Sure)})
+			if told != synod.None {
+				own = reflected(t, i, k, own, shownWhen(t, i, from, heard), call)
+				compared = append(compared, synod.Judged{Of: synod.NodeID(i), Score: synod.Score(own.Sure)})
+			}
 			checkCompared(t, i, notes[k].Scores, compared)
+			t.Credited("I-CP-D", i, k, told, from, all)
 			got := confident([]synod.Opinion{*notes[k].Opinion})[0]
 			want := reference.AdoptConfident(string(p.Adopt), own, heard)
 			same := got.Answer == want.Answer && (p.Probe == NoProbe || math.Abs(got.Sure-want.Sure) < 1e-9)
@@ -142,6 +144,22 @@ func checkAdopted(t *check.Trace) {
 				want)
 		}
 	}
+}
+
+// toldSurely returns with which answer a member went into a round, and how sure it was of it.
+func toldSurely(t *check.Trace, i, k int) reference.Confident {
+	before := t.Notes[i][k-1].Opinion
+	own := confident([]synod.Opinion{*before})[0]
+	if own.Answer = t.Told(i, k); before.Answer != synod.None {
+		return own
+	}
+	for _, c := range t.AskedFor(i, k, synod.Answering) {
+		mode := t.Protocol.(*CPWBFT).ConfidenceMode()
+		if given, ok := read.ConfidentAnswer(t.Question, &c.Reply, mode, false); ok && given.Confidence != nil {
+			own.Sure = *given.Confidence
+		}
+	}
+	return own
 }
 
 // checkCompared compares the confidences that a member notes with its own and those that it heard.
@@ -165,7 +183,7 @@ func reflection(t *check.Trace, i, k int) *check.Asked {
 
 // reflected is what a member holds when it adopts: with reflection, what its model said in view of all answers that the
 // member heard. A prompt that is answered from memory is no call.
-func reflected(t *check.Trace, i, k int, own reference.Confident, heard []reference.Confident, call *check.Asked,
+func reflected(t *check.Trace, i, k int, own reference.Confident, heard []synod.Answer, call *check.Asked,
 ) reference.Confident {
 	p := t.Protocol.(*CPWBFT)
 	t.Claim("I-CP-D", call == nil || p.Reflect, "n%d thinks again in round %d", i, k)
@@ -175,7 +193,7 @@ func reflected(t *check.Trace, i, k int, own reference.Confident, heard []refere
 	if call == nil {
 		return own
 	}
-	t.Claim("I-CP-D", call.Prompt.Own == own.Answer && slices.Equal(shownTo(call), answersIn(heard)),
+	t.Claim("I-CP-D", call.Prompt.Own == own.Answer && slices.Equal(shownTo(call), heard),
 		"n%d is shown %q and %q as its own in round %d; it holds %q and heard %v", i, shownTo(call), call.Prompt.Own, k,
 		own.Answer, heard)
 	given, ok := read.ConfidentAnswer(t.Question, &call.Reply, p.ConfidenceMode(), false)
@@ -192,11 +210,11 @@ func reflected(t *check.Trace, i, k int, own reference.Confident, heard []refere
 }
 
 // remembered returns an earlier call with the same prompt; nil: there is none.
-func remembered(t *check.Trace, i, k int, own synod.Answer, heard []reference.Confident) *check.Asked {
+func remembered(t *check.Trace, i, k int, own synod.Answer, heard []synod.Answer) *check.Asked {
 	d := &t.Diaries[i]
 	for n := range d.Asked[:d.Noted[k].Asked] {
 		c := &d.Asked[n]
-		if c.Prompt.Purpose == synod.Refining && c.Prompt.Own == own && slices.Equal(shownTo(c), answersIn(heard)) {
+		if c.Prompt.Purpose == synod.Refining && c.Prompt.Own == own && slices.Equal(shownTo(c), heard) {
 			return c
 		}
 	}
@@ -204,20 +222,22 @@ func remembered(t *check.Trace, i, k int, own synod.Answer, heard []reference.Co
 	return nil
 }
 
-// shownTo are the answers in a prompt, in the order of their bytes.
+// shownTo are the answers in a prompt.
 func shownTo(c *check.Asked) (all []synod.Answer) {
 	for _, p := range c.Prompt.Peers {
 		all = append(all, p.Answer)
 	}
-	slices.Sort(all)
 	return all
 }
 
-func answersIn(heard []reference.Confident) (all []synod.Answer) {
-	for _, h := range heard {
-		all = append(all, h.Answer)
+// shownWhen returns answers as a member that reflects is shown them: in the drawn order, or in that of their bytes.
+func shownWhen(t *check.Trace, i int, from []synod.NodeID, heard []reference.Confident) (all []synod.Answer) {
+	for _, id := range t.Drawn(i, from) {
+		all = append(all, heard[slices.Index(from, id)].Answer)
 	}
-	slices.Sort(all)
+	if !t.Guards.DrawOrder {
+		slices.Sort(all)
+	}
 	return all
 }
 

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/reference"
 	"synod.dev/synod/llm/read"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -12,7 +14,7 @@ import (
 var campaign = func() check.Subject {
 	s := check.Ordinary(10, "{}", "{rounds: 2}", "{rounds: 3}", "{rounds: 0}", "{rationale: 0}").At(12)
 	s.Council = "{name: debate, rounds: 1}"
-	s.Watch, s.Check = check.KeepDiary, checkRounds
+	s.Watch, s.Check, s.States = check.KeepDiary, checkRounds, append(s.States, "echo")
 	return s.Deciding("I-DB-D", "each member is shown all answers that it heard and holds what its model then says, "+
 		"and the rule counts", "Du et al.", nil)
 }()
@@ -23,6 +25,7 @@ func checkRounds(t *check.Trace) {
 		if !t.Plain(synod.NodeID(i)) {
 			continue
 		}
+		checkReasons(t, i)
 		for k := 1; k < len(notes); k++ {
 			calls := t.AskedFor(i, k, synod.Refining)
 			if len(calls) == 0 {
@@ -31,11 +34,9 @@ func checkRounds(t *check.Trace) {
 				continue
 			}
 			c, own := &calls[len(calls)-1], notes[k-1].Answer
-			heard, shown := heardBefore(t, i, k, c.Heard), shownIn(c)
-			if t.Guards.DrawOrder { // the order is the member's own
-				slices.Sort(heard)
-				slices.Sort(shown)
-			}
+			from, all := t.Answers(i, k-1, c.Heard)
+			t.Credited("I-DB-D", i, k, t.Told(i, k), from, all)
+			heard, shown := t.Listed(i, from, all), shownIn(c)
 			t.Claim("I-DB-D", slices.Equal(heard, shown), "n%d is shown %q in round %d, and heard %q", i, shown, k,
 				heard)
 			want := c.Prompt.Own
@@ -49,15 +50,42 @@ func checkRounds(t *check.Trace) {
 	}
 }
 
-// heardBefore returns the readable answers of a round that a member had heard when it had heard so many messages.
-func heardBefore(t *check.Trace, i, k, until int) (heard []synod.Answer) {
-	_, responses := t.Responses(i, k-1, until)
-	for _, r := range responses {
-		if a, ok := read.Canonical(t.Question, string(r.Answer)); ok {
-			heard = append(heard, a)
+// checkReasons checks with which reasoning a member is shown what it heard: with that of its sender, or without if it
+// repeats what others said in earlier rounds and the defence drops that.
+func checkReasons(t *check.Trace, i int) {
+	var echoes reference.Echoes
+	seat := synod.Seat{Question: t.Question, Guards: t.Guards}
+	for k := 1; k < len(t.Notes[i]); k++ {
+		calls, until := t.AskedFor(i, k, synod.Refining), t.Diaries[i].Noted[k].Heard
+		if len(calls) > 0 {
+			until = calls[len(calls)-1].Heard
+		}
+		from, all := t.Answers(i, k-1, until)
+		var round []reference.Said
+		for n, r := range all {
+			text := answer.Shown(&seat, r.Rationale, t.Protocol.(*Debate).Rationale)
+			round = append(round, reference.Said{From: from[n], Text: text})
+		}
+		var own synod.Response
+		if sent := t.SentIn(i, synod.Slot{Name: synod.Respond, Round: k - 1}); sent != nil &&
+			own.UnmarshalBinary(sent.Body) == nil {
+			round = append(round, reference.Said{From: synod.NodeID(i), Text: own.Rationale})
+		}
+		repeats := echoes.Hear(round)
+		if len(calls) == 0 || len(calls[len(calls)-1].Prompt.Peers) != len(from) { // which is a claim of its own
+			continue
+		}
+		for place, id := range t.Drawn(i, from) {
+			n, shown := slices.Index(from, id), calls[len(calls)-1].Prompt.Peers[place].Rationale
+			want := round[n].Text
+			if t.Guards.DropEchoes && repeats[n] {
+				want = ""
+			}
+			t.State("echo", repeats[n])
+			t.Claim("I-DB-D", shown == want, "n%d is shown n%d in round %d with the reasoning %q, and by the "+
+				"reference with %q", i, id, k, shown, want)
 		}
 	}
-	return heard
 }
 
 // shownIn returns the answers of others in a prompt.
@@ -72,17 +100,15 @@ func shownIn(c *check.Asked) (shown []synod.Answer) {
 // the same before and holds what its model said then.
 func checkRemembered(t *check.Trace, i, k int) {
 	own := t.Notes[i][k-1].Answer
-	heard := heardBefore(t, i, k, t.Diaries[i].Noted[k].Heard)
+	from, all := t.Answers(i, k-1, t.Diaries[i].Noted[k].Heard)
+	heard := t.Listed(i, from, all)
 	if own == synod.None || len(heard) == 0 || len(t.AskedFor(i, k, synod.Answering)) > 0 {
 		return
 	}
-	slices.Sort(heard)
 	d := &t.Diaries[i]
 	for n := range d.Asked[:d.Noted[k].Asked] {
 		c := &d.Asked[n]
-		shown := shownIn(c)
-		slices.Sort(shown)
-		if c.Prompt.Purpose != synod.Refining || c.Prompt.Own != own || !slices.Equal(shown, heard) {
+		if c.Prompt.Purpose != synod.Refining || c.Prompt.Own != own || !slices.Equal(shownIn(c), heard) {
 			continue
 		}
 		want := own
@@ -101,16 +127,13 @@ func checkRemembered(t *check.Trace, i, k int) {
 // ended.
 func checkSilent(t *check.Trace, i, k int) {
 	var silent []synod.NodeID
-	from, responses := t.Responses(i, k-1, t.Diaries[i].Noted[k].Heard)
+	from, all := t.Answers(i, k-1, t.Diaries[i].Noted[k].Heard)
 	for _, id := range t.Peers[i] {
-		n := slices.Index(from, id)
-		if n >= 0 {
-			if _, ok := read.Canonical(t.Question, string(responses[n].Answer)); ok {
-				continue
-			}
+		if !slices.Contains(from, id) {
+			silent = append(silent, id)
 		}
-		silent = append(silent, id)
 	}
+	t.Credited("I-DB-D", i, k, t.Told(i, k), from, all)
 	calls := len(t.AskedFor(i, k, synod.Answering))
 	t.Claim("I-DB-D", calls > 0 || slices.Equal(silent, t.Notes[i][k].Silent), "n%d calls %v silent in round %d; "+
 		"these were: %v", i, t.Notes[i][k].Silent, k, silent)

@@ -64,7 +64,7 @@ var inCampaigns = check.Subject{
 		x.Params = fmt.Sprintf("{aggregate: %s, %s, rationale: %d}", a.Name, judge, d.IntN(2)*200)
 	},
 	Horizon: func(x *check.Case) synod.Tick { return synod.Tick(2*x.F+5) * check.Pace.Within },
-	Check:   checkReplies, Watch: check.KeepDiary, Trials: grinding,
+	Check:   checkReplies, Watch: check.KeepDiary, Trials: grinding, Reply: spoiledGrades,
 	Within: []reflect.Type{reflect.TypeFor[synod.Response](), reflect.TypeFor[marksBody]()},
 }.Deciding("I-DL-D", "the answer with the highest total at each evaluator, and what f+1 of them reply to the user",
 	"DecentLLMs §III.C", accept).Saying("I-DL-T", "DecentLLMs §III", tryTerms)

@@ -2,6 +2,8 @@ package decentllms
 
 import (
 	"bytes"
+	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -175,6 +177,7 @@ func checkCalls(t *check.Trace, h *panelist, again *held) {
 		"withholds: %s", h.id, again.answers, whole, given, sent, h.record.Withheld)
 	t.Claim("I-DL-D", (h.record.Withheld == "") == whole, "n%d withholds its grades because %q; it has all: %v", h.id,
 		h.record.Withheld, whole)
+	checkTries(t, h, again, given)
 	m, ok := reference.ReadMarks(sent, again.answers)
 	for k, a := range again.answers {
 		if sent == nil || a == synod.None || !whole {
@@ -184,6 +187,51 @@ func checkCalls(t *check.Trace, h *panelist, again *held) {
 		t.Claim("I-DL-D", ok && slices.Equal(m.Grades[k], x[:]), "n%d sends the grades %v of %q, and its model gave %v",
 			h.id, m.Grades, a, x)
 	}
+}
+
+// checkTries checks that an evaluator has asked twice for grades that it lacks.
+func checkTries(t *check.Trace, h *panelist, again *held, given map[judged]grade.Grades) {
+	for k, a := range again.answers {
+		if _, graded := given[judged{a, again.reasons[k]}]; graded || a == synod.None {
+			continue
+		}
+		tries := 0
+		for _, c := range t.Diaries[h.id].Asked {
+			shown := c.Prompt.Peers
+			if c.Prompt.Purpose != grade.All {
+				shown = []synod.Rated{{Answer: c.Prompt.Candidate, Rationale: c.Prompt.Rationale}}
+			}
+			for _, r := range shown {
+				if r.Answer == a && r.Rationale == again.reasons[k] {
+					tries++
+				}
+			}
+		}
+		t.Claim("I-DL-D", tries >= 2, "n%d has no grades of %q and asked %d times", h.id, a, tries)
+	}
+}
+
+// spoiledGrades makes some grades that simulated members write unreadable: one more than there are, one less, or one
+// out of range.
+func spoiledGrades(t *check.Trace, by synod.NodeID, q *synod.Prompt, r synod.Reply) synod.Reply {
+	h := check.Mix(t.Case.Seed ^ uint64(by)<<8)
+	said := map[string]float64{}
+	if q.Purpose != grade.One || h%32 > 0 || json.Unmarshal([]byte(r.Text), &said) != nil || len(said) == 0 {
+		return r
+	}
+	names := slices.Sorted(maps.Keys(said))
+	switch name := names[h>>16%uint64(len(names))]; h >> 8 % 4 {
+	case 0:
+		said["overall"] = said[name]
+	case 1:
+		delete(said, name)
+	case 2:
+		said[name] = grade.Max + 1
+	default:
+		said[name] = -1
+	}
+	b, _ := json.Marshal(said) // numbers
+	return synod.Reply{Status: synod.OK, Text: string(b)}
 }
 
 // judged is what an evaluator grades.

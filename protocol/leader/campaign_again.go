@@ -187,7 +187,7 @@ func (a *again) own(v int) {
 // revised returns what a leader proposes again: what its model says in view of the answers of those who refused.
 func (a *again) revised(v, asked int) synod.Answer {
 	var shown []synod.Answer
-	for _, id := range a.l.Refused {
+	for _, id := range a.t.Drawn(a.id, a.l.Refused) {
 		if x := a.l.Answers[id]; x != synod.None && x != a.last {
 			shown = append(shown, x)
 		}
@@ -207,10 +207,6 @@ func (a *again) revised(v, asked int) synod.Answer {
 	var peers []synod.Answer
 	for _, p := range call.Prompt.Peers {
 		peers = append(peers, p.Answer)
-	}
-	if a.t.Guards.DrawOrder { // the order is the leader's own
-		slices.Sort(peers)
-		slices.Sort(shown)
 	}
 	a.t.Claim(a.claim, call.Prompt.Own == a.last && slices.Equal(peers, shown), "n%d is shown %q and %q in round %d; "+
 		"the reference shows %q and %q", a.id, call.Prompt.Own, peers, v, a.last, shown)
@@ -250,16 +246,22 @@ func (a *again) votes(v, asked int) bool {
 	if !compares {
 		return votes
 	}
-	grades := a.grades(asked)
+	grades := a.compares(v, a.l.Seen.Answer, asked)
 	own, known := grades[a.l.Own]
 	its, read := grades[a.l.Seen.Answer]
-	for _, x := range []synod.Answer{a.l.Own, a.l.Seen.Answer} {
-		_, graded := grades[x]
-		a.t.Claim(a.claim, graded || a.tried(x, asked) >= 2, "n%d votes in round %d and has not tried to grade %q "+
-			"twice",
-			a.id, v, x)
-	}
 	return known && read && a.l.Better(its, own)
+}
+
+// compares returns the grades that the member's model gave in so many calls, after it checked that these were for its
+// own answer and another one, or failed twice.
+func (a *again) compares(v int, other synod.Answer, asked int) map[synod.Answer]float64 {
+	grades := a.grades(asked)
+	for _, x := range []synod.Answer{a.l.Own, other} {
+		_, graded := grades[x]
+		a.t.Claim(a.claim, graded || a.tried(x, asked) >= 2, "n%d compares its answer with %q in round %d and has not "+
+			"tried to grade %q twice", a.id, other, v, x)
+	}
+	return grades
 }
 
 func (a *again) vote(v int, end synod.Tick) bool {
@@ -379,8 +381,8 @@ func (a *again) decided(v int) {
 	}
 	r := RecordOf(o)
 	c := r.Certificate
-	ok := (c == nil) == (done == nil) && (c == nil || c.Round == done.Round && slices.Equal(c.Signers, done.By) &&
-		slices.EqualFunc(c.Signatures, done.Signatures, bytes.Equal))
+	ok := (c == nil) == (done == nil) && (c == nil || c.Round == done.Round && c.Leader == a.l.Leader(c.Round) &&
+		slices.Equal(c.Signers, done.By) && slices.EqualFunc(c.Signatures, done.Signatures, bytes.Equal))
 	a.t.Claim(a.claim, ok, "n%d has the certificate %+v; the reference %+v", a.id, c, done)
 	if done == nil {
 		return
@@ -388,7 +390,11 @@ func (a *again) decided(v int) {
 	from := a.givers(answer, done.Round)
 	a.t.Claim(a.claim, slices.Equal(o.From, from), "n%d notes that %v gave %q; by what it heard %v did", a.id, o.From,
 		answer, from)
-	grades := a.grades(a.t.Diaries[a.id].Noted[a.noted-1].Asked)
+	asked := a.t.Diaries[a.id].Noted[a.noted-1].Asked
+	grades := a.grades(asked)
+	if a.l.Own != synod.None && a.l.Own != answer {
+		a.compares(v, answer, asked)
+	}
 	its, known := grades[answer]
 	var better []synod.NodeID
 	for id, x := range a.l.Answers {

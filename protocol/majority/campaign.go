@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -24,7 +23,7 @@ var campaign = func() check.Subject {
 		"meanings of others' answers", "own", nil)
 }()
 
-// saysSame makes simulated members call some answers the same.
+// saysSame makes simulated members call some answers the same, and some leave out the last verdict.
 func saysSame(t *check.Trace, by synod.NodeID, q *synod.Prompt, r synod.Reply) synod.Reply {
 	d, ok := q.Detail.(Comparing)
 	if !ok {
@@ -33,6 +32,9 @@ func saysSame(t *check.Trace, by synod.NodeID, q *synod.Prompt, r synod.Reply) s
 	verdicts := map[string]string{}
 	for k := range d.Pairs {
 		verdicts[d.Key(k)] = []string{same, different}[check.Mix(t.Case.Seed^uint64(by)<<8^uint64(k))%2]
+	}
+	if check.Mix(t.Case.Seed^uint64(by)<<16)%16 == 0 {
+		delete(verdicts, d.Key(len(d.Pairs)-1))
 	}
 	b, _ := json.Marshal(verdicts) // texts
 	return synod.Reply{Status: synod.OK, Text: string(b)}
@@ -93,11 +95,10 @@ func strangePairs(t *check.Trace) {
 
 // othersOf returns the different answers of others that a member heard and did not give itself, ascending.
 func othersOf(t *check.Trace, i int, own synod.Answer, until int) (all []synod.Answer) {
-	_, heard := t.Responses(i, 0, until)
+	_, heard := t.Answers(i, 0, until)
 	for _, r := range heard {
-		a, ok := read.Canonical(t.Question, string(r.Answer))
-		if ok && a != own && !slices.Contains(all, a) {
-			all = append(all, a)
+		if r.Answer != own && !slices.Contains(all, r.Answer) {
+			all = append(all, r.Answer)
 		}
 	}
 	slices.Sort(all)
@@ -111,8 +112,9 @@ func checkCompared(t *check.Trace, i int, want []synod.Answer, c *check.Asked, m
 	n := len(want)
 	t.Claim("I-MV-D", len(d.Answers) == n && len(d.Pairs) == n*(n-1)/2, "n%d is shown %+v of %q", i, d, want)
 	t.Claim("I-MV-D", (m != nil) == readable, "n%d notes %v of the reply %+v", i, m, c.Reply)
-	if said := verdictsOf(d, &c.Reply); said != nil {
-		t.Claim("I-MV-D", readable && slices.Equal(pairs, said), "n%d reads %v in the reply %+v", i, pairs, c.Reply)
+	if said, whole := verdictsOf(d, &c.Reply); said != nil {
+		t.Claim("I-MV-D", readable == whole && (!whole || slices.Equal(pairs, said)), "n%d reads %v in the reply %+v, "+
+			"which has all verdicts: %v", i, pairs, c.Reply, whole)
 	}
 	if m == nil {
 		return
@@ -121,21 +123,24 @@ func checkCompared(t *check.Trace, i int, want []synod.Answer, c *check.Asked, m
 		"n%d notes %+v; its model was shown %+v and calls %v the same", i, m, d, pairs)
 }
 
-// verdictsOf returns the pairs that a reply of saysSame calls the same, which is not nil; nil if it is not one of them.
-func verdictsOf(d Comparing, r *synod.Reply) [][2]int {
+// verdictsOf returns the pairs that a reply of saysSame calls the same, which is not nil, and whether it has all
+// verdicts; nil if it is not such a reply.
+func verdictsOf(d Comparing, r *synod.Reply) (pairs [][2]int, whole bool) {
 	var said map[string]string
-	if r.Status != synod.OK || json.Unmarshal([]byte(r.Text), &said) != nil || len(said) != len(d.Pairs) {
-		return nil
+	if r.Status != synod.OK || json.Unmarshal([]byte(r.Text), &said) != nil {
+		return nil, false
 	}
-	pairs := [][2]int{}
+	pairs, known := [][2]int{}, 0
 	for k, pair := range d.Pairs {
 		switch said[d.Key(k)] {
 		case same:
-			pairs = append(pairs, pair)
+			pairs, known = append(pairs, pair), known+1
 		case different:
-		default:
-			return nil
+			known++
 		}
 	}
-	return pairs
+	if known < len(said) {
+		return nil, false
+	}
+	return pairs, known == len(d.Pairs)
 }

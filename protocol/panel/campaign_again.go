@@ -59,12 +59,10 @@ func (a *again) listen() {
 	notes := a.t.Notes[a.id]
 	a.held = make([]synod.Answer, a.t.Case.N)
 	a.held[a.id] = notes[0].Answer
-	from, all := a.t.Responses(int(a.id), 0, a.before(1, grade.One, synod.Slot{Name: gradesSlot, Round: 1}))
+	from, all := a.t.Answers(int(a.id), 0, a.before(1, grade.One, synod.Slot{Name: gradesSlot, Round: 1}))
 	var silent []synod.NodeID
 	for n, r := range all {
-		if x, ok := read.Canonical(a.t.Question, string(r.Answer)); ok {
-			a.held[from[n]] = x
-		}
+		a.held[from[n]] = r.Answer
 	}
 	for id, x := range a.held {
 		if synod.NodeID(id) != a.id && x == synod.None {

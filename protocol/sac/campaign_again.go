@@ -35,16 +35,13 @@ func checkRounds(t *check.Trace) {
 			continue
 		}
 		for k := 1; k < len(notes); k++ {
-			a := &again{t: t, claim: "I-SAC-D", p: p, i: i, k: k, slot: k - 1, note: notes[k], own: notes[k-1].Answer}
+			a := &again{t: t, claim: "I-SAC-D", p: p, i: i, k: k, slot: k - 1, note: notes[k], own: t.Told(i, k)}
 			a.play()
 		}
 	}
 }
 
 func (a *again) play() {
-	if a.own == synod.None {
-		a.own = a.askedAgain()
-	}
 	a.listen()
 	a.compare()
 }
@@ -60,7 +57,7 @@ func (p *SAC) ContestAgain(t *check.Trace, claim string, seat int, answers []syn
 		case notes[k].Round == 1:
 			a.chooses()
 		case notes[k].Round > 1:
-			a.own = notes[k-1].Answer
+			a.own = t.Told(seat, k)
 			a.play()
 			a.filters()
 		}
@@ -116,16 +113,6 @@ func (a *again) filters() {
 		Strict: a.p.StrictTrim, Silent: len(a.note.Silent), Self: self})
 }
 
-// askedAgain is the answer of a member that had none and was asked once more.
-func (a *again) askedAgain() synod.Answer {
-	for _, c := range a.t.AskedFor(a.i, a.k, synod.Answering) {
-		if x, _, ok := read.Answer(a.t.Question, &c.Reply, false); ok {
-			return x
-		}
-	}
-	return synod.None
-}
-
 // listen collects the responses that the member heard before it scored any, or noted its answer.
 func (a *again) listen() {
 	until := a.t.Diaries[a.i].Noted[a.k].Heard
@@ -135,11 +122,9 @@ func (a *again) listen() {
 			break
 		}
 	}
-	from, all := a.t.Responses(a.i, a.slot, until)
+	from, all := a.t.Answers(a.i, a.slot, until)
 	for n, r := range all {
-		x, ok := read.Canonical(a.t.Question, string(r.Answer))
-		if ok && (a.only == nil || slices.Contains(a.only, x)) {
-			r.Answer = x
+		if a.only == nil || slices.Contains(a.only, r.Answer) {
 			a.from, a.heard = append(a.from, from[n]), append(a.heard, r)
 		}
 	}
@@ -168,6 +153,7 @@ func (a *again) compare() {
 	}
 	a.t.Claim(a.claim, slices.Equal(o.Silent, silent), "n%d calls %v silent in round %d, and heard %v", a.i, o.Silent,
 		o.Round, a.from)
+	a.credits()
 	switch calls := a.t.AskedFor(a.i, a.k, synod.Refining); {
 	case a.t.Question.Form == synod.Prose:
 		a.selects(len(calls))
@@ -175,6 +161,19 @@ func (a *again) compare() {
 		a.refines(&calls[len(calls)-1])
 	}
 	a.prompts()
+}
+
+// credits checks who is noted to have shown a new answer: of the neighbours that were retained, since a member is shown
+// these alone, or of all, where it chooses among texts.
+func (a *again) credits() {
+	var from []synod.NodeID
+	var shown []synod.Response
+	for n, id := range a.from {
+		if a.t.Question.Form == synod.Prose || slices.Contains(a.note.Retained, id) {
+			from, shown = append(from, id), append(shown, a.heard[n])
+		}
+	}
+	a.t.Credited(a.claim, a.i, a.k, a.own, from, shown)
 }
 
 // score checks that a score is one that the member's model gave to the answer of a member; a call that failed or cannot
@@ -232,37 +231,24 @@ func (a *again) prompts() {
 	}
 }
 
-// shown are the retained answers with their scores, the best first.
+// shown are the retained answers with their scores, the best first, of equal ones in the drawn order.
 func (a *again) shown() (all []synod.Rated) {
-	for _, s := range a.note.Scores {
-		if n := slices.Index(a.from, s.Of); n >= 0 && slices.Contains(a.note.Retained, s.Of) {
-			all = append(all, synod.Rated{Answer: a.heard[n].Answer, Score: s.Score})
+	for _, id := range a.t.Drawn(a.i, a.note.Retained) {
+		n := slices.Index(a.from, id)
+		at := slices.IndexFunc(a.note.Scores, func(s synod.Judged) bool { return s.Of == id })
+		if n >= 0 && at >= 0 {
+			all = append(all, synod.Rated{Answer: a.heard[n].Answer, Score: a.note.Scores[at].Score})
 		}
 	}
-	return a.sorted(all)
-}
-
-// sorted sorts answers by score. Of equal ones each member draws the order, with the defence that says so.
-func (a *again) sorted(all []synod.Rated) []synod.Rated {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(x, y synod.Rated) int {
-		if c := cmp.Compare(y.Score, x.Score); c != 0 || !a.t.Guards.DrawOrder {
-			return c
-		}
-		return cmp.Compare(x.Answer, y.Answer)
-	})
+	slices.SortStableFunc(all, func(x, y synod.Rated) int { return cmp.Compare(y.Score, x.Score) })
 	return all
 }
 
 // refines checks Eq. 5: a member is shown its own answer and the retained ones with their scores, the best first, and
 // holds what its model then says.
 func (a *again) refines(c *check.Asked) {
-	want, got := a.shown(), c.Prompt.Peers
-	descending := slices.IsSortedFunc(got, func(x, y synod.Rated) int { return cmp.Compare(y.Score, x.Score) })
-	if a.t.Guards.DrawOrder {
-		got = a.sorted(got)
-	}
-	same := descending && slices.EqualFunc(want, got, func(x, y synod.Rated) bool {
+	want := a.shown()
+	same := slices.EqualFunc(want, c.Prompt.Peers, func(x, y synod.Rated) bool {
 		return x.Answer == y.Answer && x.Score == y.Score && (y.Name != "") == a.t.Guards.Named
 	})
 	a.t.Claim(a.claim, same && c.Prompt.Own == a.own, "n%d is shown %v and %q as its own in round %d; the "+

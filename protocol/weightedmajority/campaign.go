@@ -3,7 +3,6 @@ package weightedmajority
 import (
 	"synod.dev/synod"
 	"synod.dev/synod/internal/reference"
-	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -27,12 +26,11 @@ func checkAdopted(t *check.Trace) {
 			own.Sure = *c
 		}
 		all := []reference.Confident{own}
-		_, heard := t.Responses(i, 0, t.Diaries[i].Noted[1].Heard)
+		from, heard := t.Answers(i, 0, t.Diaries[i].Noted[1].Heard)
 		for _, r := range heard {
-			if a, ok := read.Canonical(t.Question, string(r.Answer)); ok {
-				all = append(all, reference.Confident{Answer: a, Sure: r.Confidence})
-			}
+			all = append(all, reference.Confident{Answer: r.Answer, Sure: r.Confidence})
 		}
+		t.Credited("I-WM-D", i, 1, own.Answer, from, heard)
 		want := reference.WeightedMajority(all)
 		t.Claim("I-WM-D", notes[1].Answer == want, "n%d takes over %q, and the reference %q: %v", i, notes[1].Answer,
 			want, all)

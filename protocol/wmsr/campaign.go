@@ -6,7 +6,6 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/reference"
-	"synod.dev/synod/llm/read"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -97,13 +96,12 @@ func checkSteps(t *check.Trace) {
 func heardNumbers(t *check.Trace, seat, k int) (all []*big.Rat, usual bool) {
 	window, last := t.Protocol.(*WMSR).Window, map[synod.NodeID]*big.Rat{}
 	for round := max(0, k-window); round < k; round++ {
-		from, responses := t.Responses(seat, round, t.Diaries[seat].Noted[round+1].Heard)
+		from, responses := t.Answers(seat, round, t.Diaries[seat].Noted[round+1].Heard)
 		for n, r := range responses {
-			a, ok := read.Canonical(t.Question, string(r.Answer))
-			if x := numberOf(a); ok && x != nil {
+			if x := numberOf(r.Answer); x != nil {
 				last[from[n]] = x
 			}
-			if len(a) > 60 {
+			if len(r.Answer) > 60 {
 				return nil, false
 			}
 		}
