@@ -150,7 +150,7 @@ func (s *subject) detail(c chance, x *Execution, e *ScheduledFault, horizon int)
 		e.Arg = c.IntN(1 << 16)
 	}
 	if kinds[e.kind].Group == Provider {
-		e.Arg = c.IntN(4) // how many calls of the member it does not hit
+		e.Arg = c.IntN(4)                                             // how many calls of the member it does not hit
 		if h := check.Mix(x.Seed ^ uint64(len(x.Events))); h%2 == 0 { // no draw, so that the others stay what they were
 			e.Calls = 1 + int(h>>8%3)
 		}
