@@ -134,8 +134,6 @@ func (p *ExecutionPlayer) Play(x *Execution) *ExecutionResult {
 		panic(err)
 	}
 	t := p.play(s, x, variant{})
-	if len(t.Violations) == 0 {
-		p.again(t)
-	}
+	p.again(t)
 	return t.finish()
 }
