@@ -258,7 +258,12 @@ func (p *piece) entered() {
 	for _, i := range reference.Enter(came, g.Least) {
 		want = append(want, bodies[i])
 	}
-	p.State("entries that wait", len(claims.Waiting()) > 0)
+	waiting := claims.Waiting()
+	p.State("entries that wait", len(waiting) > 0)
+	for _, w := range waiting {
+		entered := slices.ContainsFunc(got, func(b []byte) bool { return bytes.Equal(b, w) })
+		p.Claim(claimEnter, !entered, "an entry that is in the log still waits")
+	}
 	slices.SortFunc(got, bytes.Compare)
 	slices.SortFunc(want, bytes.Compare)
 	p.Claim(claimEnter, slices.EqualFunc(got, want, bytes.Equal), "of %v with at least %d replicas %d entries are in "+

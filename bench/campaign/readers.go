@@ -234,6 +234,12 @@ func (p reading) percents() {
 	b, _ := read.Canonical(q, fmt.Sprintf(among(p.piece, "%d%%", "%d percent", "%d %%"), n))
 	p.Claim(claimMeant, a != synod.None && (a == b) == asked, "to %q %d is read as %q, and %d percent as %q", text, n,
 		a, n, b)
+	q.Text = "One rope is 3 m long, and the other 4. How long are both?"
+	if asked = p.one(2); !asked { // of two units none is the one that is meant
+		q.Text = "One rope is 3 m long, and a bag of 2 kg hangs on it. How long is the other?"
+	}
+	b, _ = read.Canonical(q, fmt.Sprintf("%d m", n))
+	p.Claim(claimMeant, (a == b) == asked, "to %q %d is read as %q, and %d m as %q", q.Text, n, a, n, b)
 }
 
 // scores reads scores that members typed.
@@ -246,4 +252,9 @@ func (p reading) scores() {
 	want := r.Status == synod.OK && v >= 0 && v <= 1
 	p.Claim(claimUnsaid, ok == want && (!ok || got == synod.Score(v)), "%s reply with the score %v is read as %v, %v",
 		r.Status, v, got, ok)
+	r = &synod.Reply{Status: synod.OK, Text: `{"answer": 1, "confidence": 0.8}`, Confidence: &v, Reader: read.Version}
+	c, ok := read.ConfidentAnswer(&synod.Question{Form: synod.Number}, r, synod.StatedConfidence, false)
+	want = v >= 0 && v <= 1
+	p.Claim(claimUnsaid, ok && (c.Confidence != nil) == want && (!want || *c.Confidence == v),
+		"the confidence %v is read as %v", v, c.Confidence)
 }
