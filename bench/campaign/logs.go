@@ -212,6 +212,15 @@ func (p *piece) replicated() {
 	p.Claim(claimHeads, h.VerifyGroup(&other) != nil, "a head of another group is valid")
 }
 
+// waiting checks that no entry waits that is in the log.
+func (p *piece) waiting(all, entered [][]byte) {
+	p.State("entries that wait", len(all) > 0)
+	for _, w := range all {
+		in := slices.ContainsFunc(entered, func(b []byte) bool { return bytes.Equal(b, w) })
+		p.Claim(claimEnter, !in, "an entry that is in the log still waits")
+	}
+}
+
 // entered has replicas ask for entries, in batches, and compares which are in the log at the end.
 func (p *piece) entered() {
 	n := 3 + p.rand.IntN(4)
@@ -258,12 +267,7 @@ func (p *piece) entered() {
 	for _, i := range reference.Enter(came, g.Least) {
 		want = append(want, bodies[i])
 	}
-	waiting := claims.Waiting()
-	p.State("entries that wait", len(waiting) > 0)
-	for _, w := range waiting {
-		entered := slices.ContainsFunc(got, func(b []byte) bool { return bytes.Equal(b, w) })
-		p.Claim(claimEnter, !entered, "an entry that is in the log still waits")
-	}
+	p.waiting(claims.Waiting(), got)
 	slices.SortFunc(got, bytes.Compare)
 	slices.SortFunc(want, bytes.Compare)
 	p.Claim(claimEnter, slices.EqualFunc(got, want, bytes.Equal), "of %v with at least %d replicas %d entries are in "+

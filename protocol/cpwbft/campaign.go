@@ -132,7 +132,7 @@ func checkAdopted(t *check.Trace) {
 				compared = append(compared, synod.Judged{Of: from[n], Score: synod.Score(r.Confidence)})
 			}
 			if told != synod.None {
-				own = reflected(t, i, k, own, shownWhen(t, i, from, heard), call)
+				own = reflected(t, i, k, own, inReflection(t, i, from, heard), call)
 				compared = append(compared, synod.Judged{Of: synod.NodeID(i), Score: synod.Score(own.Sure)})
 			}
 			checkCompared(t, i, notes[k].Scores, compared)
@@ -230,8 +230,9 @@ func shownTo(c *check.Asked) (all []synod.Answer) {
 	return all
 }
 
-// shownWhen returns answers as a member that reflects is shown them: in the drawn order, or in that of their bytes.
-func shownWhen(t *check.Trace, i int, from []synod.NodeID, heard []reference.Confident) (all []synod.Answer) {
+// inReflection returns answers in the order in which a member that reflects is shown them: as it draws, or by their
+// bytes.
+func inReflection(t *check.Trace, i int, from []synod.NodeID, heard []reference.Confident) (all []synod.Answer) {
 	for _, id := range t.Drawn(i, from) {
 		all = append(all, heard[slices.Index(from, id)].Answer)
 	}

@@ -50,8 +50,8 @@ func checkRounds(t *check.Trace) {
 	}
 }
 
-// checkReasons checks with which reasoning a member is shown what it heard: with that of its sender, or without if it
-// repeats what others said in earlier rounds and the defence drops that.
+// checkReasons checks the reasoning that a member is shown beside each answer: it is that of its sender. It is missing
+// if it repeats what others said in earlier rounds, and the defence drop-echoes is on.
 func checkReasons(t *check.Trace, i int) {
 	var echoes reference.Echoes
 	seat := synod.Seat{Question: t.Question, Guards: t.Guards}
