@@ -333,6 +333,11 @@ var ClaimTable = []Claim{
 		Property: "an outcome is computed again from its journal, and its entry in a ledger has question, answer and " +
 			"the last record of each seat",
 		Source: "own"},
+	{ID: "DE-13", Model: Any,
+		Property: "what members' answers say of their reliability, their weights, who errs together and who has " +
+			"changed is what a slow reference estimates, and a history has the last answer of each member to each " +
+			"question",
+		Source: "Dawid and Skene 1979; own (docs/research/cascade.md, Trust)"},
 
 	// Claims of structured answers.
 	{ID: claimMerged, Model: Any,
@@ -368,6 +373,11 @@ var ClaimTable = []Claim{
 			"sets prove what the definition says",
 		Source: "LeBlanc et al. 2013"},
 
+	{ID: "GH-5", Model: Any,
+		Property: "graphs of layers, that grow, of schedules and with names have the edges that their parameters " +
+			"say, and no exchange of one node makes the worst placement worse",
+		Source: "CP-WBFT §5.1; SAC Appendix A; own"},
+
 	// Claims of signatures and evidence.
 	{ID: claimBound, Model: Any,
 		Property: "a signature is valid for its signer, run, committee and data, and with any of them changed it is " +
@@ -398,6 +408,10 @@ var ClaimTable = []Claim{
 	{ID: claimUnsaid, Model: Any,
 		Property: "a reply that failed, says two things, or has a score out of range has no answer and no score",
 		Source:   "own (SAC-10)"},
+	{ID: "TX-7", Model: Any,
+		Property: "with the defence drop-meta no sentence about members, judges or instructions that the question " +
+			"does not name is shown, and every other sentence is",
+		Source: "own (adversary judge-hypnotist)"},
 	{ID: "TX-4", Model: Any,
 		Property: "a shown text has no character that a terminal obeys or that cannot be seen",
 		Source:   "own (adversary markup-bomber, SC-37)"},

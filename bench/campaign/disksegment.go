@@ -74,6 +74,18 @@ func (k *tray) flip() {
 		k.t.Claim(claimRead, err != nil || maps.Equal(is, was), "byte %d of %d of the segment is %#x and not %#x: it "+
 			"has %q, and had %q", at, len(whole), bad[at], whole[at], is, was)
 	}
+	first := bytes.IndexByte(whole, '\n') + 1
+	next := bytes.Index(whole[min(1, len(whole)):], whole[:min(12, len(whole))]) // where the second part begins
+	if first < 12 || next+1 < first+32 {
+		return
+	}
+	bad, at := bytes.Clone(whole), first+k.d.rand.IntN(next+1-first-16)
+	clear(bad[at : at+1+k.d.rand.IntN(16)])
+	files[segmentPath] = bad
+	k.d.Restore(files)
+	is, err := k.contents()
+	k.t.Claim(claimRead, err != nil || maps.Equal(is, was), "bytes from %d on are empty, and the second part begins "+
+		"at %d: the segment has %q, and had %q", at, next+1, is, was)
 }
 
 // contents opens the segment and returns what it has of each run: its replies, and whether it was taken.

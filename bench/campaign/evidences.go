@@ -108,7 +108,7 @@ func (p *piece) equivocated() {
 	}
 	sender, values := p.rand.IntN(n), [2]string{"one", "two"}
 	changed := among(p, "nothing", "nothing", "value", "run", "group", "sender", "key", "signature", "named seat",
-		"roster", "short group")
+		"roster", "short group", "weak key")
 	if changed == "value" {
 		values[1] = values[0]
 	}
@@ -138,6 +138,8 @@ func (p *piece) equivocated() {
 	}
 	known := p.misnamed(e, changed)
 	switch changed {
+	case "weak key":
+		e.Keys[sender], e.A.Signature, e.B.Signature = anybody, byAnybody, byAnybody
 	case "key":
 		e.Keys[(sender+1)%n] = logKeys[8].PublicKey()
 	case "signature":

@@ -94,6 +94,8 @@ func (p *piece) statement(w *paper) bool {
 		case 5:
 			m.Signature, v.Genuine = signs(), false
 			m.First = forge.Answer(7)
+		case 7:
+			m.First, v.Signed = []byte{}, false
 		case 6: // a hostile member signs other answers than it gave
 			m.First, m.Final = forge.Answer(p.rand.IntN(3)), w.s.Answer
 		}

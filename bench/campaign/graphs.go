@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/graph/robustness"
 	"synod.dev/synod/internal/reference"
@@ -11,7 +12,8 @@ import (
 
 // graphSubject compares what package graph computes with the definitions, on small graphs.
 func graphSubject() *subject {
-	return pieceSubject(graphName, .15, []string{"directed", "undirected", "robust", "not connected", "regular"},
+	return pieceSubject(graphName, .15, []string{"directed", "undirected", "robust", "not connected", "regular",
+		"over time"},
 		playGraph, claimRobust, claimConnect, claimWritten)
 }
 
@@ -27,6 +29,54 @@ func playGraph(all *piece) {
 	p.sets(g, twin)
 	p.connected(g, twin)
 	p.written(g)
+	p.overTime(g, twin)
+}
+
+// overTime compares the robustness of unions of graphs that follow one another with that of the same edges.
+func (p drawing) overTime(g graph.Graph, twin reference.Digraph) {
+	n := g.N()
+	if g.Directed() || n > 6 {
+		return
+	}
+	p.State("over time", true)
+	changing, twins := dynamic.Graph{Drawn: p.one(3)}, []reference.Digraph{}
+	for k := range 1 + p.rand.IntN(3) {
+		one, other := g, twin
+		if k > 0 {
+			other = make(reference.Digraph, n)
+			var edges [][2]int
+			for u := range n {
+				for v := range u {
+					if p.one(3) {
+						other[v], other[u] = other[v]|1<<u, other[u]|1<<v
+						edges = append(edges, [2]int{v, u})
+					}
+				}
+			}
+			one = graph.MustNew(n, false, edges)
+		}
+		changing.Rounds, twins = append(changing.Rounds, one), append(twins, other)
+	}
+	window, played := 1+p.rand.IntN(4), 1+p.rand.IntN(5)
+	find := func(g graph.Graph) dynamic.Known {
+		r := robustness.Find(g, nil)
+		return dynamic.Known{R: r.R, Exact: r.Exact}
+	}
+	var want []dynamic.Known
+	for from := range played {
+		union, ends := make(reference.Digraph, n), from+window
+		for t := from; t < ends; t++ {
+			for v, heard := range twins[t%len(twins)] {
+				union[v] |= heard
+			}
+		}
+		if again := !changing.Drawn && played >= len(twins); again && from < len(twins) || !again && ends <= played {
+			want = append(want, dynamic.Known{R: union.Robust(), Exact: true})
+		}
+	}
+	got := changing.Windows(window, played, find)
+	p.Claim(claimRobust, slices.Equal(got, want), "the unions of %d of %d rounds of %d graphs are %v-robust, by "+
+		"definition %v", window, played, len(twins), got, want)
 }
 
 // graph draws a graph in two forms. A regular one is alike everywhere, so the search for robustness needs its

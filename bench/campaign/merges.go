@@ -216,6 +216,40 @@ func (v *values) judged() {
 	v.Applies(claimMergeStays)
 	if status == reference.Agreed && o.Withstands != nil && v.Voice == nil {
 		v.stays(want, o.Withstands.Ignored, o.Withstands.Changed, schema)
+		v.cutOff(d, want, &o)
+	}
+}
+
+// cutOff has a limit cut the run off. The value stands if no more seats have no answer than may say anything else; and
+// if it stands, it is the same whatever they say.
+func (v *values) cutOff(d *drawn, want any, whole *outcome.Outcome) {
+	records, missing := v.records(), []int{}
+	for i := range records {
+		if records[i].Stopped = outcome.PastTime; v.first[i] == nil {
+			missing = append(missing, i)
+		}
+	}
+	o := outcome.Judge(d.plan, plan.Instance{Question: d.question}, records)
+	stands := o.Decision == whole.Decision
+	v.Claim(claimMergeStays, stands || o.Decision == synod.None && len(missing) > whole.Withstands.Changed, "cut off "+
+		"without answers of %v, %q is decided and not %q, which withstands %+v: %s", missing, o.Decision,
+		whole.Decision, whole.Withstands, v.texts())
+	if !stands {
+		return
+	}
+	for range 4 {
+		other, x := *v, v.draw(v.Top)
+		other.first, other.weights = slices.Clone(v.first), slices.Clone(v.weights)
+		for _, i := range missing {
+			if other.first[i] = x; v.weights != nil {
+				other.weights[i] = 1
+			}
+		}
+		in, present := other.gave(other.first)
+		_, got := other.Decide(in, present)
+		v.Claim(claimMergeStays, reference.Text(got) == reference.Text(want), "cut off without answers of %v, %s is "+
+			"decided, and it would be %s if they said %s: F=%d %+v never %v %s", missing, reference.Text(want),
+			reference.Text(got), reference.Text(x), v.F, v.Rule, v.Never, v.texts())
 	}
 }
 

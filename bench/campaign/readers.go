@@ -122,6 +122,8 @@ var measures = [][]struct {
 	{{"mph", big.NewRat(1, 1)}, {"miles per hour", big.NewRat(1, 1)}},
 	{{"km per hour", big.NewRat(1, 1)}, {"kph", big.NewRat(1, 1)}},
 	{{"g", big.NewRat(1, 1)}, {"kg", big.NewRat(1000, 1)}},
+	{{"m^2 per hour", big.NewRat(1, 1)}, {"m^2 per minute", big.NewRat(60, 1)},
+		{"cm^2 per hour", big.NewRat(1, 10000)}},
 }
 
 // amounts compares two amounts with units, or two times of day.
@@ -181,6 +183,11 @@ func (p reading) choices() {
 		one.Text)
 	a, ok = read.Canonical(chosen, text)
 	p.Claim(claimMeant, ok && string(a) == one.Label, "%q is read as %q, %v", text, a, ok)
+	text = fmt.Sprintf(among(p.piece, "%s, %s", "%s or %s", "%s and %s", "%s (not %s)"), one.Label, two.Label)
+	for _, reader := range []func(*synod.Question, string) (synod.Answer, bool){read.Canonical, read.Bare} {
+		a, ok = reader(chosen, text)
+		p.Claim(claimUnsaid, !ok || i == k, "%q is read as %q", text, a)
+	}
 }
 
 func (p reading) truths() {
@@ -240,6 +247,11 @@ func (p reading) percents() {
 	}
 	b, _ = read.Canonical(q, fmt.Sprintf("%d m", n))
 	p.Claim(claimMeant, (a == b) == asked, "to %q %d is read as %q, and %d m as %q", q.Text, n, a, n, b)
+	q.Text = among(p.piece, "How far is 5 miles in km?", "How many km is 5 miles?")
+	b, _ = read.Canonical(q, fmt.Sprintf("%d km", n))
+	c, _ := read.Canonical(q, fmt.Sprintf("%d miles", n))
+	p.Claim(claimMeant, a == b && b != c, "to %q %d is read as %q, %d km as %q and %d miles as %q", q.Text, n, a, n,
+		b, n, c)
 }
 
 // scores reads scores that members typed.
@@ -257,4 +269,11 @@ func (p reading) scores() {
 	want = v >= 0 && v <= 1
 	p.Claim(claimUnsaid, ok && (c.Confidence != nil) == want && (!want || *c.Confidence == v),
 		"the confidence %v is read as %v", v, c.Confidence)
+	n, sure := p.rand.IntN(50), float64(p.rand.IntN(11))/10
+	text := fmt.Sprintf(among(p.piece, "%d\nConfidence: %v", "%d\nConfidence:\n%v", "%d\n**Confidence:**\n%v\n",
+		"Answer: %d\nConfidence:\n%v"), n, sure)
+	r = &synod.Reply{Status: synod.OK, Text: text, Reader: read.Version}
+	c, ok = read.ConfidentAnswer(&synod.Question{Form: synod.Number}, r, synod.StatedConfidence, false)
+	p.Claim(claimMeant, ok && string(c.Answer) == fmt.Sprint(n) && c.Confidence != nil && *c.Confidence == sure,
+		"%q is read as %q with the confidence %v", text, c.Answer, c.Confidence)
 }

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -97,7 +98,13 @@ func (p *piece) secrets() {
 	weak[0] = byte(p.rand.IntN(2))
 	weak[31] = byte(p.rand.IntN(2)) << 7
 	p.Claim(claimBound, !sign.CheckKey(weak), "everybody can sign for the key %x, and it is accepted", weak)
+	text := []byte("a note\n")
+	p.Claim(claimBound, ed25519.Verify(anybody, text, byAnybody) && !sign.VerifyNote(anybody, text, byAnybody) &&
+		!sign.VerifyEnvelope(anybody, "text", text, byAnybody), "a signature counts for whose key everybody can sign")
 }
+
+// anybody is the neutral point as a key, and byAnybody is valid for it under every text.
+var anybody, byAnybody = append([]byte{1}, make([]byte, 31)...), append([]byte{1}, make([]byte, 63)...)
 
 func (p *piece) flipped(b []byte) []byte {
 	b = bytes.Clone(b)

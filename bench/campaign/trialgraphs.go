@@ -8,7 +8,10 @@ import (
 	"synod.dev/synod/internal/reference"
 )
 
-var graphTrials = []ClaimTrial{{Claim: claimOf("GH-4"), try: widened}}
+var graphTrials = []ClaimTrial{
+	{Claim: claimOf("GH-4"), try: widened},
+	{Claim: claimOf("GH-5"), try: families},
+}
 
 // widened compares the robustness of a graph of more than 64 nodes with that of the small graph that it was made of.
 func widened(t *ClaimTried) {
@@ -47,6 +50,91 @@ func widened(t *ClaimTried) {
 	t.pairOf(g, r)
 	if t.Rand.IntN(2) == 0 {
 		t.symmetric()
+	}
+	halves(t)
+	bounded(t)
+	bipartite(t)
+}
+
+// bipartite compares the robustness of a complete bipartite graph of two equal parts with the half of a part: two sets
+// with half of each part show that it is not more.
+func bipartite(t *ClaimTried) {
+	k, polls := 10+2*t.Rand.IntN(4), 0
+	var edges [][2]int
+	names := t.Rand.Perm(2 * k)
+	for u := range k {
+		for v := k; v < 2*k; v++ {
+			edges = append(edges, [2]int{names[u], names[v]})
+		}
+	}
+	got := robustness.Find(graph.MustNew(2*k, false, edges), func() bool { polls++; return polls > 48 })
+	t.Check(got.Lower <= k/2 && k/2 <= got.Upper, "two parts of %d nodes have r %+v", k, got)
+}
+
+// bounded compares the bounds of a search for s that is stopped with what it finds if it is not. Of a graph that is too
+// large for that, a longer search shows that it is not r-robust.
+func bounded(t *ClaimTried) {
+	g, edges := directedGraph(t, 17+t.Rand.IntN(2))
+	at := func() bool { return true }
+	r := 1 + t.Rand.IntN(g.N()/2)
+	exact, err := robustness.LargestS(g, r, nil)
+	got, err1 := robustness.LargestS(g, r, at)
+	t.Check(err == nil && err1 == nil && exact.Exact && got.Lower <= exact.S && exact.S <= got.Upper &&
+		got.S == got.Lower, "with r = %d s is %+v, and by a search that was stopped %+v: %v", r, exact, got, edges)
+	g, edges = directedGraph(t, 30+t.Rand.IntN(10))
+	polls := 0
+	longer := robustness.Find(g, func() bool { polls++; return polls > 48 })
+	r = longer.Upper + 1
+	got, err = robustness.LargestS(g, r, at)
+	t.Check(err == nil && got.Lower == 0 && graph.VerifyWitness(g, r, longer.Witness) == nil, "with r = %d s is %+v, "+
+		"and %v show that it is 0: %v, %v", r, got, longer.Witness, edges, err)
+}
+
+// directedGraph draws a graph.
+func directedGraph(t *ClaimTried, n int) (g graph.Graph, edges [][2]int) {
+	density := .2 + t.Rand.Float64()*.6
+	for u := range n {
+		for v := range n {
+			if u != v && t.Rand.Float64() < density {
+				edges = append(edges, [2]int{u, v})
+			}
+		}
+	}
+	return graph.MustNew(n, true, edges), edges
+}
+
+// halves compares what degrees say of s, in graphs too large for an exact search, with the definition: in a graph of
+// two halves each node hears its half and some others, and in another one as many as must suffice.
+func halves(t *ClaimTried) {
+	n := robustness.RSLimit + 1 + t.Rand.IntN(16)
+	names, few := t.Rand.Perm(n), t.Rand.IntN(n/2)
+	r := 1 + t.Rand.IntN(few+2)
+	var apart, enough [][2]int
+	for v := range n {
+		same, others := n/2, []int{}
+		for u := range n {
+			if (u < same) != (v < same) {
+				others = append(others, u)
+			} else if u != v {
+				apart = append(apart, [2]int{names[u], names[v]})
+			}
+		}
+		for _, k := range t.Rand.Perm(len(others))[:few] {
+			apart = append(apart, [2]int{names[others[k]], names[v]})
+		}
+		for _, u := range t.Rand.Perm(n - 1)[:min(n-1, n/2+r-1)] {
+			enough = append(enough, [2]int{names[(v+1+u)%n], names[v]})
+		}
+	}
+	for i, edges := range [][][2]int{apart, enough} {
+		g, err := graph.New(n, true, edges)
+		if !t.Need(err) {
+			return
+		}
+		s, err := robustness.LargestS(g, r, func() bool { return true })
+		fine := i == 0 && (few >= r || s.Lower == 0) || i == 1 && (n/2+r > n || s.Lower == n)
+		t.Check(err == nil && fine && s.Lower <= s.Upper && s.Upper <= n, "with r = %d s is %+v: %d nodes hear their "+
+			"half and %d others, or all that must suffice: %v, %v", r, s, n, few, edges, err)
 	}
 }
 

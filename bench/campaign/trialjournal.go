@@ -3,8 +3,11 @@ package campaign
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"synod.dev/synod/core/journal"
 	"synod.dev/synod/council"
@@ -48,6 +51,7 @@ func replayed(t *ClaimTried) {
 	for range 20 {
 		t.pages()
 	}
+	packedAlike(t)
 	r, dir, ok := t.journalled()
 	defer t.remove(dir)
 	defer r.close()
@@ -129,4 +133,33 @@ func flippedJournal(t *ClaimTried) {
 		t.Check(err != nil || digest == r.outcome.Digest, "bit %d of %d is flipped, and the replay has another "+
 			"digest without an error", bit, 8*len(whole))
 	}
+	forgedEnd(t, &r, whole)
+}
+
+// forgedEnd writes the end of a journal without one of its digests, and the checksum anew, as somebody may who changes
+// a journal on purpose.
+func forgedEnd(t *ClaimTried, r *run, whole []byte) {
+	sum := bytes.LastIndex(whole, []byte(`{"k":"sum"`))
+	if t.Check(sum > 0 && bytes.Equal(summed(whole[:sum]), whole), "a journal does not end with its sum"); sum < 0 {
+		return
+	}
+	for _, name := range []string{"record", "digest"} {
+		at := bytes.LastIndex(whole, fmt.Appendf(nil, ",%q:", name))
+		if t.Check(at > 0, "a journal has no %s", name); at < 0 {
+			continue
+		}
+		rest := whole[at+1 : sum]
+		lacking := slices.Concat(whole[:at], rest[bytes.IndexAny(rest, ",}"):])
+		kept, err := journal.Read(bytes.NewReader(summed(lacking)))
+		if err == nil {
+			_, err = council.ReplayOf(r.council.Plan(), kept)
+		}
+		t.Check(err != nil, "a journal is played whose end has no %s: %s", name, whole[at:])
+	}
+}
+
+// summed adds the sum to the lines of a journal.
+func summed(lines []byte) []byte {
+	crc := crc32.Checksum(lines, crc32.MakeTable(crc32.Castagnoli))
+	return fmt.Appendf(slices.Clip(lines), "{\"k\":\"sum\",\"bytes\":%d,\"crc\":\"%08x\"}\n", len(lines), crc)
 }

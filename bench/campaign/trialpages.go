@@ -82,6 +82,68 @@ func (t *ClaimTried) pages() {
 	}
 }
 
+// packedAlike compares what a report reads of a journal in binary with what it reads of its lines.
+func packedAlike(t *ClaimTried) {
+	lines := freeRun(t)
+	if lines == nil {
+		return
+	}
+	run, err := journal.Parse(lines)
+	want, err1 := journal.Summarize(lines)
+	if !t.Need(err) || !t.Need(err1) {
+		return
+	}
+	p := journal.Pack(run)
+	if t.Check(p != nil, "a journal without texts is not packed"); p == nil {
+		return
+	}
+	got, err := p.Summary(run.Head)
+	if t.Check(err == nil, "a packed journal cannot be read: %v", err); err != nil {
+		return
+	}
+	same := slices.EqualFunc(got.Noted, want.Noted, func(a, b journal.Noted) bool { return reflect.DeepEqual(a, b) })
+	t.Check(same && got.End.Digest == want.End.Digest, "packed %+v, and not packed %+v", got, want)
+	calls := func(all []journal.Replied) (list []string) {
+		for _, r := range all {
+			list = append(list, fmt.Sprint(r.Key, r.Status, r.Calls, r.Fault))
+		}
+		slices.Sort(list)
+		return list
+	}
+	t.Check(slices.Equal(calls(got.Replies), calls(want.Replies)), "the packed replies are %v, and not %v",
+		calls(got.Replies), calls(want.Replies))
+}
+
+// freeRun writes the journal of members that cost nothing, and returns its lines; nil: it cannot be written. Some seats
+// are far from the others: few councils have more than 64.
+func freeRun(t *ClaimTried) []byte {
+	segment := journal.InMemory()
+	w, err := segment.Create("run", journal.Head{Program: "claims", Seed: t.Rand.Uint64()})
+	if !t.Need(err) {
+		return nil
+	}
+	next := map[synod.NodeID]synod.ConsultID{}
+	for range t.Rand.IntN(30) {
+		node := synod.NodeID(t.Rand.IntN(3) + 62*t.Rand.IntN(2))
+		id := next[node] + synod.ConsultID(t.Rand.IntN(3))
+		next[node] = id + 1
+		r := synod.Reply{Status: synod.OK, Typed: true, Answer: synod.Answer(fmt.Sprint(t.Rand.IntN(9))),
+			Value: t.Rand.Float64(), Calls: t.Rand.IntN(3)}
+		if t.Rand.IntN(4) == 0 {
+			r = synod.Reply{Status: synod.Unavailable, Fault: "down", Calls: t.Rand.IntN(3)}
+		}
+		w.Reply(node, id, r)
+		w.Effect(synod.Tick(t.Rand.IntN(9)), node, synod.Note{Opinion: &synod.Opinion{Round: t.Rand.IntN(3),
+			Answer: r.Answer, Failed: t.Rand.IntN(3), Silent: []synod.NodeID{node}}})
+	}
+	_, err = w.Close("rounds")
+	f, err1 := segment.Take("run")
+	if !t.Need(err) || !t.Need(err1) {
+		return nil
+	}
+	return f.Lines
+}
+
 // answered is a reply to a call.
 type answered struct {
 	journal.Key

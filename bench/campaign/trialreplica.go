@@ -162,8 +162,30 @@ func matchesLog(t *ClaimTried, r *replica) {
 		t.Check(indexIn(t, r, r.bodies[i]) >= 0, "entry %d of %v, of which %d must be equal, is not in the log", i,
 			r.came, least)
 	}
+	proves(t, r)
 	t.Check(uint64(len(in)) == r.Size(), "of %v, of which %d must be equal, %d entries are in the log, and by the "+
 		"reference %d", r.came, least, r.Size(), len(in))
+}
+
+// proves compares the proof of an entry with that of a slow tree, of those that the head has.
+func proves(t *ClaimTried, r *replica) {
+	var tree reference.Tree
+	head := int(r.Head().Head.Size)
+	for i := range r.Size() {
+		e, err := r.Entry(i)
+		if !t.Need(err) {
+			return
+		}
+		b, err := e.Encode()
+		if t.Need(err) && int(i) < head {
+			tree = append(tree, b)
+		}
+	}
+	for i := range int(r.Size()) {
+		p, err := r.Prove(uint64(i))
+		t.Check((err == nil) == (i < head) && (err != nil || slices.EqualFunc(p.Path, tree.Inclusion(i), bytes.Equal)),
+			"the proof of entry %d of %d under a head of %d: %v", i, r.Size(), head, err)
+	}
 }
 
 // opensAgain opens a replica again, as after a crash.

@@ -80,6 +80,13 @@ func medians(t *ClaimTried) {
 func orderless(t *ClaimTried) {
 	n := 7 + t.Rand.IntN(9)
 	all := t.vectors(n, n/4)
+	if t.Rand.IntN(2) == 0 { // equal numbers with different bits
+		for _, v := range all {
+			for k := range v {
+				v[k] = []float64{0, math.Copysign(0, -1), 1}[t.Rand.IntN(3)]
+			}
+		}
+	}
 	other := slices.Clone(all)
 	t.Rand.Shuffle(n, func(i, j int) { other[i], other[j] = other[j], other[i] })
 	for _, name := range robust.Catalogue.Names() {

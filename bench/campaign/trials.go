@@ -12,7 +12,7 @@ import (
 func Trials() []ClaimTrial {
 	all := slices.Concat(trialsOf(check.SmallCases), quorumTrials, trialsOf(check.Rules), aggregateTrials,
 		trialsOf(check.Attacks), textTrials, certificateTrials, runTrials, budgetTrials, ledgerTrials, journalTrials,
-		cutTrials, reportTrials, graphTrials)
+		cutTrials, reportTrials, trustTrials, graphTrials)
 	for i := range all {
 		var rely []string
 		for _, s := range subjects() {

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing/fstest"
 
@@ -9,6 +10,8 @@ import (
 	"synod.dev/synod/core/clean"
 	"synod.dev/synod/llm/prompt"
 	"synod.dev/synod/llm/read"
+	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/check"
 )
 
 var textTrials = []ClaimTrial{
@@ -16,6 +19,7 @@ var textTrials = []ClaimTrial{
 	{Claim: claimOf("TX-2"), try: canonicalTwice},
 	{Claim: claimOf("TX-3"), try: staysFenced},
 	{Claim: claimOf("TX-4"), try: shownClean},
+	{Claim: claimOf("TX-7"), try: withoutMeta},
 }
 
 // scraps are what hostile texts are made of.
@@ -101,5 +105,38 @@ func shownClean(t *ClaimTried) {
 		t.Check(!strings.ContainsFunc(shown, clean.Hidden) && !strings.ContainsAny(shown, "\x1b\r\a") &&
 			!strings.ContainsAny(line, "\n\r\x1b") && len(line) <= 200, "%q is shown as %q, and as a line %q", text,
 			shown, line)
+	}
+}
+
+// withoutMeta has a member show reasoning whose sentences name members, judges and instructions, of which the question
+// names some.
+func withoutMeta(t *ClaimTried) {
+	words := []string{"Judges", "votes", "PROMPT", "byzantine", "peer", "graders", "verdict", "ignore", "answers"}
+	question := "How many"
+	for _, w := range words {
+		if t.Rand.IntN(3) == 0 {
+			question += " " + strings.ToLower(w)
+		}
+	}
+	var said, kept []string
+	for k := range 1 + t.Rand.IntN(6) {
+		sentence, fine := fmt.Sprintf("Step %d has a judgeship", k), true
+		for range t.Rand.IntN(4) {
+			w := words[t.Rand.IntN(len(words))]
+			sentence, fine = sentence+" and "+w, fine && strings.Contains(question, strings.ToLower(w))
+		}
+		sentence += check.Among(&t.Tried, ". ", "! ", "?\n", ";\n", ".\" ")
+		if said = append(said, sentence); fine {
+			kept = append(kept, sentence)
+		}
+	}
+	seat := synod.Seat{Question: &synod.Question{Text: question, Form: synod.Text}}
+	for _, drops := range []bool{true, false} {
+		if seat.Guards.DropMeta = drops; !drops {
+			kept = said
+		}
+		got, want := answer.Shown(&seat, strings.Join(said, ""), 1000), strings.Join(kept, "")
+		t.Check(slices.Equal(strings.Fields(got), strings.Fields(want)), "of %q to the question %q is shown %q, want "+
+			"%q", said, question, got, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"math"
 
 	"synod.dev/synod"
@@ -161,8 +162,31 @@ func Salt(latest string, evaluators []synod.NodeID, marks []*Marks, committed []
 // ReadGrades reads the five grades that a simulated member writes, from 0 to 20, under the names of DecentLLMs'
 // criteria.
 func ReadGrades(r *synod.Reply) (grades [5]float64, ok bool) {
+	if r.Status != synod.OK {
+		return grades, false
+	}
+	return fiveGrades([]byte(r.Text))
+}
+
+// ReadAllGrades reads what a simulated member writes of n answers at once: the grades of each, and nothing else.
+func ReadAllGrades(r *synod.Reply, n int) (all [][5]float64, ok bool) {
+	said := map[string]json.RawMessage{}
+	if r.Status != synod.OK || json.Unmarshal([]byte(r.Text), &said) != nil || len(said) != n {
+		return nil, false
+	}
+	for k := range n {
+		grades, ok := fiveGrades(said[fmt.Sprint("answer_", k+1)])
+		if !ok {
+			return nil, false
+		}
+		all = append(all, grades)
+	}
+	return all, true
+}
+
+func fiveGrades(object []byte) (grades [5]float64, ok bool) {
 	said := map[string]float64{}
-	if r.Status != synod.OK || json.Unmarshal([]byte(r.Text), &said) != nil || len(said) != len(grades) {
+	if json.Unmarshal(object, &said) != nil || len(said) != len(grades) {
 		return grades, false
 	}
 	for k, name := range []string{"factual_contradiction", "factual_fabrication", "instruction_inconsistency",

@@ -137,6 +137,9 @@ func checkAdopted(t *check.Trace) {
 			}
 			checkCompared(t, i, notes[k].Scores, compared)
 			t.Credited("I-CP-D", i, k, told, from, all)
+			first := notes[k-1].Answer == synod.None && told != synod.None && notes[k].Answer == told
+			t.Claim("I-CP-D", (notes[k].Source == synod.Own) == first, "n%d was asked again and said %q: %v; it notes "+
+				"%s", i, told, first, notes[k].Opinion)
 			got := confident([]synod.Opinion{*notes[k].Opinion})[0]
 			want := reference.AdoptConfident(string(p.Adopt), own, heard)
 			same := got.Answer == want.Answer && (p.Probe == NoProbe || math.Abs(got.Sure-want.Sure) < 1e-9)

@@ -3,6 +3,7 @@ package decentllms
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -212,9 +213,12 @@ func checkTries(t *check.Trace, h *panelist, again *held, given map[judged]grade
 }
 
 // spoiledGrades makes some grades that simulated members write unreadable: one more than there are, one less, or one
-// out of range.
+// out of range. Of a list of answers there may be one more or one less, too.
 func spoiledGrades(t *check.Trace, by synod.NodeID, q *synod.Prompt, r synod.Reply) synod.Reply {
 	h := check.Mix(t.Case.Seed ^ uint64(by)<<8)
+	if q.Purpose == grade.All && h%32 == 0 {
+		return spoiledList(h, len(q.Peers), r)
+	}
 	said := map[string]float64{}
 	if q.Purpose != grade.One || h%32 > 0 || json.Unmarshal([]byte(r.Text), &said) != nil || len(said) == 0 {
 		return r
@@ -231,6 +235,21 @@ func spoiledGrades(t *check.Trace, by synod.NodeID, q *synod.Prompt, r synod.Rep
 		said[name] = -1
 	}
 	b, _ := json.Marshal(said) // numbers
+	return synod.Reply{Status: synod.OK, Text: string(b)}
+}
+
+// spoiledList makes the grades of n answers those of one more or one less.
+func spoiledList(h uint64, n int, r synod.Reply) synod.Reply {
+	said := map[string]json.RawMessage{}
+	if json.Unmarshal([]byte(r.Text), &said) != nil || len(said) != n {
+		return r
+	}
+	if last := fmt.Sprint("answer_", n); h>>8%2 == 0 {
+		said[fmt.Sprint("answer_", n+1)] = said[last]
+	} else {
+		delete(said, last)
+	}
+	b, _ := json.Marshal(said) // objects
 	return synod.Reply{Status: synod.OK, Text: string(b)}
 }
 
@@ -253,7 +272,7 @@ func gradesIn(c *check.Asked, given map[judged]grade.Grades) {
 			add(c.Prompt.Candidate, c.Prompt.Rationale, g)
 		}
 	case grade.All:
-		if all, err := grade.ReadAll(&c.Reply, len(c.Prompt.Peers)); err == nil {
+		if all, ok := reference.ReadAllGrades(&c.Reply, len(c.Prompt.Peers)); ok {
 			for k, p := range c.Prompt.Peers {
 				add(p.Answer, p.Rationale, all[k])
 			}

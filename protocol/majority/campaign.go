@@ -2,9 +2,12 @@ package majority
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/check"
 )
 
@@ -19,6 +22,9 @@ var campaign = func() check.Subject {
 	}
 	s.Watch, s.Reply, s.Check = check.KeepDiary, saysSame, checkMeanings
 	s.Council, s.Relies = "{name: majority}", []string{"WI-1"}
+	s.Trials = []check.Trial{{Claim: check.Claim{ID: "I-MV-C", Model: check.Any, Source: "own", Property: "of the " +
+		"answers of others a member compares those that most of them gave, at most 12, and not its own"},
+		Kind: check.Rules, Try: tryCompared}}
 	return s.Deciding("I-MV-D", "the answer that enough members gave, by the rule, and what members say of the "+
 		"meanings of others' answers", "own", nil)
 }()
@@ -143,4 +149,28 @@ func verdictsOf(d Comparing, r *synod.Reply) (pairs [][2]int, whole bool) {
 		return nil, false
 	}
 	return pairs, known == len(d.Pairs)
+}
+
+// tryCompared draws what a member hears, more different answers than are compared among it.
+func tryCompared(t *check.Tried) {
+	var heard []answer.Heard
+	kinds, votes := 1+t.Rand.IntN(2*MaxCompared), map[synod.Answer]int{}
+	for k := range t.Rand.IntN(3 * MaxCompared) {
+		a := synod.Answer(fmt.Sprintf("place %02d", t.Rand.IntN(kinds)))
+		heard = append(heard, answer.Heard{From: synod.NodeID(k), Value: synod.Response{Answer: a}})
+		votes[a]++
+	}
+	own := synod.Answer(fmt.Sprintf("place %02d", t.Rand.IntN(kinds)))
+	delete(votes, own)
+	got := compared(&synod.Seat{Seed: t.Rand.Uint64()}, own, heard)
+	var want []synod.Answer
+	for n := len(heard); n > 0; n-- {
+		for _, a := range slices.Sorted(maps.Keys(votes)) {
+			if votes[a] == n && len(want) < 12 {
+				want = append(want, a)
+			}
+		}
+	}
+	t.Check(slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))), "a member with %q "+
+		"that hears %v compares %q, want %q", own, votes, got, want)
 }
