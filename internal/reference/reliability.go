@@ -278,26 +278,29 @@ func (b *believed) member(t *Trust, i int, name string, w []float64) Reliable {
 	}
 	from, near := lastChange(credits)
 	t.Near = t.Near || near
+	record := credits[from:]
+	m.Changed = from > 0 && len(record) < recentOnes
 	if from > 0 {
-		credits = credits[from:]
-		m.Overall = smoothed(credits)
-		m.Changed = len(credits) < recentOnes
+		m.Overall = smoothed(record)
 	}
-	m.Latest = smoothed(credits[max(0, len(credits)-recentOnes):])
+	for len(record) > recentOnes {
+		record = record[1:]
+	}
+	m.Latest, m.Weight = smoothed(record), lightest
 	m.At = math.Min(m.Overall, m.Latest)
-	if m.Weight = b.weight(m.At, m.Share); m.Changed {
-		m.Weight = lightest
+	if !m.Changed {
+		m.Weight = b.weight(m.At, m.Share)
 	}
 	return m
 }
 
 // smoothed is the mean with two replies before, one of them right.
-func smoothed(credits []float64) float64 {
-	sum := 1.0
-	for _, c := range credits {
-		sum += c
+func smoothed(credits []float64) (mean float64) {
+	mean = 0.5
+	for k, c := range credits {
+		mean += (c - mean) / float64(k+3)
 	}
-	return sum / float64(len(credits)+2)
+	return mean
 }
 
 // lastChange returns from which reply on a member is another one by the test of Shiryaev and Roberts; 0: it is the
