@@ -32,7 +32,8 @@ func playGraph(all *piece) {
 	p.overTime(g, twin)
 }
 
-// overTime compares the robustness of unions of graphs that follow one another with that of the same edges.
+// overTime unites the graphs of rounds that follow one another, as a changing graph does, and compares the robustness
+// of each union with the definition.
 func (p drawing) overTime(g graph.Graph, twin reference.Digraph) {
 	n := g.N()
 	if g.Directed() || n > 6 {

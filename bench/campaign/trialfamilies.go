@@ -52,7 +52,8 @@ func inLayers(t *ClaimTried) {
 	}
 }
 
-// attached checks a graph that grows: each node has r edges to earlier ones, all in the clique at the start, or not.
+// attached checks a graph that grows from a clique. Each further node has r edges to earlier nodes: with "clique" to
+// nodes of the clique only, otherwise also to others.
 func attached(t *ClaimTried) {
 	how, r, n := []string{"clique", "any", "degree"}[t.Rand.IntN(3)], 2+t.Rand.IntN(3), 60
 	core, outside := 2*r-1, 0

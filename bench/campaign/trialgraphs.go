@@ -75,17 +75,17 @@ func bipartite(t *ClaimTried) {
 // large for that, a longer search shows that it is not r-robust.
 func bounded(t *ClaimTried) {
 	g, edges := directedGraph(t, 17+t.Rand.IntN(2))
-	at := func() bool { return true }
+	atOnce := func() bool { return true }
 	r := 1 + t.Rand.IntN(g.N()/2)
 	exact, err := robustness.LargestS(g, r, nil)
-	got, err1 := robustness.LargestS(g, r, at)
+	got, err1 := robustness.LargestS(g, r, atOnce)
 	t.Check(err == nil && err1 == nil && exact.Exact && got.Lower <= exact.S && exact.S <= got.Upper &&
 		got.S == got.Lower, "with r = %d s is %+v, and by a search that was stopped %+v: %v", r, exact, got, edges)
 	g, edges = directedGraph(t, 30+t.Rand.IntN(10))
 	polls := 0
 	longer := robustness.Find(g, func() bool { polls++; return polls > 48 })
 	r = longer.Upper + 1
-	got, err = robustness.LargestS(g, r, at)
+	got, err = robustness.LargestS(g, r, atOnce)
 	t.Check(err == nil && got.Lower == 0 && graph.VerifyWitness(g, r, longer.Witness) == nil, "with r = %d s is %+v, "+
 		"and %v show that it is 0: %v, %v", r, got, longer.Witness, edges, err)
 }

@@ -87,7 +87,7 @@ func reliable(t *ClaimTried, got *reliability.Estimates, want *reference.Trust) 
 	for i := range min(len(got.Members), len(want.Members)) {
 		g, w := got.Members[i], want.Members[i]
 		t.Check(g.Name == w.Name && g.Answers == w.Answers && g.Labelled == w.Labelled && g.Changed == w.Changed &&
-			nearly(g.Overall, w.Overall) && nearly(g.Latest, w.Latest) && nearly(g.Reliability, w.At) &&
+			nearly(g.Overall, w.Overall) && nearly(g.Latest, w.Latest) && nearly(g.Reliability, w.Lower) &&
 			nearly(g.Share, w.Share) && nearly(g.LogOdds, w.Weight), "%+v, and by the reference %+v", g, w)
 	}
 	for i := range min(len(got.Pairs), len(want.Pairs)) {

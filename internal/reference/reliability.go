@@ -14,11 +14,12 @@ type Reply struct {
 
 // Reliable is what replies say of a member.
 type Reliable struct {
-	Name                       string
-	Answers, Labelled          int
-	Overall, Latest, Share, At float64 // At is the lower of Overall and Latest
-	Weight                     float64
-	Changed                    bool
+	Name                   string
+	Answers, Labelled      int
+	Overall, Latest, Share float64
+	Lower                  float64 // of Overall and Latest
+	Weight                 float64
+	Changed                bool
 }
 
 // Erring says how often two members err together.
@@ -287,14 +288,14 @@ func (b *believed) member(t *Trust, i int, name string, w []float64) Reliable {
 		record = record[1:]
 	}
 	m.Latest, m.Weight = smoothed(record), lightest
-	m.At = math.Min(m.Overall, m.Latest)
+	m.Lower = math.Min(m.Overall, m.Latest)
 	if !m.Changed {
-		m.Weight = b.weight(m.At, m.Share)
+		m.Weight = b.weight(m.Lower, m.Share)
 	}
 	return m
 }
 
-// smoothed is the mean with two replies before, one of them right.
+// smoothed is the mean of credits, to which it adds those of two earlier replies, 1 and 0.
 func smoothed(credits []float64) (mean float64) {
 	mean = 0.5
 	for k, c := range credits {

@@ -238,7 +238,7 @@ func spoiledGrades(t *check.Trace, by synod.NodeID, q *synod.Prompt, r synod.Rep
 	return synod.Reply{Status: synod.OK, Text: string(b)}
 }
 
-// spoiledList makes the grades of n answers those of one more or one less.
+// spoiledList adds the grades of an answer that does not exist, or removes those of the last of n answers.
 func spoiledList(h uint64, n int, r synod.Reply) synod.Reply {
 	said := map[string]json.RawMessage{}
 	if json.Unmarshal([]byte(r.Text), &said) != nil || len(said) != n {
